@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from gofer.bootstrap.catalog import checked_catalog, price_list
+from gofer.app.catalog import checked_catalog, price_list
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 

@@ -1,6 +1,6 @@
 """The function at /runs, for people."""
 
-from gofer.bootstrap.functions.dashboard import dashboard_function
-from gofer.bootstrap.functions.ground import stand
+from gofer.app.functions.dashboard import dashboard_function
+from gofer.app.functions.foundation import stand
 
 handler = dashboard_function(stand())

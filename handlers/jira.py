@@ -1,6 +1,6 @@
 """The function at /jira/webhook."""
 
-from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import stand
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.receiver import door
 
 handler = door(stand(), "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")

@@ -1,6 +1,6 @@
 """The function at /notion/webhook."""
 
-from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import stand
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.receiver import door
 
 handler = door(stand(), "NOTION_WEBHOOK_SECRET", "NOTION_BOT_ID")

@@ -1,6 +1,6 @@
 """The function that EventBridge Scheduler calls."""
 
-from gofer.bootstrap.functions.ground import stand
-from gofer.bootstrap.functions.schedule import schedule_function
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.schedule import schedule_function
 
 handler = schedule_function(stand())

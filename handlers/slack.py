@@ -1,6 +1,6 @@
 """The function at /slack/events and /slack/interactivity."""
 
-from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import stand
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.receiver import door
 
 handler = door(stand(), "SLACK_SIGNING_SECRET", "SLACK_TEAM_ID")

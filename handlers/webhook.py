@@ -1,6 +1,6 @@
 """The function at /hooks/<name>."""
 
-from gofer.bootstrap.functions.ground import stand
-from gofer.bootstrap.functions.hooks import hooks_door
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.webhook import hooks_door
 
 handler = hooks_door(stand())

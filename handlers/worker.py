@@ -1,6 +1,6 @@
 """The function that hears doorbells."""
 
-from gofer.bootstrap.functions.ground import stand
-from gofer.bootstrap.functions.worker import worker_function
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.worker import worker_function
 
 handler = worker_function(stand())

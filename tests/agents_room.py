@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 
 from engine_room import PROVENANCE, Room, says
 from gofer.engine import loop, script
-from gofer.engine.agents import Subagents
-from gofer.engine.clearance import Clearance
+from gofer.engine.call_checks import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.step import Step
+from gofer.engine.subagent_runs import Subagents
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
 from gofer.journal.log import read_journal
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.tools.files.tools import file_tools
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.search.tools import search_tools
-from gofer.tools.skills.tools import skill_tools
+from gofer.tools.plan import plan_tools
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
 from gofer.tools.subagent import subagent_tools
+from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.bundle import Bundle
-from gofer.workflows.found import granted_skills
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Subagent, Workflow
 from gofer.workflows.skill import Skill

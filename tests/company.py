@@ -10,17 +10,17 @@ from pathlib import Path
 import httpx2
 
 import loopback
-from gofer.bootstrap.laptop import Laptop, open_laptop, working
-from gofer.bootstrap.settings import Settings, read_settings
+from gofer.app.embedded.connection_limits import BOUNDS, Bounds
+from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.settings import Settings, read_settings
 from gofer.engine.effects import Patience
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
-from gofer.local.lobby import BOUNDS, Bounds
-from gofer.model_script import Script
-from gofer.models.model import Model
+from gofer.models.language_model import Model
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
+from gofer.values.model_script import Script
 
 PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01, pause=0.1)
 """Nothing is late in the simulated Slack."""

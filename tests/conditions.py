@@ -9,8 +9,8 @@ from typing import Any
 from company import Company
 from gofer.simulators.demo import demo_world
 from gofer.simulators.jira.people import NewIssue
-from gofer.workflows.hook import WebhookForm
-from gofer.workflows.schedule import ScheduleForm
+from gofer.workflows.schedule_form import ScheduleForm
+from gofer.workflows.webhook_form import WebhookForm
 from gofer.workflows.when import TRIGGERS, Trigger
 from one_workflow import CAPTAIN, DEPLOYS, GENERAL, ONCALL
 from shipped import BOT, SUPPORT, github, jira, notion

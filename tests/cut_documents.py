@@ -16,8 +16,8 @@ from engine_room import Said
 from file_room import ask, room
 from gofer.engine.tail import tail
 from gofer.files.child import Children
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
 from gofer.workflows.schema import Limits
 
 PAGE = Path(__file__).parents[1] / "docs" / "files.md"

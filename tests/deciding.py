@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from chat_completions import complaints
-from gofer.local.server import serve
+from gofer.app.embedded.server import serve
 
 Call = tuple[str, dict[str, Any]]
 Said = str | Sequence[Call]

@@ -6,27 +6,27 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gofer.blobs.memory import MemoryBlobs
 from gofer.engine import script
+from gofer.engine.deadline import Term
 from gofer.engine.effects import Patience
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Links, Services
 from gofer.engine.step import Step
-from gofer.engine.term import Term
-from gofer.errors import TemporaryError
 from gofer.journal.entries import Effect, MessageReceived, Recorded, RunOwned, RunStarted
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
-from gofer.messages import ToolAsk, Usage
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.models.prices import Price, Prices
-from gofer.outside import Http
-from gofer.tools.tool import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.values.errors import TemporaryError
+from gofer.values.messages import ToolAsk, Usage
+from gofer.values.outside import Http
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Workflow
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 from served import served
 from stand_ins import KEY, SetClock, claimed, make_outside

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gofer.errors import Damaged
 from gofer.journal.frames import open_alone
 from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.values.errors import Damaged
 
 READER = """
 import sqlite3, sys

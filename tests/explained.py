@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gofer.bootstrap.by_hand import SOURCES, way
-from gofer.explain import Explanation, explain
+from gofer.app.unverified_payloads import SOURCES, way
+from gofer.check.explain import Explanation, explain
 from gofer.workflows.load import Catalog, load_catalog
 from strangers import EVENTS, GARBAGE, PRESS, headers_of, places
 

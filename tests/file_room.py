@@ -5,9 +5,9 @@ from engine_room import room as empty_room
 from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.journal.entries import ToolResult
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import file_tools
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
 
 LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
 

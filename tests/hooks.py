@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import Ingress
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
-from gofer.triggers.hook import Hook
-from gofer.triggers.webhook import JwtProofs, webhook_doors
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import RawRequest
+from gofer.sources.webhook.hook import Hook
+from gofer.sources.webhook.receiver import JwtProofs, webhook_doors
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from stand_ins import NOON, SetClock, make_outside
 

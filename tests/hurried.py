@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from gofer.files.child_limits import Limits
 from gofer.files.fork import serve
-from gofer.files.limits import Limits
-from gofer.sandbox.helper import JOB
-from gofer.sandbox.interpreter import run
+from gofer.files.sandbox.helper import JOB
+from gofer.files.sandbox.interpreter import run
 
 SECONDS = (0.5, 0.35)
 

@@ -1,10 +1,10 @@
 """Jobs without a helper: what they do and say is the same, and a test can look inside."""
 
-from gofer.errors import ToolError
 from gofer.files.child import Job
+from gofer.files.child_wire import Packet
 from gofer.files.fork import done
 from gofer.files.helper import JOBS
-from gofer.files.wire import Packet
+from gofer.values.errors import ToolError
 
 
 class InThisProcess:

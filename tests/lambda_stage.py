@@ -26,16 +26,16 @@ import moto_cloud
 from asked_of_aws import refused
 from cloud_template import Json, permissions, transformed
 from company import ROOT
-from gofer.bootstrap.catalog import price_list
-from gofer.bootstrap.doors import PATHS
+from gofer.app.catalog import price_list
+from gofer.app.embedded.server import serve as serve_app
+from gofer.app.receivers import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
-from gofer.local.server import serve as serve_app
-from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Message, Pace, SlackSimulator
+from gofer.values.outside import SystemClock
 from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
@@ -55,8 +55,8 @@ A `brief` one is not cut off before its deadline, however slow the machine. A `s
 sent, and its lease ends soon after it. A `hasty` one comes after it and waits for nothing late.
 """
 _WORKER = """
-from gofer.bootstrap.functions.ground import stand
-from gofer.bootstrap.functions.worker import worker_function
+from gofer.app.functions.foundation import stand
+from gofer.app.functions.worker import worker_function
 from gofer.engine.effects import Patience
 
 """

@@ -9,12 +9,12 @@ from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import Ending, coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
-from gofer.journal.workspace import ContextCompacted
-from gofer.messages import Usage
-from gofer.models.model import Answer
+from gofer.journal.workspace_entries import ContextCompacted
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, ToolResult
 from gofer.tools.files.tools import file_tools
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.tool import Call, ToolResult
+from gofer.tools.plan import plan_tools
+from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow

@@ -2,7 +2,7 @@
 
 import httpx2
 
-from gofer.bootstrap.http import trusted
+from gofer.app.http import trusted
 
 
 def client() -> httpx2.AsyncClient:

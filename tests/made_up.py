@@ -6,12 +6,12 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from gofer.journal import entries as e
-from gofer.journal import subagents as s
-from gofer.journal import workspace as w
-from gofer.journal.approvals import About, Decision
+from gofer.journal import subagent_entries as s
+from gofer.journal import workspace_entries as w
+from gofer.journal.approval_entries import About, Decision
 from gofer.journal.entries import Entry, Recorded
-from gofer.messages import Media, ToolAsk, Usage
 from gofer.projections import conversation
+from gofer.values.messages import Media, ToolAsk, Usage
 from stand_ins import mention
 
 

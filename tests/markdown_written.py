@@ -10,14 +10,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gofer.errors import ToolError
-from gofer.tools.jira.adf import document
-from gofer.tools.jira.adf_text import adf_text
-from gofer.tools.notion.markdown import blocks, comment_spans, rich_text
-from gofer.tools.slack.fallback import fallback
-from gofer.tools.slack.markdown import Cost
-from gofer.tools.slack.parts import split
-from gofer.tools.tool import Provenance
+from gofer.sources.jira.adf import document
+from gofer.sources.jira.adf_text import adf_text
+from gofer.sources.notion.markdown import blocks, comment_spans, rich_text
+from gofer.sources.slack.fallback_text import fallback
+from gofer.sources.slack.markdown import Cost
+from gofer.sources.slack.parts import split
+from gofer.tools.definition import Provenance
+from gofer.values.errors import ToolError
 
 GOLDEN = Path(__file__).parent / "unit" / "tools" / "markdown_written.json"
 NOWHERE = Provenance("w", "", "run1", None)

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from gofer.errors import TemporaryError
-from gofer.journal.table import (
+from gofer.stores.aws.table import (
     AtMost,
     Both,
     Condition,
@@ -25,6 +24,7 @@ from gofer.journal.table import (
     Write,
     key_of,
 )
+from gofer.values.errors import TemporaryError
 
 ITEM_BYTES = 400_000
 Line = tuple[str, str]

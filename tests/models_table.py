@@ -23,12 +23,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from company import company
-from gofer.bootstrap.catalog import mistakes
+from gofer.app.catalog import mistakes
+from gofer.app.embedded.server import serve
 from gofer.check.model_table import price_text, reads_text
 from gofer.journal.entries import LlmRequest, LlmResponse
-from gofer.local.server import serve
-from gofer.models.library import look_up
-from gofer.models.served import ServedModel
+from gofer.models.price_library import look_up
+from gofer.models.served_model import ServedModel
 from gofer.workflows.load import load_catalog
 from one_workflow import CAPTAIN, DEPLOYS, world
 

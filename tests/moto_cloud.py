@@ -18,15 +18,15 @@ from moto.server import ThreadedMotoServer
 from moto.sqs.models import sqs_backends
 
 from asked_of_aws import Asked, permissions_of
-from gofer.aws import Aws
-from gofer.blobs.s3 import S3Blobs
-from gofer.bootstrap.aws import build_client
-from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.dynamodb import KEYS_TABLE, TABLE, DynamoStore
+from gofer.app.aws.clients import build_client
 from gofer.journal.store import Store
-from gofer.queue.doorbell import Queue
-from gofer.queue.memory import MemoryQueue
-from gofer.queue.sqs import SqsQueue
+from gofer.stores.aws.blobs import S3Blobs
+from gofer.stores.aws.calls import Aws
+from gofer.stores.aws.dynamodb_client import DynamoTable
+from gofer.stores.aws.journal import KEYS_TABLE, TABLE, DynamoStore
+from gofer.stores.aws.queue import SqsQueue
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Queue
 from memory_table import MemoryTable
 from stand_ins import SetClock, any_stores
 

@@ -8,10 +8,10 @@ import signal
 import socket
 import time
 
-from gofer.errors import ToolError
+from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Packet
 from gofer.files.fork import Work, serve
-from gofer.files.limits import Limits
-from gofer.files.wire import Packet
+from gofer.values.errors import ToolError
 
 
 def echo(packet: Packet) -> Packet:

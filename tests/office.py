@@ -6,26 +6,26 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from engine_room import PRICES, ListModel
-from gofer.blobs.memory import MemoryBlobs
-from gofer.blobs.store import BUNDLES, blob_key
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
+from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunStarted
-from gofer.journal.memory import MemoryStore
-from gofer.models.model import Answer
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi, SlackRefusal
-from gofer.tools.slack.aside import PostEphemeral
-from gofer.tools.slack.get_user import GetUser
-from gofer.tools.slack.places import FindPlace, place_result
-from gofer.tools.slack.read_thread import ReadThread
-from gofer.tools.slack.tools import slack_tools
-from gofer.tools.slack.write import DeleteMessage, PostMessage, UpdateMessage
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.worker import Worker
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Worker
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.get_user import GetUser
+from gofer.sources.slack.places import FindPlace, place_result
+from gofer.sources.slack.private_message import PostEphemeral
+from gofer.sources.slack.read_thread import ReadThread
+from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Doorbell
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded

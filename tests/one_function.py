@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import moto_cloud
-from gofer.bootstrap.functions.invocation import Handler
+from gofer.app.functions.invocation import Handler
 from lambda_stage import as_event
 
 KEY = "ab" * 32

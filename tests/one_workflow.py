@@ -11,7 +11,7 @@ from typing import Any
 from company import Company, company
 from engine_room import says
 from gofer.journal.coordination import Head
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message
 

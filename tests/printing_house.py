@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.errors import TemporaryError
-from gofer.publish.publisher import Publisher
-from gofer.publish.timetable import Entry
+from gofer.values.errors import TemporaryError
+from gofer.workflows.publish.publisher import Publisher
+from gofer.workflows.publish.timetable import Entry
 from gofer.workflows.published import Found
 from stand_ins import SetClock
 

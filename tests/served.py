@@ -1,6 +1,6 @@
 """Models at the default endpoint, as tests name them."""
 
-from gofer.models.served import ServedModel
+from gofer.models.served_model import ServedModel
 
 
 def served(*names: str) -> tuple[ServedModel, ...]:

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import loopback
 from company import ROOT
+from gofer.app.embedded.server import serve
 from gofer.cli.main import main
-from gofer.local.server import serve
-from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Message, Pace, SlackSimulator
+from gofer.values.outside import SystemClock
 
 SECRET = "simulated-signing-secret"
 PATIENCE = 120.0

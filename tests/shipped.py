@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from company import Company
-from gofer.bootstrap.outsiders import Outsiders
+from gofer.app.demo.outside_systems import Outsiders
 from gofer.simulators.github import GitHubSimulator
 from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.notion import NotionSimulator

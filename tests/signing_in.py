@@ -8,20 +8,20 @@ import httpx2
 from starlette.applications import Starlette
 
 import loopback
-from gofer.errors import TemporaryError
-from gofer.events import Actor, Event
+from gofer.app.pages.pages import Pages
+from gofer.app.pages.sign_in import sign_in
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
 from gofer.journal.store import Store
-from gofer.local.pages import Pages
-from gofer.local.sign_in import sign_in
-from gofer.local.slack_openid import SlackOpenId
-from gofer.local.slack_people import SlackPeople
-from gofer.local.slack_web import SlackWeb
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
 from gofer.simulators.slack import SlackSimulator
+from gofer.sources.slack.openid import SlackOpenId
+from gofer.sources.slack.page_requests import SlackWeb
+from gofer.sources.slack.people import SlackPeople
+from gofer.values.errors import TemporaryError
+from gofer.values.events import Actor, Event
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from simulated_slack import WORLD, SimulatedHttp

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import loopback
 from company import PATIENCE, ROOT, Company, settings
-from gofer.bootstrap.laptop import open_laptop, working
-from gofer.bootstrap.simulated import Simulated
-from gofer.bootstrap.socket_mode import connected
-from gofer.errors import TemporaryError
+from gofer.app.embedded.server import serve
+from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.socket_mode import connected
+from gofer.app.embedded.stack import open_laptop, working
 from gofer.journal.store import Store
-from gofer.local.server import serve
-from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Pace, SlackSimulator
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import SystemClock
 
 SECRET = "simulated-signing-secret"
 IMPATIENT = Pace(gap_factor=0, answer_within=0.5)

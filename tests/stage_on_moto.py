@@ -11,7 +11,7 @@ import pytest
 
 from asked_of_aws import refused
 from cloud_template import permissions, transformed
-from gofer.bootstrap.shelf import S3Shelf
+from gofer.app.aws.bundles import S3Shelf
 from moto_cloud import ASKED, REGION, MotoCloud, aws, client, server
 from stand_ins import SetClock
 

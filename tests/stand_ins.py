@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.canonical import encode
-from gofer.database import Database
-from gofer.errors import TemporaryError
-from gofer.events import Actor, Event
-from gofer.journal import sqlite as journal_sqlite
 from gofer.journal.entries import RunAccepted
-from gofer.journal.key_file import KeyFile
 from gofer.journal.log import Pen, claim
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
-from gofer.journal.sqlite import SqliteStore
 from gofer.journal.store import Store
-from gofer.outside import Http, HttpRequest, HttpResponse, Outside
-from gofer.queue import sqlite as queue_sqlite
-from gofer.queue.doorbell import Queue
-from gofer.queue.memory import MemoryQueue
-from gofer.queue.sqlite import SqliteQueue
-from gofer.secret import Secret
-from gofer.tokens import Tokens
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Queue
+from gofer.stores.sqlite import journal as journal_sqlite
+from gofer.stores.sqlite import queue as queue_sqlite
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.values.canonical_json import encode
+from gofer.values.errors import TemporaryError
+from gofer.values.events import Actor, Event
+from gofer.values.outside import Http, HttpRequest, HttpResponse, Outside
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
 
 NOON = 1_795_262_400.0
 """2026-11-21 12:00 UTC."""

@@ -11,20 +11,23 @@ from typing import Any
 import jwt
 from hypothesis import strategies as st
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.settings import read_settings
-from gofer.dispatch import Ingress
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers import github, jira, notion, slack_actions
-from gofer.triggers.door import RawRequest
-from gofer.triggers.hook import Hmac
-from gofer.triggers.jwt_bearer import JwtProof
-from gofer.triggers.proofs import hmac_signature, standard_signature
-from gofer.triggers.slack import sign as slack_sign
+from gofer.app.ingress import build_ingress
+from gofer.app.receivers import PATHS
+from gofer.app.settings import read_settings
+from gofer.runtime.receive import Ingress
+from gofer.sources.github import receiver as github
+from gofer.sources.jira import receiver as jira
+from gofer.sources.notion import receiver as notion
+from gofer.sources.receiver import RawRequest
+from gofer.sources.slack import interactivity
+from gofer.sources.slack.receiver import sign as slack_sign
+from gofer.sources.webhook.hook import Hmac
+from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.sources.webhook.proofs import hmac_signature, standard_signature
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.secret import Secret
 from stand_ins import NOON, SetClock, make_outside
 
 EVENTS = sorted((Path(__file__).parent / "events").glob("*.json"))
@@ -135,7 +138,7 @@ def _jwt(body: bytes) -> Headers:
 
 PROOFS: Mapping[str, Callable[[bytes], Headers]] = {
     PATHS["slack"]: _slack,
-    slack_actions.PATH: _slack,
+    interactivity.PATH: _slack,
     PATHS["jira"]: lambda body: [("X-Hub-Signature", jira.sign(SECRET, body))],
     PATHS["notion"]: lambda body: [("X-Notion-Signature", notion.sign(SECRET, body))],
     PATHS["github"]: lambda body: [("X-Hub-Signature-256", github.sign(SECRET, body))],

@@ -4,17 +4,17 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from engine_room import Said, says
-from gofer.dispatch import Ingress
-from gofer.errors import ToolError
-from gofer.events import Actor
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
-from gofer.models.model import Answer
-from gofer.secret import Secret
-from gofer.tools.slack.approval import CloseQuestion, FindGroups, MayDecide, TellOne
-from gofer.tools.slack.question import Question
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.triggers.door import Click
+from gofer.models.language_model import Answer
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import Click
+from gofer.sources.slack.approval_tools import CloseQuestion, FindGroups, MayDecide, TellOne
+from gofer.sources.slack.question import Question
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import Routes
 from gofer.workflows.schema import Defaults, Workflow

@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from documents import pdf, xlsx
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract
 from gofer.files.json_query import jq
-from gofer.sandbox.python import Program, run, sandbox
+from gofer.files.sandbox.python import Program, run, sandbox
+from gofer.values.errors import ToolError
 
 PROC = Path("/proc")
 MOST = 512

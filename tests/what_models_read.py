@@ -18,10 +18,10 @@ from typing import Any
 import shipped
 from company import ROOT, company
 from engine_room import says
-from gofer.canonical import encode_text
 from gofer.engine.first_message import MATERIAL, UNASKED
 from gofer.files.tokens import estimate
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.values.canonical_json import encode_text
 from long_run import Messages, ReadingModel, adder, is_asked_to_sum_up, pages, run
 
 PAGE = ROOT / "docs" / "context.md"

@@ -8,16 +8,16 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
 from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
-from gofer.tools.github import refusals as github_refusals
-from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
-from gofer.tools.slack.refusals import REFUSALS
-from gofer.triggers import github
+from gofer.sources.github import receiver
+from gofer.sources.github import refusals as github_refusals
+from gofer.sources.notion.refusals import REFUSALS as NOTION_REFUSALS
+from gofer.sources.slack.refusals import REFUSALS
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.roles import EndpointForm, RoleModel
+from gofer.workflows.model_roles import EndpointForm, RoleModel
 from gofer.workflows.schema import (
     Allowance,
     Context,
@@ -121,8 +121,8 @@ def test_every_refusal_and_event_of_github_is_listed() -> None:
     assert first_column("docs/github.md", "## When GitHub refuses") == set(github_refusals.REFUSALS)
     for code, refusal in github_refusals.REFUSALS.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
-    assert first_column("docs/github.md", "## Events") == set(github.KINDS)
-    assert all(f"| `{name}` | `{kind}` |" in text for name, kind in github.KINDS.items())
+    assert first_column("docs/github.md", "## Events") == set(receiver.KINDS)
+    assert all(f"| `{name}` | `{kind}` |" in text for name, kind in receiver.KINDS.items())
 
 
 def test_every_refusal_of_notion_is_listed_with_its_rule_and_sentence() -> None:

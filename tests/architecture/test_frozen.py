@@ -9,8 +9,8 @@ import pytest
 from frozen.calls import missing
 from frozen.corpus import texts
 from frozen.names import renamed
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.toolbox import build_tools
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools
 from gofer.journal.entries import KINDS
 
 DATA = Path(__file__).parents[1] / "frozen" / "data"

@@ -45,13 +45,13 @@ BROKEN = [
     ("src/gofer/journal/log.py", "import gofer.engine.step", "Each room imports only from lower floors"),
     ("src/gofer/somewhere.py", "", "Each room imports only from lower floors"),
     ("src/gofer/engine/gates.py", "import gofer.engine.loop", "No circles between rooms"),
-    ("handlers/slack.py", "import gofer.dispatch", "Handlers import only bootstrap"),
+    ("handlers/slack.py", "import gofer.runtime.receive", "Handlers import only bootstrap"),
     ("src/gofer/engine/step.py", "import httpx2", "Only bootstrap builds network clients"),
-    ("src/gofer/triggers/slack/door.py", "import pydantic", "Ingress stays light"),
+    ("src/gofer/sources/slack/receiver.py", "import pydantic", "Ingress stays light"),
     ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each room imports only from lower floors"),
-    ("src/gofer/local/front.py", "import slack_bolt", "Bolt is known to Socket Mode only"),
-    ("src/gofer/simulators/demo.py", "import gofer.canonical", "Simulators import nothing of ours"),
-    ("src/gofer/bootstrap/worker.py", "import gofer.models.library", "Functions read prices that were published"),
+    ("src/gofer/app/front.py", "import slack_bolt", "Bolt is known to Socket Mode only"),
+    ("src/gofer/simulators/demo.py", "import gofer.values.canonical_json", "Simulators import nothing of ours"),
+    ("src/gofer/app/worker.py", "import gofer.models.price_library", "Functions read prices that were published"),
     ("src/gofer/models/scripted.py", "import gofer.simulators.demo", "Only local, bootstrap and the command line"),
 ]
 
@@ -93,16 +93,16 @@ HEAVY = {
     "mcp",
     "pypdfium2",
     "lxml",
-    "gofer.worker",
+    "gofer.runtime.worker",
     "gofer.telemetry",
 }
 
 
-@pytest.mark.parametrize("module", ["gofer.bootstrap.ingress", "gofer.bootstrap.functions.door"])
+@pytest.mark.parametrize("module", ["gofer.app.ingress", "gofer.app.functions.receiver"])
 def test_ingress_loads_nothing_heavy(module: str) -> None:
     program = f"import sys, {module}; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert "gofer.dispatch" in loaded
+    assert "gofer.runtime.receive" in loaded
     assert HEAVY.isdisjoint(loaded)
 
 
@@ -128,20 +128,20 @@ def found(names: set[str], outside: str, of=attributes) -> list[str]:
 def test_only_bootstrap_reads_the_environment() -> None:
     environment = {"os.environ", "os.getenv", "os.environb"}
     assert found(environment, "bootstrap") == []
-    assert found(environment, "nowhere") == ["bootstrap/settings.py"]
+    assert found(environment, "nowhere") == ["app/settings.py"]
 
 
 def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
     names = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow", "uuid.uuid4", "random.random"}
     names |= {"secrets.token_hex", "secrets.token_bytes"}
     # A key is drawn once per installation.
-    assert found(names, "outside.py") == ["bootstrap/state.py"]
+    assert found(names, "outside.py") == ["app/embedded/state.py"]
 
 
 def test_only_step_and_the_claim_append_to_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
     assert found(appending, "nowhere", calls) == ["engine/step.py", "journal/log.py"]
-    assert found({"claim"}, "nowhere", calls) == ["dispatch.py", "engine/child.py"]
+    assert found({"claim"}, "nowhere", calls) == ["dispatch.py", "engine/subagent_owner.py"]
 
 
 def test_imports_stand_at_the_top_and_none_is_hidden() -> None:

@@ -89,8 +89,8 @@ def test_a_door_brings_nothing_heavy(packaged: tuple[str, Path]) -> None:
 
 COMPUTING = """
 import sys
-from gofer.files.wire import Packet
-from gofer.sandbox.interpreter import run
+from gofer.files.child_wire import Packet
+from gofer.files.sandbox.interpreter import run
 
 # Lambda's own interpreter stands where no package is.
 sys.executable = "/var/lang/bin/python3.13"

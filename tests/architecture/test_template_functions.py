@@ -12,21 +12,21 @@ import pytest
 import moto_cloud
 from cloud_rules import functions, role
 from cloud_template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.functions import schedule, worker
-from gofer.bootstrap.functions.expiry import measuring_tokens
-from gofer.bootstrap.functions.measures import measure
-from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
-from gofer.bootstrap.functions.refusals import count_refusal
-from gofer.bootstrap.functions.working import LEAVE
-from gofer.bootstrap.settings import read_settings
-from gofer.journal.dynamodb import KEYS_TABLE, TABLE
+from gofer.app.functions import schedule, worker
+from gofer.app.functions.metrics import measure
+from gofer.app.functions.parameters import KEY, SIGN_IN, SYSTEMS
+from gofer.app.functions.refusal_metric import count_refusal
+from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.functions.worker_batch import LEAVE
+from gofer.app.pages.slack_readers import SIGN_OUT
+from gofer.app.receivers import PATHS
+from gofer.app.settings import read_settings
 from gofer.journal.unlisted_ends import Ends
-from gofer.local.slack_readers import SIGN_OUT
-from gofer.local.slack_web import SlackRefused
 from gofer.projections.progress import Progress
-from gofer.triggers import slack_actions
-from gofer.worker import Ended
+from gofer.runtime.worker import Ended
+from gofer.sources.slack import interactivity
+from gofer.sources.slack.page_requests import SlackRefused
+from gofer.stores.aws.journal import KEYS_TABLE, TABLE
 
 CLOUD = transformed()
 HANDLERS = {"slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard"}
@@ -206,7 +206,7 @@ def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
     doors = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
     pages |= {f"POST {SIGN_OUT}": "DashboardFunction"}
-    others = {f"POST {slack_actions.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
+    others = {f"POST {interactivity.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
     assert routes() == doors | others | pages
 
 

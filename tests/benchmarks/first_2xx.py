@@ -9,12 +9,12 @@ import random
 import sys
 from pathlib import Path
 
-from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.state import open_state
-from gofer.outside import Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
+from gofer.app.embedded.state import open_state
+from gofer.app.ingress import build_ingress
+from gofer.app.settings import read_settings
+from gofer.sources.receiver import RawRequest
+from gofer.values.outside import Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
+from gofer.values.secret import Secret
 
 
 class NoNetwork(Http):

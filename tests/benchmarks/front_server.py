@@ -10,11 +10,11 @@ from pathlib import Path
 
 from traffic import ROOT, front_of
 
-from gofer.bootstrap.state import open_state
-from gofer.local.front import front
-from gofer.local.pages import Pages
-from gofer.local.server import serve
-from gofer.outside import SystemClock
+from gofer.app.embedded.server import serve
+from gofer.app.embedded.state import open_state
+from gofer.app.front import front
+from gofer.app.pages.pages import Pages
+from gofer.values.outside import SystemClock
 from gofer.workflows.load import load_catalog
 
 

@@ -17,20 +17,20 @@ from pathlib import Path
 from traffic import Transactions, front_of, mentions, system
 
 from engine_room import Said
-from gofer.blobs.directory import DirectoryBlobs
-from gofer.bootstrap.endpoints import build_model
-from gofer.bootstrap.http import http_client
-from gofer.bootstrap.settings import read_settings
-from gofer.database import Database
-from gofer.journal import sqlite as journal
-from gofer.journal.key_file import KeyFile
-from gofer.journal.sqlite import SqliteStore
-from gofer.outside import SystemClock
-from gofer.queue import sqlite as queue
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.sqlite import SqliteQueue
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.worker import Worker
+from gofer.app.http import http_client
+from gofer.app.model_endpoints import build_model
+from gofer.app.settings import read_settings
+from gofer.runtime.worker import Worker
+from gofer.stores.queue import Doorbell
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite.blobs import DirectoryBlobs
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.outside import SystemClock
 from office import Office, office
 
 

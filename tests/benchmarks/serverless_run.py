@@ -12,14 +12,14 @@ from aws_cost import Work
 from clockwork import VirtualClock, VirtualLoop, play
 
 from engine_room import ListModel, Said, says
-from gofer.blobs.memory import MemoryBlobs
-from gofer.journal.dynamodb import DynamoStore
-from gofer.models.model import Answer
-from gofer.outside import Clock
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.memory import MemoryQueue
-from gofer.retention import DAYS, Purger
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.models.language_model import Answer
+from gofer.runtime.retention import DAYS, Purger
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Doorbell
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.outside import Clock
 from memory_table import MemoryTable
 from office import Office
 

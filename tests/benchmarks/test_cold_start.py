@@ -49,7 +49,7 @@ def test_a_cold_process_to_its_first_2xx(tmp_path: Path) -> None:
     starts = {
         "python -c pass": program("pass"),
         "import asyncio, sqlite3, hmac, json": program("import asyncio, sqlite3, hmac, json"),
-        "import gofer.bootstrap.ingress": program("import gofer.bootstrap.ingress"),
+        "import gofer.app.ingress": program("import gofer.app.ingress"),
         "a new folder, front, first 2xx": first_2xx(tmp_path),
     }
     if importlib.util.find_spec("boto3"):
@@ -64,7 +64,7 @@ def test_a_cold_process_to_its_first_2xx(tmp_path: Path) -> None:
 
 
 def test_the_dearest_modules_on_the_way() -> None:
-    command = [sys.executable, "-X", "importtime", "-c", "import gofer.bootstrap.ingress, gofer.bootstrap.state"]
+    command = [sys.executable, "-X", "importtime", "-c", "import gofer.app.ingress, gofer.app.embedded.state"]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(ROUNDS)]
     times: dict[str, list[int]] = {}
     for told in runs:
@@ -77,4 +77,4 @@ def test_the_dearest_modules_on_the_way() -> None:
         print(f"  {name:44} {medians[name]:6.2f}")
     own = sum(took for name, took in medians.items() if name.startswith("gofer"))
     print(f"  {'gofer.*':44} {own:6.2f}  of {sum(medians.values()):.2f}")
-    assert "gofer.dispatch" in medians
+    assert "gofer.runtime.receive" in medians

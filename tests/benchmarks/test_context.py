@@ -11,10 +11,10 @@ from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
-from gofer.messages import Usage
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, ToolResult
 from gofer.tools.files.tools import file_tools
-from gofer.tools.tool import Call, ToolResult
+from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow

@@ -31,7 +31,7 @@ from gofer.files.json_query import jq
 from gofer.files.preview import preview
 from gofer.files.search import Search, search
 from gofer.files.tokens import estimate
-from gofer.outside import SystemClock
+from gofer.values.outside import SystemClock
 
 ROUNDS = 5
 WORDS = ("Gofer", "reads", "a", "long", "report", "about", "the", "costs", "of", "every", "region", "and", "year")

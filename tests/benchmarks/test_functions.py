@@ -42,7 +42,7 @@ def code(everything: Code) -> Path:
     return everything.packages["worker"]
 
 
-DOOR, WORKER = "import gofer.bootstrap.functions.door", "import gofer.bootstrap.functions.worker"
+DOOR, WORKER = "import gofer.app.functions.receiver", "import gofer.app.functions.worker"
 CLIENTS = "import boto3; s = boto3.Session(); [s.client(n) for n in ('dynamodb', 'sqs', 's3', 'ssm')]"
 PROGRAMS = {
     "python -S -c pass": "pass",
@@ -51,8 +51,8 @@ PROGRAMS = {
     "import openai": "import openai",
     "ingress": DOOR,
     "worker": WORKER,
-    "schedule": "import gofer.bootstrap.functions.schedule",
-    "dashboard": "import gofer.bootstrap.functions.dashboard",
+    "schedule": "import gofer.app.functions.schedule",
+    "dashboard": "import gofer.app.functions.dashboard",
 }
 
 

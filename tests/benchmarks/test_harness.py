@@ -24,9 +24,9 @@ from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.loop import coordinate
 from gofer.journal.entries import LlmRequest, MessageReceived, RunFinished
 from gofer.journal.log import read_journal
-from gofer.models.openai import OpenAIModel
-from gofer.outside import SystemClock
-from gofer.tools.tool import Call, ToolResult
+from gofer.models.chat_completions import OpenAIModel
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.outside import SystemClock
 from gofer.workflows.bundle import encode_bundle
 from gofer.workflows.schema import Limits
 from stand_ins import any_store

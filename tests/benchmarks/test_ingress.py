@@ -18,17 +18,17 @@ from urllib.parse import urlsplit
 import pytest
 from traffic import Transactions, front_of, front_without_match, mentions, percentile
 
-from gofer.bootstrap.state import open_state
-from gofer.database import Database
-from gofer.dispatch import Ingress
-from gofer.events import Event
-from gofer.journal import sqlite as journal
-from gofer.journal.key_file import KeyFile
-from gofer.journal.sqlite import SqliteStore
-from gofer.outside import SystemClock
-from gofer.queue import sqlite as queue
-from gofer.queue.sqlite import SqliteQueue
-from gofer.triggers.door import RawRequest, Reply
+from gofer.app.embedded.state import open_state
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import RawRequest, Reply
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.values.events import Event
+from gofer.values.outside import SystemClock
 
 ROUNDS = 5
 EVENTS = 320

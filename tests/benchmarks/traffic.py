@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.settings import read_settings
-from gofer.dispatch import Ingress
-from gofer.journal.memory import MemoryStore
+from gofer.app.ingress import build_ingress
+from gofer.app.settings import read_settings
 from gofer.journal.store import Store
-from gofer.outside import Outside, SystemClock, random_id, random_key
-from gofer.queue.doorbell import Queue
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
-from gofer.triggers.slack import sign
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import RawRequest
+from gofer.sources.slack.receiver import sign
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Queue
+from gofer.values.outside import Outside, SystemClock, random_id, random_key
+from gofer.values.secret import Secret
 from stand_ins import AnsweringHttp, make_outside, unreachable
 
 Routes = Sequence[tuple[str, Mapping[str, Sequence[str]]]]

@@ -1,14 +1,14 @@
-"""The promises of `blobs/store.py`, kept by every store of bodies."""
+"""The promises of `journal/blob_store.py`, kept by every store of bodies."""
 
 from pathlib import Path
 
 import pytest
 
-from gofer.blobs.directory import DirectoryBlobs
-from gofer.blobs.memory import MemoryBlobs
-from gofer.blobs.s3 import S3Blobs
-from gofer.blobs.store import Blobs, blob_key
-from gofer.errors import ConfigError, Damaged, TemporaryError
+from gofer.journal.blob_store import Blobs, blob_key
+from gofer.stores.aws.blobs import S3Blobs
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.sqlite.blobs import DirectoryBlobs
+from gofer.values.errors import ConfigError, Damaged, TemporaryError
 from moto_cloud import aws, client, new_bucket
 
 pytestmark = pytest.mark.anyio

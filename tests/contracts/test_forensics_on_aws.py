@@ -7,7 +7,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted
 from gofer.journal.log import open_journal
 from gofer.journal.seal import KEY_BYTES
-from gofer.retention import Purger
+from gofer.runtime.retention import Purger
 from moto_cloud import MotoCloud, client, new_clock
 from stand_ins import NOON, claimed, make_outside
 

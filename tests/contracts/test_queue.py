@@ -1,4 +1,4 @@
-"""The promises of `queue/doorbell.py`, kept by every queue."""
+"""The promises of `stores/queue.py`, kept by every queue."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.queue.doorbell import Doorbell, Queue
+from gofer.stores.queue import Doorbell, Queue
 from moto_cloud import all_stores, new_clock
 from stand_ins import NOON, SetClock
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from gofer.errors import ConfigError
-from gofer.queue.sqs import LONGEST_DELAY, SqsQueue, run_of
+from gofer.stores.aws.queue import LONGEST_DELAY, SqsQueue, run_of
+from gofer.values.errors import ConfigError
 from moto_cloud import RECEIVES, MotoClock, MotoCloud, aws, client
 
 pytestmark = pytest.mark.anyio

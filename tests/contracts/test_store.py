@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.store import Store
+from gofer.values.errors import TemporaryError
 from moto_cloud import all_stores
 from stand_ins import NOON, SetClock, any_store
 

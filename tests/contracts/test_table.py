@@ -1,4 +1,4 @@
-"""What `journal/table.py` asks of DynamoDB, kept by the table in memory as by moto's."""
+"""What `stores/aws/table.py` asks of DynamoDB, kept by the table in memory as by moto's."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.errors import ConfigError, TemporaryError
-from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.table import (
+from gofer.stores.aws.dynamodb_client import DynamoTable
+from gofer.stores.aws.table import (
     FIRST,
     LAST,
     AtMost,
@@ -31,6 +30,7 @@ from gofer.journal.table import (
     Write,
     prefixed,
 )
+from gofer.values.errors import ConfigError, TemporaryError
 from memory_table import MemoryTable
 from moto_cloud import aws, client, new_table
 

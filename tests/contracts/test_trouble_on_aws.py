@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 
 from engine_room import ListModel, says
-from gofer.canonical import encode
-from gofer.errors import Damaged
-from gofer.journal.dynamo_rows import frame_key, head_key, key_key
-from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived, RunOwned
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.seal import seal_of
-from gofer.journal.table import Put, Update
-from gofer.models.model import Answer
-from gofer.owner import TAKEOVERS
-from gofer.sweeper import Sweeper
-from gofer.worker import LOST, Ended
+from gofer.models.language_model import Answer
+from gofer.runtime.owner import TAKEOVERS
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import LOST, Ended
+from gofer.stores.aws.items import frame_key, head_key, key_key
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.table import Put, Update
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged
 from moto_cloud import RECEIVES, MotoClock, MotoCloud, client
 from office import Lost, Office
 from stand_ins import make_outside

@@ -10,16 +10,16 @@ import simulated_notion
 import simulated_slack
 from frozen.lines import lines
 from frozen.recording import RecordingHttp
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.secret import Secret
 from gofer.simulators.slack.workspace import Group
-from gofer.tools.github.api import GitHubApi
-from gofer.tools.github.tools import github_tools
-from gofer.tools.jira.tools import jira_tools
-from gofer.tools.notion.tools import notion_tools
-from gofer.tools.slack.tools import slack_tools
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.tools import github_tools
+from gofer.sources.jira.tools import jira_tools
+from gofer.sources.notion.tools import notion_tools
+from gofer.sources.slack.tools import slack_tools
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
 
 Arguments = Mapping[str, object]
 Calls = Sequence[tuple[str, Arguments]]

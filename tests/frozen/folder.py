@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from frozen.lines import line
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.intact import BLOBS, DATABASE, KEY, KEYS
-from gofer.database import VERSION
-from gofer.journal.key_file import SLOT
+from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.sqlite.database import VERSION
+from gofer.stores.sqlite.key_file import SLOT
 from stand_ins import KEY as INSTALLATION
 
 SCHEMA = "state/schema.sql"

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from frozen.lines import line, lines, pretty
 from frozen.names import EXCEPTED
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.by_hand import way
-from gofer.bootstrap.catalog import mistakes
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.toolbox import build_tools
+from gofer.app.catalog import mistakes
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools
+from gofer.app.unverified_payloads import way
+from gofer.check.explain import Way
+from gofer.check.explain import explain as explained
 from gofer.cli.main import main
 from gofer.engine.services import Links, Services
-from gofer.explain import Way
-from gofer.explain import explain as explained
-from gofer.journal.memory import MemoryStore
-from gofer.models.library import look_up
+from gofer.models.price_library import look_up
 from gofer.models.prices import Prices
-from gofer.tools.tool import Tool
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Tool
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import Mistake

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from frozen.lines import content
-from gofer.outside import Http, HttpRequest, HttpResponse
+from gofer.values.outside import Http, HttpRequest, HttpResponse
 
 
 @dataclass

@@ -16,31 +16,31 @@ from clockwork import VirtualClock, play
 from frozen.lines import line
 from frozen.recording import described
 from frozen.stage import ThreadlessLoop
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.by_hand import way
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.settings import Settings, read_settings
-from gofer.bootstrap.toolbox import build_tools
-from gofer.canonical import as_object
-from gofer.dispatch import Ingress
+from gofer.app.receivers import PATHS
+from gofer.app.settings import Settings, read_settings
+from gofer.app.toolbox import build_tools
+from gofer.app.unverified_payloads import way
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import UNFINISHED
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
-from gofer.models.library import look_up
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.models.price_library import look_up
 from gofer.models.prices import Prices
 from gofer.models.scripted import ScriptedModel
-from gofer.outside import HttpRequest, HttpResponse, Outside
-from gofer.queue.memory import MemoryQueue
+from gofer.runtime.receive import Ingress
+from gofer.runtime.worker import Worker
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.github import GitHubSimulator
 from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.slack import SlackSimulator
-from gofer.triggers.door import RawRequest
-from gofer.worker import Worker
+from gofer.sources.receiver import RawRequest
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.canonical_json import as_object
+from gofer.values.outside import HttpRequest, HttpResponse, Outside
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.routes import read_routes
 from shipped import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC

@@ -15,25 +15,25 @@ from people import People
 from plans import plan
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import Ingress
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
-from gofer.events import Event
-from gofer.journal import sqlite as journal
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.keys import Keys
 from gofer.journal.seal import KEY_BYTES
-from gofer.journal.sqlite import SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
-from gofer.outside import Outside
-from gofer.queue import sqlite as queue
-from gofer.queue.sqlite import SqliteQueue
-from gofer.scheduler import marks
-from gofer.sweeper import Sweeper
-from gofer.triggers.door import Click
-from gofer.worker import Worker
+from gofer.runtime.receive import Ingress
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import Worker
+from gofer.sources.receiver import Click
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite import schedule_marks
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.values.events import Event
+from gofer.values.outside import Outside
 from gofer.workflows.routes import read_routes
 from stand_ins import KEY
 
@@ -60,7 +60,7 @@ class FileDatabase:
 
     def __init__(self, path: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
-        self.connection.executescript(journal.SCHEMA + queue.SCHEMA + marks.SCHEMA)
+        self.connection.executescript(journal.SCHEMA + queue.SCHEMA + schedule_marks.SCHEMA)
         self._syncs: list[Callable[[], None]] = []
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -13,17 +13,17 @@ from clockwork import play
 from frozen.folder import BODIES, ROWS, SCHEMA, SLOTS, KeptBlobs, Row, bodies, build, rows, schema, slots, stored
 from frozen.lines import line, lines
 from frozen.stage import MENTION, FileDatabase, Stage
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.intact import DATABASE, KEYS
-from gofer.bootstrap.state import State, read_state
-from gofer.errors import GoferError
-from gofer.journal.below import runs_below
+from gofer.app.embedded.integrity import DATABASE, KEYS
+from gofer.app.embedded.state import State, read_state
+from gofer.journal.child_runs import runs_below
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
-from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import conversation, progress, trace
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.values.errors import GoferError
 from stand_ins import SetClock
 
 _RUNS = "SELECT DISTINCT run FROM frames ORDER BY run"

@@ -8,8 +8,8 @@ from schedule import Schedule
 
 from frozen import window
 from frozen.lines import lines
-from gofer.blobs.store import Bodies
-from gofer.journal.below import runs_below
+from gofer.journal.blob_store import Bodies
+from gofer.journal.child_runs import runs_below
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal

@@ -9,7 +9,7 @@ import pytest
 
 from engine_room import says
 from gofer.engine.first_message import MATERIAL
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from one_workflow import Echo, gofer, world
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from company import Company
-from gofer.bootstrap.outsiders import Outsiders
+from gofer.app.demo.outside_systems import Outsiders
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message
 from one_workflow import Echo, gofer

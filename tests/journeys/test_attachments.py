@@ -15,11 +15,11 @@ from PIL import Image
 
 from company import Company
 from engine_room import says
-from gofer.canonical import as_object
 from gofer.journal.entries import ToolCall
-from gofer.models.model import Answer
-from gofer.retention import keep
+from gofer.models.language_model import Answer
+from gofer.runtime.retention import keep
 from gofer.simulators.slack import Message
+from gofer.values.canonical_json import as_object
 from one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
 
 pytestmark = pytest.mark.anyio

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.passphrase import known_passphrase, new_passphrase
-from gofer.errors import ConfigError
+from gofer.app.backup.passphrase import known_passphrase, new_passphrase
+from gofer.values.errors import ConfigError
 from typed import gofer, run_json
 
 pytestmark = pytest.mark.usefixtures("terminal")

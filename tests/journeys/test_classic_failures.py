@@ -31,12 +31,12 @@ from pathlib import Path
 import pytest
 
 from company import Company, company
-from gofer.errors import TemporaryError
 from gofer.journal.entries import RunAccepted, ToolResult
 from gofer.journal.unlisted_ends import recent
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.slack import Message
+from gofer.values.errors import TemporaryError
 from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 from socket_office import SECRET, office
 

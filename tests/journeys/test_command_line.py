@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.state import serving
+from gofer.app.embedded.state import serving
 from gofer.cli.main import main
 from typed import EVENT, gofer
 

@@ -14,17 +14,17 @@ from starlette.types import Receive, Scope, Send
 import conditions
 from company import Company, company
 from conditions import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
-from gofer.bootstrap.by_hand import way
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.ingress import build_ingress
-from gofer.dispatch import Ingress
-from gofer.errors import ConfigError
-from gofer.events import Event
-from gofer.explain import Explanation, explain
+from gofer.app.embedded.server import serve
+from gofer.app.ingress import build_ingress
+from gofer.app.receivers import PATHS
+from gofer.app.unverified_payloads import way
+from gofer.check.explain import Explanation, explain
 from gofer.journal.coordination import Head
-from gofer.local.server import serve
-from gofer.triggers.door import RawRequest
-from gofer.triggers.jwt_bearer import JwtProof
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import RawRequest
+from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.values.errors import ConfigError
+from gofer.values.events import Event
 from gofer.workflows.load import Catalog, load_catalog
 from one_workflow import Echo
 

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from company import Company, company
+from gofer.app.embedded.connection_limits import Bounds
+from gofer.app.pages.page_headers import HEADERS
 from gofer.journal.coordination import Head
-from gofer.local.lobby import Bounds
-from gofer.local.page_headers import HEADERS
-from gofer.triggers.door import BODY_LIMIT
+from gofer.sources.receiver import BODY_LIMIT
 from leaping import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio

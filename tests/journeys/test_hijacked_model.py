@@ -16,15 +16,15 @@ import yaml
 
 import loopback
 from company import PATIENCE, Company, settings
-from gofer.bootstrap.laptop import open_laptop, working
-from gofer.bootstrap.outsiders import Outsiders
+from gofer.app.demo.outside_systems import Outsiders
+from gofer.app.embedded.stack import open_laptop, working
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import MessageReceived
-from gofer.model_script import load_scripts
 from gofer.models.scripted import ScriptedModel
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message
-from gofer.tools.tool import Tool
+from gofer.tools.definition import Tool
+from gofer.values.model_script import load_scripts
 
 pytestmark = pytest.mark.anyio
 

@@ -20,16 +20,16 @@ from starlette.routing import Route
 
 import moto_cloud
 from company import ROOT
-from gofer.bootstrap.catalog import price_list
-from gofer.bootstrap.shelf import S3Shelf
+from gofer.app.aws.bundles import S3Shelf
+from gofer.app.catalog import price_list
+from gofer.app.embedded.server import serve as serve_app
 from gofer.journal.entries import LlmResponse, RunHandedOver, RunOwned
-from gofer.local.server import serve as serve_app
-from gofer.outside import SystemClock
-from gofer.publish.publisher import Publisher
-from gofer.schedules.planned import planned
+from gofer.values.outside import SystemClock
+from gofer.values.schedules.planned import planned
 from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
+from gofer.workflows.publish.publisher import Publisher
 from lambda_host import HANGS
 from lambda_stage import Code, Stage, packaged, stage
 from printing_house import MemoryTimetable

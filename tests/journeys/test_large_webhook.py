@@ -9,16 +9,16 @@ import pytest
 
 import loopback
 from company import Company, company
+from gofer.app.embedded.server import serve
+from gofer.app.front import front
+from gofer.app.pages.pages import Pages
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
-from gofer.local.front import front
-from gofer.local.pages import Pages
-from gofer.local.server import serve
-from gofer.outside import SystemClock
 from gofer.projections import workspace
-from gofer.secret import Secret
-from gofer.triggers.hook import Bearer, Hook, Pointer
-from gofer.triggers.webhook import webhook_doors
+from gofer.sources.webhook.hook import Bearer, Hook, Pointer
+from gofer.sources.webhook.receiver import webhook_doors
+from gofer.values.outside import SystemClock
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import Company, company
+from gofer.app.embedded.server import serve
 from gofer.journal.entries import RunConcluded, ToolCall
-from gofer.local.server import serve
 from gofer.simulators.slack import Message
 
 pytestmark = pytest.mark.anyio

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import Company, company
+from gofer.app.embedded.server import serve
 from gofer.journal.entries import CallDeferred, LlmRequest, LlmResponse
-from gofer.local.server import serve
 from one_workflow import world
 
 pytestmark = pytest.mark.anyio

@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import ask_about_the_decision, company
-from gofer.bootstrap.logs import JsonLines
+from gofer.app.embedded.server import serve
+from gofer.app.logs import JsonLines
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked
-from gofer.local.server import serve
 from gofer.projections import trace
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import loopback
-from gofer.local.server import serve
-from gofer.outside import SystemClock
+from gofer.app.embedded.server import serve
 from gofer.simulators.notion import NotionSimulator
+from gofer.values.outside import SystemClock
 from serving import Desk, Running, desk, free_port
 from simulated_notion import ADA, WORLD
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from engine_room import ListModel, says
-from gofer.bootstrap.published import live_front
-from gofer.bootstrap.published_catalog import live_catalog
+from gofer.app.published_catalog import live_catalog
+from gofer.app.published_routes import live_front
 from gofer.journal.coordination import Head
-from gofer.models.model import Answer
-from gofer.outside import SystemClock
-from gofer.telemetry.identity import trace_id
-from gofer.worker import Worker
+from gofer.models.language_model import Answer
+from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.runtime.worker import Worker
+from gofer.values.outside import SystemClock
 from gofer.workflows.published import POINTER
 from gofer.workflows.routes import read_routes
 from moto_cloud import ASKED, client

@@ -14,13 +14,13 @@ from starlette.routing import Route
 
 from company import Company, company
 from examiner import files, holding, opens, reading
-from gofer.errors import Gone
+from gofer.app.embedded.server import serve
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived
 from gofer.journal.log import read_journal
-from gofer.local.server import serve
-from gofer.retention import Purger
+from gofer.runtime.retention import Purger
+from gofer.values.errors import Gone
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

@@ -19,19 +19,19 @@ import pytest
 
 import shipped
 from company import PATIENCE, ROOT, Company, company
-from gofer.blobs.store import Blobs
-from gofer.canonical import encode
-from gofer.dispatch import Ingress
-from gofer.events import Event
+from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
-from gofer.queue.doorbell import Queue
+from gofer.runtime.receive import Ingress
+from gofer.runtime.worker import Worker
 from gofer.simulators.demo import demo_world
-from gofer.tokens import Tokens
-from gofer.triggers.door import Stop
-from gofer.triggers.slack.stops import stop_sign
-from gofer.worker import Worker
+from gofer.sources.receiver import Stop
+from gofer.sources.slack.stops import stop_sign
+from gofer.stores.queue import Queue
+from gofer.values.canonical_json import encode
+from gofer.values.events import Event
+from gofer.values.row_tokens import Tokens
 from moto_cloud import MotoClock, MotoCloud, client
 
 pytestmark = pytest.mark.anyio

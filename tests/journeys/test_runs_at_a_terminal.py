@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.state import installation_key, open_state
+from gofer.app.embedded.state import installation_key, open_state
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.outside import SystemClock
+from gofer.values.outside import SystemClock
 from typed import EVENT, gofer, run_json
 
 pytestmark = pytest.mark.usefixtures("terminal")

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import loopback
-from gofer.local.server import serve
+from gofer.app.embedded.server import serve
 from serving import SECRET, desk, free_port, log_lines
 
 pytestmark = pytest.mark.anyio

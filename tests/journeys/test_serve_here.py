@@ -114,7 +114,7 @@ def test_a_token_slack_does_not_know_stops_the_start(
 HOLDS = """
 import sys
 from pathlib import Path
-from gofer.bootstrap.state import serving
+from gofer.app.embedded.state import serving
 with serving(Path(".gofer")):
     print("held", flush=True)
     sys.stdin.read()

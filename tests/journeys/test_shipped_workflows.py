@@ -12,9 +12,9 @@ import shipped
 from company import ROOT, Company, company, links
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import LlmRequest, SubagentFinished, ToolCall
-from gofer.outside import SystemClock
-from gofer.retention import Purger
+from gofer.runtime.retention import Purger
 from gofer.simulators.slack import Message
+from gofer.values.outside import SystemClock
 from one_workflow import Echo
 from shipped import BOT, CAPTAIN, CHECKOUT, GENERAL, NEWCOMER, ONCALL, PULLS, SUPPORT, github, jira
 from stand_ins import SetClock

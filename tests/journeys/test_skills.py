@@ -9,9 +9,9 @@ import pytest
 
 from company import ROOT, Company, company
 from gofer.journal.entries import ToolCall, ToolResult
-from gofer.journal.workspace import SkillLoaded
-from gofer.model_script import load_scripts
+from gofer.journal.workspace_entries import SkillLoaded
 from gofer.models.scripted import ScriptedModel
+from gofer.values.model_script import load_scripts
 
 pytestmark = pytest.mark.anyio
 SCRIPTS = """\

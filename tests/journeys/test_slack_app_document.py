@@ -8,14 +8,14 @@ import pytest
 import yaml
 
 from company import ROOT
-from gofer.bootstrap.dotenv import read_dotenv
-from gofer.bootstrap.required import check_complete
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError
-from gofer.manifest import needed
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.tools import slack_tools
+from gofer.app.dotenv import read_dotenv
+from gofer.app.required_settings import check_complete
+from gofer.app.settings import read_settings
+from gofer.app.slack_manifest import needed
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.tools import slack_tools
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
 from serving import SECRET, Desk, desk, free_port
 
@@ -112,7 +112,7 @@ def test_every_scope_is_explained_with_who_needs_it() -> None:
 
 def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
     listed = {row[0].strip("`") for row in table("## 2. Write the settings")}
-    source = (ROOT / "src/gofer/bootstrap/settings.py").read_text()
+    source = (ROOT / "src/gofer/app/settings.py").read_text()
     assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+)"', source))
     for fence in (SOCKET_ENV, HTTP_ENV):
         (tmp_path / ".env").write_text(fence.replace("…", "1"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from company import Company
-from gofer.deliver import AT_WORK
 from gofer.journal.coordination import Head
+from gofer.runtime.deliver import AT_WORK
 from gofer.simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 

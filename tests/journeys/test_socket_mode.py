@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from company import ROOT, Company, settings
-from gofer.bootstrap.laptop import open_laptop
-from gofer.bootstrap.socket_mode import connected
-from gofer.errors import ConfigError
+from gofer.app.embedded.socket_mode import connected
+from gofer.app.embedded.stack import open_laptop
 from gofer.simulators.slack import Message, Pace
-from gofer.triggers.stamp import Stamp, token
+from gofer.sources.signed_decision import Stamp, token
+from gofer.values.errors import ConfigError
 from socket_office import SECRET, office, slack
 from stand_ins import mention
 

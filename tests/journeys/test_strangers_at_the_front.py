@@ -14,17 +14,17 @@ from urllib.parse import urlsplit
 import pytest
 
 from company import Company, company
-from gofer.bootstrap.doors import doors
-from gofer.bootstrap.settings import read_settings
-from gofer.local.bodies import MEMORY, Bodies
-from gofer.local.front import front
-from gofer.local.pages import Pages
-from gofer.local.server import serve
-from gofer.outside import SystemClock
-from gofer.secret import Secret
-from gofer.triggers.hook import read_hooks
-from gofer.triggers.jwt_bearer import JwtProof
-from gofer.triggers.webhook import webhook_doors
+from gofer.app.embedded.server import serve
+from gofer.app.front import front
+from gofer.app.pages.pages import Pages
+from gofer.app.receivers import doors
+from gofer.app.request_bodies import MEMORY, Bodies
+from gofer.app.settings import read_settings
+from gofer.sources.webhook.hook import read_hooks
+from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.sources.webhook.receiver import webhook_doors
+from gofer.values.outside import SystemClock
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from strangers import BEARER, ENVIRONMENT, EVENTS, GARBAGE, HOOKS, KINDS, PROOFS, delivery, headers_of, path_of
 

@@ -11,9 +11,9 @@ import pytest
 from company import ROOT, Company, company
 from gofer.journal.entries import Recorded, SubagentStarted
 from gofer.journal.log import read_journal
-from gofer.model_script import load_scripts
 from gofer.projections import conversation, progress, trace
 from gofer.projections.outline import outline
+from gofer.values.model_script import load_scripts
 
 pytestmark = pytest.mark.anyio
 WORKFLOW = """\

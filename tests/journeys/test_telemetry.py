@@ -9,7 +9,7 @@ import pytest
 
 from collector import Collector, collector, values
 from company import Company, ask_about_the_decision, company
-from gofer.telemetry.identity import session_id, trace_id
+from gofer.runtime.telemetry.trace_ids import session_id, trace_id
 from one_workflow import GENERAL, LEADS, Echo, gofer
 from typed import gofer as typed
 from typed import run_json

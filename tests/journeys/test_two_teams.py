@@ -11,9 +11,9 @@ import pytest
 import conditions
 from company import PATIENCE, Company, company
 from conditions import Act, Scene, comment, issue, page, push, react, report, set_values
-from gofer.bootstrap.by_hand import way
-from gofer.bootstrap.laptop import working
-from gofer.explain import Explanation, explain
+from gofer.app.embedded.stack import working
+from gofer.app.unverified_payloads import way
+from gofer.check.explain import Explanation, explain
 from gofer.workflows.load import load_catalog
 from one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
 

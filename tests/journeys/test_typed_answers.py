@@ -8,7 +8,7 @@ import pytest
 
 from engine_room import says
 from gofer.journal.entries import RunConcluded
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from one_workflow import Echo, gofer, world
 
 pytestmark = pytest.mark.anyio

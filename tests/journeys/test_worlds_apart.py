@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from deciding import deciding
-from gofer.bootstrap.intact import WORLD
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.worlds import apart, move_apart
+from gofer.app.embedded.integrity import WORLD
+from gofer.app.embedded.worlds import apart, move_apart
+from gofer.app.settings import read_settings
 from serving import Desk, desk
 
 pytestmark = pytest.mark.anyio

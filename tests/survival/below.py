@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from delegating import given
 from judge import Journal, Report
 
-from gofer.errors import Damaged, Gone
 from gofer.journal import entries as e
-from gofer.journal.workspace import ContextCompacted, FileAdded
+from gofer.journal.workspace_entries import ContextCompacted, FileAdded
 from gofer.projections import progress
+from gofer.values.errors import Damaged, Gone
 
 
 def below(journals: Mapping[str, Journal], report: Report) -> list[str]:

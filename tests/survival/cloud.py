@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from clockwork import VirtualClock
 from machines import Faults, Machine
 
-from gofer.journal.dynamo_rows import FRAMES
-from gofer.journal.memory import MemoryStore
-from gofer.journal.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
-from gofer.outside import Clock
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.memory import MemoryQueue
-from gofer.queue.sqs import LONGEST_DELAY
+from gofer.stores.aws.items import FRAMES
+from gofer.stores.aws.queue import LONGEST_DELAY
+from gofer.stores.aws.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Doorbell
+from gofer.values.outside import Clock
 from memory_table import MemoryTable
 
 RECEIVES = 5

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from gofer.messages import ToolAsk, Usage
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Tool
 from gofer.tools.files.read import read_tools
-from gofer.tools.plan.tools import plan_tools
+from gofer.tools.plan import plan_tools
 from gofer.tools.subagent import subagent_tools
-from gofer.tools.tool import Tool
+from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits, Workflow
 from gofer.workflows.subagent import LoadedSubagent
 from served import served

@@ -15,8 +15,8 @@ from typing import TypeVar
 from mortal import MortalStore
 
 from company import PATIENCE, ROOT
-from gofer.bootstrap.laptop import open_laptop
-from gofer.bootstrap.settings import read_settings
+from gofer.app.embedded.stack import open_laptop
+from gofer.app.settings import read_settings
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
@@ -24,7 +24,7 @@ from gofer.journal.store import Store
 _T = TypeVar("_T")
 _forks = multiprocessing.get_context("forkserver")
 # The last two are what the first imports only when it is opened.
-_forks.set_forkserver_preload(["gofer.bootstrap.laptop", "httpcore2", "anyio._backends._asyncio"])
+_forks.set_forkserver_preload(["gofer.app.embedded.stack", "httpcore2", "anyio._backends._asyncio"])
 
 
 class CountingStore(MortalStore):

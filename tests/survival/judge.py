@@ -11,9 +11,9 @@ from people import People
 from plans import Plan
 from world import World
 
-from gofer.events import Event
 from gofer.journal import entries as e
 from gofer.projections import conversation, progress, trace
+from gofer.values.events import Event
 
 Journal = Sequence[e.Recorded]
 

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head, InboxItem, Retention, Usage
 from gofer.journal.store import Store
-from gofer.queue.doorbell import DeadLetter, Doorbell, Queue
+from gofer.stores.queue import DeadLetter, Doorbell, Queue
+from gofer.values.errors import TemporaryError
 
 T = TypeVar("T")
 

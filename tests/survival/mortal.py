@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from gofer.bootstrap.laptop import Laptop, open_laptop
-from gofer.bootstrap.settings import read_settings
-from gofer.events import Actor, Event
+from gofer.app.embedded.stack import Laptop, open_laptop
+from gofer.app.settings import read_settings
 from gofer.journal.coordination import RUNNABLE
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
-from gofer.triggers.door import Click, RawRequest
-from gofer.triggers.slack import SlackDoor
-from gofer.triggers.stamp import Stamp, token
+from gofer.sources.receiver import Click, RawRequest
+from gofer.sources.signed_decision import Stamp, token
+from gofer.sources.slack.receiver import SlackDoor
+from gofer.values.events import Actor, Event
 
 _T = TypeVar("_T")
 

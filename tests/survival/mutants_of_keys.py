@@ -12,14 +12,14 @@ OF_KEYS = (
     ),
     Mutant(
         "a torn slot is no key",
-        "journal/key_file.py",
+        "stores/sqlite/key_file.py",
         "if len(slot) != SLOT or slot[:_SUM] != _checksum(content):",
         "if len(slot) != SLOT:",
         "unit/journal/test_key_file.py::test_any_changed_byte_of_a_slot_loses_that_key_and_no_other",
     ),
     Mutant(
         "a destroyed key is overwritten",
-        "journal/key_file.py",
+        "stores/sqlite/key_file.py",
         "            self._overwrite(handle, self._slots[run][0])\n",
         "",
         "unit/journal/test_key_file.py::test_a_destroyed_key_is_nowhere_in_the_file_and_its_slot_is_used_again",

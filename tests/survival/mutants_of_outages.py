@@ -22,14 +22,14 @@ OF_OUTAGES = (
     ),
     Mutant(
         "a read that was asked for waits for nothing",
-        "engine/permitted.py",
+        "engine/permitted_call.py",
         '        if self.tool.effect == "read" and "/" not in self.call:\n            return 0.0\n',
         "",
         f"{OUTAGES}a_read_that_was_asked_for_becomes_its_error[1.0]",
     ),
     Mutant(
         "delivery waits for a day",
-        "engine/permitted.py",
+        "engine/permitted_call.py",
         "DELIVERY = 86_400.0",
         "DELIVERY = OUTAGE",
         f"{SILENCE}an_answer_is_delivered_hours_later",

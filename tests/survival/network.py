@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 import httpx2
 from clockwork import START, VirtualClock
 
-from gofer.bootstrap.settings import Settings, read_settings
-from gofer.canonical import as_list, as_object, as_text
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
+from gofer.app.settings import Settings, read_settings
 from gofer.simulators.demo import demo_world
 from gofer.simulators.github import GitHubSimulator
 from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.slack import SlackSimulator
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 
 ISSUE = "PAY-17"
 PAGE = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"

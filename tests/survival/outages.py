@@ -15,21 +15,21 @@ from clockwork import VirtualClock, VirtualLoop, play
 from network import ISSUE, PAGE, PULL, REPOSITORY, Network
 
 from engine_room import says
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.worker import build_worker
-from gofer.dispatch import Ingress
-from gofer.events import Actor, Event
+from gofer.app.worker import build_worker
 from gofer.journal.coordination import UNFINISHED, Head
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
 from gofer.journal.unlisted_ends import recent
-from gofer.models.model import Answer
-from gofer.outside import Outside
+from gofer.models.language_model import Answer
 from gofer.projections.waits import ATTEMPTS
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
-from gofer.worker import Ended
+from gofer.runtime.receive import Ingress
+from gofer.runtime.worker import Ended
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.events import Actor, Event
+from gofer.values.outside import Outside
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow

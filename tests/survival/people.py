@@ -5,13 +5,13 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from gofer.events import Actor
 from gofer.journal.entries import ApprovalClicked
-from gofer.outside import Clock
-from gofer.secret import Secret
-from gofer.tools.slack.question import Question
-from gofer.triggers.door import Click
-from gofer.triggers.stamp import Stamp, token
+from gofer.sources.receiver import Click
+from gofer.sources.signed_decision import Stamp, token
+from gofer.sources.slack.question import Question
+from gofer.values.events import Actor
+from gofer.values.outside import Clock
+from gofer.values.secret import Secret
 
 LEAD, REQUESTER, STRANGER = "U0LEAD000", "U0NEWCO0", "U0NOBODY0"
 PATIENCE = 3

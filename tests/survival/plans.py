@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from delegating import HELPER, delegating
 from people import LEAD
 
-from gofer.events import Event
+from gofer.values.events import Event
 from gofer.workflows.grants import Approve, Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Limits, Workflow

@@ -20,36 +20,36 @@ from seen import unseen
 from vendors import OUTAGES, draw
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.cancel import cancel
-from gofer.dispatch import Ingress
+from gofer.engine.deadline import Term
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
-from gofer.engine.term import Term
-from gofer.errors import Damaged, TemporaryError
-from gofer.events import Event
 from gofer.journal import entries as e
-from gofer.journal.below import news, runs_below, under_way_below
+from gofer.journal.child_runs import news, runs_below, under_way_below
 from gofer.journal.codec import from_json
-from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.frames import open_alone
 from gofer.journal.keys import MemoryKeys
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, seal_of
-from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
-from gofer.outside import Outside
-from gofer.queue.doorbell import Queue
-from gofer.queue.memory import MemoryQueue
-from gofer.retention import Purger
-from gofer.secret import Secret
-from gofer.sweeper import Sweeper
-from gofer.tools.tool import Tool
-from gofer.triggers.door import Click, Stop
-from gofer.worker import Worker
+from gofer.runtime.cancel import cancel
+from gofer.runtime.receive import Ingress
+from gofer.runtime.retention import Purger
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import Worker
+from gofer.sources.receiver import Click, Stop
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Queue
+from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
+from gofer.tools.definition import Tool
+from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.events import Event
+from gofer.values.outside import Outside
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 
 T = TypeVar("T")

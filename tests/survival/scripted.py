@@ -1,7 +1,7 @@
 """A script with branches that are under way at once, for the simulation."""
 
 from gofer.workflows.schema import Subagent
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 from served import served
 

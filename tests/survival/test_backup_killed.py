@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from spread import spread
 
-from gofer.bootstrap.backup import PARTIAL, take_backup
-from gofer.bootstrap.restore import restore_backup
-from gofer.bootstrap.state import installation_key, open_state, read_state
-from gofer.errors import ConfigError
+from gofer.app.backup.backup import PARTIAL, take_backup
+from gofer.app.backup.restore import restore_backup
+from gofer.app.embedded.state import installation_key, open_state, read_state
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim, open_journal, read_journal
-from gofer.secret import Secret
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from stand_ins import SetClock, make_outside, mention
 
 QUICK = 4

@@ -20,21 +20,21 @@ from specimen import Specimen, make_specimen
 from spread import spread
 
 from company import company
-from gofer.blobs.directory import DirectoryBlobs
 from gofer.cli.main import main
-from gofer.database import Database
-from gofer.errors import Damaged, TemporaryError
-from gofer.journal import sqlite as journal_sqlite
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, RunAccepted, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
-from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal
-from gofer.journal.sqlite import SqliteStore
-from gofer.queue import sqlite as queue_sqlite
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.sqlite import journal as journal_sqlite
+from gofer.stores.sqlite import queue as queue_sqlite
+from gofer.stores.sqlite.blobs import DirectoryBlobs
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.values.errors import Damaged, TemporaryError
 from stand_ins import mention
 
 pytestmark = pytest.mark.anyio

@@ -20,25 +20,25 @@ import pytest
 from spread import spread
 
 from company import PATIENCE, ROOT, Company, ask_about_the_decision, company
-from gofer.blobs.directory import DirectoryBlobs
-from gofer.blobs.store import Blobs
-from gofer.database import Database
-from gofer.dispatch import Ingress
-from gofer.errors import TemporaryError
-from gofer.journal import sqlite as journal_sqlite
+from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import Entry, RunFinished, ToolCall
-from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
-from gofer.journal.sqlite import SqliteStore
-from gofer.outside import SystemClock
-from gofer.queue import sqlite as queue_sqlite
-from gofer.queue.sqlite import SqliteQueue
+from gofer.runtime.receive import Ingress
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
 from gofer.simulators.slack import Message
-from gofer.sweeper import Sweeper
-from gofer.triggers.door import RawRequest
-from gofer.triggers.slack import SlackDoor
-from gofer.worker import VISIBILITY_SECONDS, Worker
+from gofer.sources.receiver import RawRequest
+from gofer.sources.slack.receiver import SlackDoor
+from gofer.stores.sqlite import journal as journal_sqlite
+from gofer.stores.sqlite import queue as queue_sqlite
+from gofer.stores.sqlite.blobs import DirectoryBlobs
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import SystemClock
 
 pytestmark = pytest.mark.anyio
 

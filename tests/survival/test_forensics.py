@@ -12,14 +12,14 @@ from spread import spread
 import loopback
 from company import ROOT
 from examiner import files, holding, opens
-from gofer.bootstrap.state import read_state
-from gofer.local.server import serve
-from gofer.model_script import load_scripts
-from gofer.outside import SystemClock
-from gofer.retention import Purger
+from gofer.app.embedded.server import serve
+from gofer.app.embedded.state import read_state
+from gofer.runtime.retention import Purger
 from gofer.simulators.demo import demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import SlackSimulator
+from gofer.values.model_script import load_scripts
+from gofer.values.outside import SystemClock
 
 pytestmark = pytest.mark.anyio
 

@@ -15,16 +15,16 @@ from spread import sides, spread
 
 import loopback
 from company import ROOT
-from gofer.bootstrap.state import read_state
+from gofer.app.embedded.server import serve
+from gofer.app.embedded.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.journal.log import read_journal
-from gofer.local.server import serve
-from gofer.model_script import load_scripts
-from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import SlackSimulator
 from gofer.simulators.slack.workspace import Message
+from gofer.values.model_script import load_scripts
+from gofer.values.outside import SystemClock
 
 pytestmark = pytest.mark.anyio
 

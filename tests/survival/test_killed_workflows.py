@@ -17,7 +17,7 @@ from forked import gofer, writes
 from spread import sides, spread
 
 from company import ROOT, Company, company
-from gofer.bootstrap.settings import child_environment
+from gofer.app.settings import child_environment
 from gofer.journal.entries import RunAccepted
 from shipped import ACTS
 

@@ -17,17 +17,17 @@ from plans import Plan, plan
 from schedule import Rules, Schedule
 from world import make_tools
 
-from gofer.canonical import decode
-from gofer.dispatch import Ingress
 from gofer.engine.effects import Patience
-from gofer.events import Event
-from gofer.journal.dynamo_rows import FRAMES
 from gofer.journal.entries import Route
 from gofer.journal.store import Store
-from gofer.journal.table import Put, Refused, Write
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.triggers.door import Click
-from gofer.triggers.stamp import Stamp, token
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import Click
+from gofer.sources.signed_decision import Stamp, token
+from gofer.stores.aws.items import FRAMES
+from gofer.stores.aws.table import Put, Refused, Write
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.canonical_json import decode
+from gofer.values.events import Event
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -10,16 +10,16 @@ import delegating
 from machines import Faults, Machine
 from vendors import Vendors, vendor_of
 
-from gofer.canonical import encode
-from gofer.errors import TemporaryError, ToolError
 from gofer.journal.entries import Effect
-from gofer.messages import ToolAsk, Usage
-from gofer.models.model import Answer
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.tools.slack.approval import CloseQuestion, MayDecide, TellOne
-from gofer.tools.slack.question import Question
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
-from gofer.tools.written import Origin, Place
+from gofer.models.language_model import Answer
+from gofer.sources.slack.approval_tools import CloseQuestion, MayDecide, TellOne
+from gofer.sources.slack.question import Question
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.places import Origin, Place
+from gofer.values.canonical_json import encode
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.messages import ToolAsk, Usage
+from gofer.values.outside import HttpRequest, HttpResponse
 
 INFLIGHT = 30.0
 SETTLE = 5.0

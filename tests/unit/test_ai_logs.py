@@ -7,17 +7,17 @@ from types import MappingProxyType
 import pytest
 
 from engine_room import says
-from gofer.ai_logs import SUMMARY, summary
-from gofer.deliver import AT_WORK
-from gofer.errors import TemporaryError, ToolError
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
 from gofer.journal.log import read_journal
-from gofer.messages import Usage
-from gofer.owner import TAKEOVERS
 from gofer.projections.progress import Progress
-from gofer.tools.slack.parts import one_message
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, ToolResult
+from gofer.runtime.deliver import AT_WORK
+from gofer.runtime.owner import TAKEOVERS
+from gofer.runtime.run_reports import SUMMARY, summary
+from gofer.sources.slack.parts import one_message
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.messages import Usage
 from gofer.workflows.schema import Defaults
 from office import CATALOG, Lost, Office, office
 

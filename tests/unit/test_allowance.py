@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from engine_room import ListModel, says
-from gofer.canonical import encode
-from gofer.engine.allowance import shares
+from gofer.engine.usage_limits import shares
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.coordination import Usage
 from gofer.journal.log import Pen, claim
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Allowance, Defaults
 from office import CATALOG, Lost, Office

@@ -16,14 +16,14 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from gofer.aws import Aws, Refusal
-from gofer.blobs.s3 import S3Blobs, S3Bodies
-from gofer.errors import ConfigError, Fenced, TemporaryError
-from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.journal.table import Delete, Free, Key, Put, Refused
+from gofer.stores.aws.blobs import S3Blobs, S3Bodies
+from gofer.stores.aws.calls import Aws, Refusal
+from gofer.stores.aws.dynamodb_client import DynamoTable
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.table import Delete, Free, Key, Put, Refused
+from gofer.values.errors import ConfigError, Fenced, TemporaryError
 from memory_table import MemoryTable
 from stand_ins import claimed, make_outside, memory_stores
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.bootstrap.doors import PATHS as DOORS
-from gofer.triggers.door import RawRequest
+from gofer.app.receivers import PATHS as DOORS
+from gofer.sources.receiver import RawRequest
 from strangers import (
     ALLOWED,
     EVENTS,

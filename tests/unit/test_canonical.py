@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.canonical import MAX_DEPTH, as_list, as_object, as_text, decode, encode, encode_text, one_line
-from gofer.errors import BadRequest
+from gofer.values.canonical_json import MAX_DEPTH, as_list, as_object, as_text, decode, encode, encode_text, one_line
+from gofer.values.errors import BadRequest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

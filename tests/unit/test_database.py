@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.database import Database
-from gofer.errors import Damaged, TemporaryError
+from gofer.stores.sqlite.database import Database
+from gofer.values.errors import Damaged, TemporaryError
 
 pytestmark = pytest.mark.anyio
 

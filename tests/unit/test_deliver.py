@@ -3,14 +3,14 @@
 import pytest
 
 from engine_room import says
-from gofer.deliver import AT_WORK, conclude, spoken
 from gofer.engine.loop import Ending
-from gofer.errors import TemporaryError
-from gofer.owner import TAKEOVERS
 from gofer.projections.progress import Progress
-from gofer.tools.slack.places import channel_place
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.runtime.deliver import AT_WORK, conclude, spoken
+from gofer.runtime.owner import TAKEOVERS
+from gofer.sources.slack.places import channel_place
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError
 from office import office
 
 pytestmark = pytest.mark.anyio

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import Ingress
-from gofer.errors import TemporaryError
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.door import BODY_LIMIT, RawRequest, Registration, Stop
-from gofer.triggers.notion import NotionDoor
-from gofer.triggers.notion import sign as notion_sign
-from gofer.triggers.slack import SlackDoor, sign
+from gofer.runtime.receive import Ingress
+from gofer.sources.notion.receiver import NotionDoor
+from gofer.sources.notion.receiver import sign as notion_sign
+from gofer.sources.receiver import BODY_LIMIT, RawRequest, Registration, Stop
+from gofer.sources.slack.receiver import SlackDoor, sign
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import TemporaryError
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from stand_ins import NOON, SetClock, make_outside, mention
 

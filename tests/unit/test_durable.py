@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.backup.files import clear, emptied_on_failure
-from gofer.durable import erase
+from gofer.app.backup.files import clear, emptied_on_failure
+from gofer.stores.sqlite.durable_files import erase
 
 KEY = b"the key of a run" * 10_000
 

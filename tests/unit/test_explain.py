@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.explain import Explanation, Way, explain
-from gofer.triggers.slack import SlackDoor
-from gofer.triggers.slack_actions import SlackActionsDoor
+from gofer.check.explain import Explanation, Way, explain
+from gofer.sources.slack.interactivity import SlackActionsDoor
+from gofer.sources.slack.receiver import SlackDoor
 from gofer.workflows.routes import Routes, read_routes
 from strangers import changed, places, put
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from every_trigger import every_trigger
 from examples import examples
-from gofer.bootstrap.by_hand import SOURCES, Headers, find_hook, hook_name, way
-from gofer.errors import ConfigError
-from gofer.explain import Explanation, Way, explain
+from gofer.app.unverified_payloads import SOURCES, Headers, find_hook, hook_name, way
+from gofer.check.explain import Explanation, Way, explain
+from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog, load_catalog
 from strangers import EVENTS, GARBAGE, GITHUB, MEDIA, ODD, PRESS, changed, headers_of, places, put
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from gofer.cli.listed import listed
-from gofer.errors import ConfigError
+from gofer.cli.arguments import listed
 from gofer.journal.coordination import Head
-from gofer.journal.memory import MemoryStore
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import ConfigError
 from stand_ins import claimed
 
 pytestmark = pytest.mark.anyio

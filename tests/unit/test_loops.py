@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import Ingress
-from gofer.engine.meant import MOST_HOPS
+from gofer.engine.conditions import MOST_HOPS
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim, read_journal
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
-from gofer.triggers.slack import SlackDoor
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import RawRequest
+from gofer.sources.slack.receiver import SlackDoor
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow

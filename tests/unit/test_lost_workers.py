@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head
-from gofer.sweeper import Sweeper
-from gofer.worker import LOST, Ended
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import LOST, Ended
+from gofer.values.errors import TemporaryError
 from office import Lost, Office, office
 from stand_ins import claimed
 

@@ -7,15 +7,15 @@ from typing import get_args
 import pytest
 
 from company import ROOT
+from gofer.app.slack_manifest import DESCRIPTION, manifest, needed
 from gofer.cli.main import main
-from gofer.errors import ConfigError
-from gofer.manifest import DESCRIPTION, manifest, needed
-from gofer.secret import Secret
 from gofer.simulators.slack.manifest import read_manifest
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.scopes import SCOPES, Method
-from gofer.tools.slack.tools import slack_tools
-from gofer.triggers.slack import SUBSCRIPTIONS
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.receiver import SUBSCRIPTIONS
+from gofer.sources.slack.scopes import SCOPES, Method
+from gofer.sources.slack.tools import slack_tools
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
 from gofer.workflows.when import KINDS
 

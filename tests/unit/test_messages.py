@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from gofer.messages import ARGUMENTS_LIMIT, arguments
+from gofer.values.messages import ARGUMENTS_LIMIT, arguments
 
 
 @pytest.mark.parametrize(

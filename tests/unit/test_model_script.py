@@ -2,8 +2,8 @@
 
 import pytest
 
-from gofer.errors import ConfigError
-from gofer.model_script import ScriptedCall, choose, load_scripts
+from gofer.values.errors import ConfigError
+from gofer.values.model_script import ScriptedCall, choose, load_scripts
 
 TWO_SCRIPTS = r"""
 - name: linked

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from engine_room import says
-from gofer.errors import TemporaryError
 from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
-from gofer.retry import retry
-from gofer.tools.slack.api import SlackRefusal
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.worker import Ended
+from gofer.runtime.retry import retry
+from gofer.runtime.worker import Ended
+from gofer.sources.slack.api import SlackRefusal
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError
 from office import Office, office
 
 pytestmark = pytest.mark.anyio

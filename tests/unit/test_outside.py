@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.outside import HttpResponse
+from gofer.values.outside import HttpResponse
 
 
 @pytest.mark.parametrize(

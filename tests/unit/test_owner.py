@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.engine.term import MARGIN, Term
-from gofer.errors import TemporaryError
+from gofer.engine.deadline import MARGIN, Term
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import (
@@ -22,12 +21,13 @@ from gofer.journal.entries import (
     ToolCall,
 )
 from gofer.journal.log import Pen, claim, open_journal, read_journal
-from gofer.models.model import Answer
-from gofer.owner import TAKEOVERS
-from gofer.sweeper import Sweeper
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, ToolResult
-from gofer.worker import RECEIVES
+from gofer.models.language_model import Answer
+from gofer.runtime.owner import TAKEOVERS
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import RECEIVES
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import Lost, Office, office

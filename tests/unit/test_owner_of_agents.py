@@ -8,15 +8,15 @@ import pytest
 
 from agents_room import BASE, Asked, ModelOfMany
 from engine_room import Said, says
-from gofer.cancel import cancel
-from gofer.errors import Gone, TemporaryError
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections import progress
-from gofer.tools.tool import Call, ToolResult
+from gofer.runtime.cancel import cancel
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import Gone, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Subagent
 from gofer.workflows.subagent import LoadedSubagent

@@ -10,7 +10,7 @@ from gofer.journal.log import read_journal
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from office import WORKFLOW, Lost, Office, office
 from served import served
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.deliver import WAITS
-from gofer.errors import TemporaryError
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
-from gofer.journal.hidden import hide
+from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, open_journal
-from gofer.models.model import Answer
-from gofer.sweeper import Sweeper
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, ToolResult
+from gofer.models.language_model import Answer
+from gofer.runtime.deliver import WAITS
+from gofer.runtime.sweeper import Sweeper
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError
 from office import CONVERSATION, Office, office
 from stand_ins import NOON
 

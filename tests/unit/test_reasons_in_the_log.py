@@ -11,13 +11,13 @@ from typing import get_args
 import jwt
 import pytest
 
-from gofer.dispatch import Ingress
-from gofer.errors import BadRequest, RefusalCode, TemporaryError
-from gofer.journal.memory import MemoryStore
-from gofer.triggers.delivery_log import KINDS, DeliveryLog, Outcome
-from gofer.triggers.door import RawRequest
-from gofer.triggers.refusals import REFUSALS, operator_clause
-from gofer.triggers.slack import sign
+from gofer.runtime.receive import Ingress
+from gofer.sources.delivery_log import KINDS, DeliveryLog, Outcome
+from gofer.sources.receiver import RawRequest
+from gofer.sources.refused_deliveries import REFUSALS, operator_clause
+from gofer.sources.slack.receiver import sign
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import BadRequest, RefusalCode, TemporaryError
 from gofer.workflows.routes import read_routes
 from stand_ins import NOON
 from strangers import BEARER, EVENTS, JWT, SECRET, Doorstep, delivery, path_of, without_proof

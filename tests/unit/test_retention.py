@@ -13,16 +13,16 @@ from clockwork import play as virtually
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged, Gone, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, Usage
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
 from gofer.journal.log import open_journal, read_journal
-from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
-from gofer.queue.memory import MemoryQueue
-from gofer.retention import DAYS, Purged, Purger, keep
+from gofer.runtime.retention import DAYS, Purged, Purger, keep
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import Damaged, Gone, TemporaryError
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside
 
 pytestmark = pytest.mark.anyio

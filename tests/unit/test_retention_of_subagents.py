@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Gone
 from gofer.journal.coordination import DAY_MS, Head
-from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunStarted, SubagentStarted
 from gofer.journal.lineage import child_of, root_of
 from gofer.journal.log import claim, open_journal, read_body, read_journal
 from gofer.journal.store import Store
-from gofer.retention import Purged, Purger, delete
+from gofer.runtime.retention import Purged, Purger, delete
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.values.errors import Gone
 from memory_table import MemoryTable
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside, mention
 

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import says
-from gofer.cancel import cancel
-from gofer.errors import Damaged, Gone, TemporaryError
 from gofer.journal.entries import RunCancelled, RunConcluded, RunFinished, RunParked, Status, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.restored import hold_unfinished
-from gofer.retention import delete
-from gofer.retry import Retried, retry
-from gofer.tokens import Tokens
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, ToolResult
+from gofer.runtime.cancel import cancel
+from gofer.runtime.restored_runs import hold_unfinished
+from gofer.runtime.retention import delete
+from gofer.runtime.retry import Retried, retry
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import Damaged, Gone, TemporaryError
+from gofer.values.row_tokens import Tokens
 from office import Office, office
 from stand_ins import KEY
 

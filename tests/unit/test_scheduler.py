@@ -11,19 +11,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.blobs.memory import MemoryBlobs
-from gofer.database import Database
-from gofer.dispatch import Ingress
-from gofer.errors import TemporaryError
-from gofer.events import Event
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.scheduler import marks as sqlite_marks
-from gofer.scheduler.clockwork import LONGEST, RETRY, Clockwork
-from gofer.scheduler.marks import SqliteMarks
-from gofer.schedules.planned import Planned
-from gofer.schedules.schedule import parse
-from gofer.secret import Secret
+from gofer.runtime.receive import Ingress
+from gofer.runtime.scheduler import LONGEST, RETRY, Clockwork
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.sqlite import schedule_marks as sqlite_marks
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.schedule_marks import SqliteMarks
+from gofer.values.errors import TemporaryError
+from gofer.values.events import Event
+from gofer.values.schedules.planned import Planned
+from gofer.values.schedules.schedule import parse
+from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from stand_ins import SetClock, make_outside
 

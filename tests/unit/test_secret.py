@@ -3,7 +3,7 @@ import pickle
 
 import pytest
 
-from gofer.secret import Secret
+from gofer.values.secret import Secret
 
 
 def test_a_secret_has_no_printable_form() -> None:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.bootstrap.operations import Operations
+from gofer.app.operations import Operations
 from gofer.cli.stuck import STILL_MS, Stuck, find_stuck
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import Entry, RunAccepted, RunFinished, RunStarted
-from gofer.journal.hidden import hide
+from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, claim, open_journal
-from gofer.queue.memory import MemoryQueue
+from gofer.stores.memory.queue import MemoryQueue
 from stand_ins import SetClock, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gofer.journal.coordination import Head
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.sweeper import BATCH, Sweeper
+from gofer.runtime.sweeper import BATCH, Sweeper
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
 from stand_ins import NOON, SetClock
 
 pytestmark = pytest.mark.anyio

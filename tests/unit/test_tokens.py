@@ -5,9 +5,9 @@ import hmac
 
 import pytest
 
-from gofer.canonical import encode
-from gofer.secret import Secret
-from gofer.tokens import Tokens
+from gofer.values.canonical_json import encode
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
 from gofer.workflows.routes import fits
 
 TOKENS = Tokens(Secret("k" * 64))

@@ -9,14 +9,14 @@ from clockwork import VirtualLoop
 from clockwork import play as in_virtual_time
 
 from engine_room import ListModel, says
-from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunConcluded, RunOwned, RunStarted, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.models.model import Answer
-from gofer.tools.slack.read_thread import ReadThread
-from gofer.tools.slack.write import PostMessage
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.models.language_model import Answer
+from gofer.sources.slack.read_thread import ReadThread
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import Damaged, RunStopped, TemporaryError
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from engine_room import ListModel, says
-from gofer.deliver import AT_WORK
-from gofer.errors import Damaged, TemporaryError
 from gofer.journal.coordination import Head
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import seal_of
-from gofer.models.model import Answer
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.memory import MemoryQueue
-from gofer.sweeper import Sweeper
-from gofer.worker import RECEIVES
+from gofer.models.language_model import Answer
+from gofer.runtime.deliver import AT_WORK
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import RECEIVES
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Doorbell
+from gofer.values.errors import Damaged, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import CONVERSATION, Office, office

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.errors import Damaged
-from gofer.models.model import Answer
-from gofer.worker import Ended
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Ended
+from gofer.values.errors import Damaged
 from office import Lost, Office, office
 
 pytestmark = pytest.mark.anyio

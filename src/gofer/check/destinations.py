@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from gofer.check.tools import listed
-from gofer.tools.tool import Tool
+from gofer.tools.definition import Tool
+from gofer.workflows.file_text import read_text
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.schema import Workflow
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import skill_file
-from gofer.workflows.source import Source
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import Source
 
 SLACK = "slack"
 _EXAMPLES = {

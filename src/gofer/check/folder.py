@@ -17,17 +17,17 @@ from gofer.check.skills import check_amount, check_named_skills, check_skills, n
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
-from gofer.models.served import LookUp, unlisted
-from gofer.tools.tool import Tool
+from gofer.models.served_model import LookUp, unlisted
+from gofer.tools.definition import Tool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill
-from gofer.workflows.source import Source, read_source
 from gofer.workflows.subagent import FOLDER as BELOW
 from gofer.workflows.subagent import subagent_files
+from gofer.workflows.yaml_source import Source, read_source
 
 _NAME = re.compile(r"[a-z0-9-]+")
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gofer.canonical import as_list, as_object
 from gofer.check.tools import granted
-from gofer.tools.tool import Tool
-from gofer.workflows.source import Source
+from gofer.tools.definition import Tool
+from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.yaml_source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gofer.canonical import as_object
-from gofer.models.served import LookUp, ServedModel
+from gofer.models.served_model import LookUp, ServedModel
+from gofer.values.canonical_json import as_object
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.schema import Defaults
 from gofer.workflows.sentences import close_match
-from gofer.workflows.source import Loc, Source
+from gofer.workflows.yaml_source import Loc, Source
 
 
 @dataclass(frozen=True, slots=True)

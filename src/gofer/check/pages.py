@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gofer.canonical import as_list, as_object
 from gofer.check.holder import Holder
 from gofer.check.names import Known, Page, check_page
 from gofer.check.tools import listed
+from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.file_text import read_text
 from gofer.workflows.load import SKILLS, prompt_name
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_file import read_output
 from gofer.workflows.skill import skill_file, skill_folders
-from gofer.workflows.source import Source
 from gofer.workflows.subagent import prompt_of
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import Source
 
 
 def skill_names(root: Path) -> list[str]:

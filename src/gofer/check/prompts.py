@@ -8,11 +8,11 @@ from typing import Literal
 from gofer.check.holder import Holder
 from gofer.check.names import Known, check_page
 from gofer.check.pages import page_of
+from gofer.workflows.file_text import read_text
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.sentences import close_match
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import Loc, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from gofer.canonical import as_object
+from gofer.values.canonical_json import as_object
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_file import output_name, read_output
 from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.reply_template import fields_in, fields_of
 from gofer.workflows.sentences import close_match
-from gofer.workflows.source import Source
+from gofer.workflows.yaml_source import Source
 
 _LISTED = 20
 """Fields that a hint lists at most."""

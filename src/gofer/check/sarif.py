@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from gofer.canonical import clean
+from gofer.values.canonical_json import clean
 from gofer.workflows.mistake import RULES, Mistake
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

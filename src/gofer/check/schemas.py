@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import output_name, read_output, schema_files
-from gofer.workflows.source import Source
+from gofer.workflows.yaml_source import Source
 
 
 def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gofer.canonical import as_list, as_object
 from gofer.check.script_code import Module, check_code, uses
 from gofer.check.tools import granted, instead
+from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.file_text import read_text
 from gofer.workflows.mistake import START, Mistake, Place
-from gofer.workflows.script import FOLDER, neighbours, parse, script_name
+from gofer.workflows.script_source import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import Loc, Source
 
 _KEY: Loc = ("coordinator_script",)
 _ENTRY = "async def coordinate(run: Run) -> str | None:"

@@ -4,15 +4,15 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gofer.canonical import as_list, as_object
-from gofer.errors import ConfigError
-from gofer.workflows.found import SIZE_LIMIT, too_many
+from gofer.values.canonical_json import as_list, as_object
+from gofer.values.errors import ConfigError
+from gofer.workflows.allowed_skills import SIZE_LIMIT, too_many
 from gofer.workflows.frontmatter import skill_name
 from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.schema import Skills
 from gofer.workflows.sentences import close_match
 from gofer.workflows.skill import SCRIPTS, Skill, read_skill, skill_file, skill_folders
-from gofer.workflows.source import Source
+from gofer.workflows.yaml_source import Source
 
 # fmt: off
 SANDBOX_MODULES: Mapping[str, frozenset[str] | None] = {

@@ -2,19 +2,19 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from gofer.canonical import as_list, as_text
 from gofer.check.prompts import unused_prompts
 from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
-from gofer.workflows.beneath import DEPTH
+from gofer.values.canonical_json import as_list, as_text
+from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import read_output
 from gofer.workflows.schema import Subagent
 from gofer.workflows.skill import Skill
-from gofer.workflows.source import Source
 from gofer.workflows.subagent import prompt_of
-from gofer.workflows.text import read_text
+from gofer.workflows.subagent_run import DEPTH
+from gofer.workflows.yaml_source import Source
 
 
 def check_subagents(

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from gofer.canonical import as_list, as_object
+from gofer.values.canonical_json import as_list, as_object
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.sentences import close_match
-from gofer.workflows.source import Loc, Source
+from gofer.workflows.yaml_source import Loc, Source
 
 
 def granted(source: Source) -> list[str]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from gofer.canonical import as_list
+from gofer.values.canonical_json import as_list
+from gofer.workflows.form import unset
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.precedence import place_fact, precision
 from gofer.workflows.routes import fits, overlap
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.unset import unset
 from gofer.workflows.when import Trigger, Where
+from gofer.workflows.yaml_source import Loc, Source
 
 _ANYWHERE = ("*",)
 """Stands for a trigger without a condition on the place."""

@@ -6,14 +6,14 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from gofer.bootstrap.backup import take_backup
-from gofer.bootstrap.operations import read_place
-from gofer.bootstrap.passphrase import new_passphrase
-from gofer.bootstrap.settings import process_variables
-from gofer.cli.at_terminal import asking, progress
-from gofer.errors import ConfigError
-from gofer.outside import SystemClock
-from gofer.restored import moment
+from gofer.app.backup.backup import take_backup
+from gofer.app.backup.passphrase import new_passphrase
+from gofer.app.operations import read_place
+from gofer.app.settings import process_variables
+from gofer.cli.terminal import asking, progress
+from gofer.runtime.restored_runs import moment
+from gofer.values.errors import ConfigError
+from gofer.values.outside import SystemClock
 
 _EXAMPLES = """The keys in a backup are sealed under a passphrase: GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
 With it the backup also opens runs that Gofer deletes later, so delete old backups, or forget their passphrase.

@@ -4,12 +4,11 @@ import argparse
 import asyncio
 import sys
 
-from gofer.bootstrap.operations import Operations
-from gofer.cancel import cancel
-from gofer.cli.listed import listed
-from gofer.cli.place import operations, place_options
+from gofer.app.operations import Operations
+from gofer.cli.arguments import listed, operations, place_options
 from gofer.journal.entries import RunCancelled
-from gofer.outside import random_id
+from gofer.runtime.cancel import cancel
+from gofer.values.outside import random_id
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.bootstrap.catalog import mistakes, models
+from gofer.app.catalog import mistakes, models
 from gofer.check.sarif import sarif
-from gofer.errors import ConfigError
+from gofer.values.errors import ConfigError
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, in_order
-from gofer.workflows.script import FOLDER as SCRIPTS
+from gofer.workflows.script_source import FOLDER as SCRIPTS
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 

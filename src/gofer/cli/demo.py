@@ -5,16 +5,16 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gofer.bootstrap.laptop import Laptop, open_laptop, working
-from gofer.bootstrap.outsiders import Outsiders
-from gofer.bootstrap.settings import child_environment, process_settings
-from gofer.bootstrap.worlds import apart
-from gofer.cli.numbers import number
-from gofer.errors import ConfigError
-from gofer.local.killed import killed_between_a_call_and_its_outcome
-from gofer.local.scenes import Scenes
-from gofer.local.tour import WORKFLOW, Tour, TourFailed
+from gofer.app.demo.kill_scene import killed_between_a_call_and_its_outcome
+from gofer.app.demo.outside_systems import Outsiders
+from gofer.app.demo.scenes import Scenes
+from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
+from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.embedded.worlds import apart
+from gofer.app.settings import child_environment, process_settings
+from gofer.cli.arguments import number
 from gofer.simulators.demo import demo_world
+from gofer.values.errors import ConfigError
 
 PORT = 8765
 

@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from gofer.bootstrap.by_hand import way
+from gofer.app.unverified_payloads import way
+from gofer.check.explain import Explanation, explain
 from gofer.cli.sender import read_headers, read_hook, sender_options
-from gofer.explain import Explanation, explain
 from gofer.workflows.load import load_catalog
 
 _EXAMPLES = """examples:

@@ -9,19 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.bootstrap.operations import Operations
-from gofer.bootstrap.settings import Settings, process_settings
-from gofer.bootstrap.worker import build_exporter
-from gofer.canonical import one_line
-from gofer.cli.listed import listed
-from gofer.cli.place import operations, place_options
-from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
+from gofer.app.http import SharedHttp, http_client
+from gofer.app.operations import Operations
+from gofer.app.settings import Settings, process_settings
+from gofer.app.worker import build_exporter
+from gofer.cli.arguments import listed, operations, place_options
 from gofer.journal.coordination import Head
-from gofer.outside import SystemClock
-from gofer.telemetry.exporter import Exporter, Sent
-from gofer.telemetry.genai import Exported
-from gofer.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.exporter import Exporter, Sent
+from gofer.runtime.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.spans import Exported
+from gofer.values.canonical_json import one_line
+from gofer.values.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
+from gofer.values.outside import SystemClock
 
 MOST_RUNS = 10_000
 """Of the newest runs, those that `--since` looks at."""

@@ -7,13 +7,13 @@ import shlex
 import sys
 from pathlib import Path
 
-from gofer.canonical import one_line
-from gofer.cli.numbers import number
-from gofer.errors import ToolError
+from gofer.cli.arguments import number
 from gofer.files.child import LARGEST, Children
 from gofer.files.completeness import Wanted, incomplete
 from gofer.files.document import Document, extract, member_of
-from gofer.journal.workspace import Missing
+from gofer.journal.workspace_entries import Missing
+from gofer.values.canonical_json import one_line
+from gofer.values.errors import ToolError
 
 _SECOND = 1.0
 _EXAMPLES = """examples:

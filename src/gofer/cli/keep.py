@@ -3,11 +3,10 @@
 import argparse
 import asyncio
 
-from gofer.bootstrap.operations import Operations
-from gofer.cli.listed import listed
-from gofer.cli.place import operations, place_options
-from gofer.errors import Gone
-from gofer.retention import keep
+from gofer.app.operations import Operations
+from gofer.cli.arguments import listed, operations, place_options
+from gofer.runtime.retention import keep
+from gofer.values.errors import Gone
 
 
 def options(parser: argparse.ArgumentParser) -> None:

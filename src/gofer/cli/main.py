@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from gofer.bootstrap.private_files import forbid_core_dumps
-from gofer.errors import ConfigError, GoferError
+from gofer.app.private_files import forbid_core_dumps
+from gofer.values.errors import ConfigError, GoferError
 
 COMMANDS = {
     "demo": "play Gofer with simulated Slack, Jira, Notion and GitHub; no account needed",

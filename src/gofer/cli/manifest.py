@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.toolbox import build_tools
-from gofer.errors import ConfigError
-from gofer.local.slack_openid import CALLBACK
-from gofer.manifest import manifest
+from gofer.app.settings import read_settings
+from gofer.app.slack_manifest import manifest
+from gofer.app.toolbox import build_tools
+from gofer.sources.slack.openid import CALLBACK
+from gofer.values.errors import ConfigError
 from gofer.workflows.load import load_catalog
 
 EPILOG = """examples:

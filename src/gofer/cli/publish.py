@@ -9,15 +9,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, cast
 
-from gofer.bootstrap.catalog import mistakes, price_list
-from gofer.bootstrap.operations import Place
-from gofer.cli.numbers import number
-from gofer.cli.place import OPENERS, chosen_place, place_options, told
-from gofer.errors import ConfigError
-from gofer.publish.publisher import Published, Publisher
+from gofer.app.catalog import mistakes, price_list
+from gofer.app.operations import Place
+from gofer.cli.arguments import OPENERS, chosen_place, number, place_options, told
+from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import refuse
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import AGENTS, read_files
+from gofer.workflows.publish.publisher import Published, Publisher
 
 _EXAMPLES = """Checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
 bundle that never changes, writes the schedules, and moves the pointer. Functions follow within 30 seconds; a run that

@@ -5,10 +5,9 @@ import asyncio
 import json
 from dataclasses import asdict
 
-from gofer.bootstrap.operations import Operations
-from gofer.cli.numbers import number
-from gofer.cli.place import operations, place_options
-from gofer.retention import DAYS, Purged, Purger
+from gofer.app.operations import Operations
+from gofer.cli.arguments import number, operations, place_options
+from gofer.runtime.retention import DAYS, Purged, Purger
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -5,15 +5,15 @@ import json
 import sys
 from pathlib import Path
 
-from gofer.bootstrap.operations import read_place
-from gofer.bootstrap.passphrase import known_passphrase
-from gofer.bootstrap.restore import RestoredState, restore_backup
-from gofer.bootstrap.settings import process_variables
-from gofer.cli.at_terminal import asking, progress
-from gofer.errors import ConfigError
-from gofer.outside import SystemClock
+from gofer.app.backup.passphrase import known_passphrase
+from gofer.app.backup.restore import RestoredState, restore_backup
+from gofer.app.operations import read_place
+from gofer.app.settings import process_variables
+from gofer.cli.terminal import asking, progress
 from gofer.projections.trace import timestamp
-from gofer.restored import moment
+from gofer.runtime.restored_runs import moment
+from gofer.values.errors import ConfigError
+from gofer.values.outside import SystemClock
 
 _EXAMPLES = """What is due by now is deleted first. A run that the backup had unfinished needs attention: nothing of it
 happens before `gofer retry RUN`, because what it did after the backup is unknown. Of private runs only the number is

@@ -5,11 +5,10 @@ import asyncio
 import json
 import sys
 
-from gofer.bootstrap.operations import Operations
-from gofer.cli.listed import listed
-from gofer.cli.place import operations, place_options
-from gofer.outside import random_id
-from gofer.retry import Retried, retry
+from gofer.app.operations import Operations
+from gofer.cli.arguments import listed, operations, place_options
+from gofer.runtime.retry import Retried, retry
+from gofer.values.outside import random_id
 
 _EXAMPLES = """what it does, by what became of the run:
   not ended      it goes on at once: a parked run makes its next attempt now, and one whose queue message

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import yaml
 
-from gofer.bootstrap.catalog import checked_catalog, mocks
-from gofer.bootstrap.occasion import Told, occasion
-from gofer.bootstrap.run_once import Outcome, run_once
-from gofer.bootstrap.settings import Settings, process_settings
-from gofer.canonical import as_object
+from gofer.app.catalog import checked_catalog, mocks
+from gofer.app.embedded.run_once import Outcome, run_once
+from gofer.app.event_input import Told, occasion
+from gofer.app.settings import Settings, process_settings
 from gofer.cli.sender import read_headers, read_hook, sender_options
-from gofer.errors import ConfigError
 from gofer.journal.entries import RunParked
-from gofer.model_script import Script, load_scripts
-from gofer.outside import SystemClock
 from gofer.projections.waits import ATTEMPTS, moment
 from gofer.simulators.demo import demo_world
-from gofer.tools.mocked import Overrides
+from gofer.tools.mocks import Overrides
+from gofer.values.canonical_json import as_object
+from gofer.values.errors import ConfigError
+from gofer.values.model_script import Script, load_scripts
+from gofer.values.outside import SystemClock
 
 _EXAMPLES = """examples:
   gofer run answer-here --event tests/events/slack_app_mention.json

@@ -6,9 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from gofer.bootstrap.operations import Operations
-from gofer.cli.numbers import number
-from gofer.cli.place import operations, place_options
+from gofer.app.operations import Operations
+from gofer.cli.arguments import number, operations, place_options
 from gofer.cli.stuck import find_stuck
 from gofer.journal.coordination import Head
 from gofer.journal.unlisted_ends import recent

@@ -2,7 +2,7 @@
 
 import argparse
 
-from gofer.bootstrap.catalog import tool_names
+from gofer.app.catalog import tool_names
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:

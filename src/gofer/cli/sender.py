@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Sequence
 
-from gofer.bootstrap.by_hand import SOURCES, hook_name
-from gofer.errors import ConfigError
+from gofer.app.unverified_payloads import SOURCES, hook_name
+from gofer.values.errors import ConfigError
 
 
 def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:

@@ -5,17 +5,17 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gofer.bootstrap.laptop import GRACE
-from gofer.bootstrap.logs import start_logging
-from gofer.bootstrap.notion_token import MINUTES
-from gofer.bootstrap.reach import closed_endpoints, out_of_reach
-from gofer.bootstrap.service import Service, open_service
-from gofer.bootstrap.settings import Settings, process_settings
-from gofer.cli.numbers import number
-from gofer.local.server import LOCAL
-from gofer.local.stopping import until_stopped
-from gofer.local.visitors import is_loopback
-from gofer.secret import Secret
+from gofer.app.embedded.server import LOCAL
+from gofer.app.embedded.service import Service, open_service
+from gofer.app.embedded.stack import GRACE
+from gofer.app.embedded.stopping import until_stopped
+from gofer.app.logs import start_logging
+from gofer.app.not_set_up import closed_endpoints, out_of_reach
+from gofer.app.notion_token import MINUTES
+from gofer.app.settings import Settings, process_settings
+from gofer.app.visitors import is_loopback
+from gofer.cli.arguments import number
+from gofer.values.secret import Secret
 
 PORT = 8765
 EPILOG = """Settings come from the environment, and below it from .env in the current folder:

@@ -7,12 +7,12 @@ Of a private run the id is given and nothing else, not even by the order: with i
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gofer.bootstrap.operations import Operations
-from gofer.errors import Damaged, Gone
+from gofer.app.operations import Operations
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.projections.progress import project
+from gofer.values.errors import Damaged, Gone
 
 STILL_MS = 900_000
 """Milliseconds without a frame after which a run is stuck: a sweep enqueues it every minute from the third on."""

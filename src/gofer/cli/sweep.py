@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gofer.bootstrap.laptop import open_laptop, working
-from gofer.bootstrap.operations import Operations
-from gofer.bootstrap.settings import Settings, process_settings
-from gofer.cli.numbers import number
-from gofer.cli.place import chosen_place, operations, place_options
-from gofer.errors import ConfigError
+from gofer.app.embedded.stack import open_laptop, working
+from gofer.app.operations import Operations
+from gofer.app.settings import Settings, process_settings
+from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
-from gofer.sweeper import Sweeper
+from gofer.runtime.sweeper import Sweeper
+from gofer.values.errors import ConfigError
 
 BATCH = 1_000
 PAUSE = 0.05

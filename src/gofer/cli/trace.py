@@ -5,16 +5,15 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from gofer.bootstrap.operations import Operations
-from gofer.cli.listed import listed
-from gofer.cli.place import operations, place_options
-from gofer.errors import ConfigError
-from gofer.journal.below import read_below
+from gofer.app.operations import Operations
+from gofer.cli.arguments import listed, operations, place_options
+from gofer.journal.child_runs import read_below
 from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.outline import outline
 from gofer.projections.trace import Span
 from gofer.projections.whole_trace import whole_trace
+from gofer.values.errors import ConfigError
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -4,23 +4,23 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gofer.blobs.store import BUNDLES, blob_key
-from gofer.engine.allowance import enter
-from gofer.engine.earlier import answered_before, earlier_run, recall_of
+from gofer.engine.asker import Person, look_up, may_start, turn_away
+from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
+from gofer.engine.earlier_runs import answered_before, earlier_run, recall_of
 from gofer.engine.first_message import first_message, is_request
-from gofer.engine.material import read_material
-from gofer.engine.meant import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
+from gofer.engine.notion_status import look
 from gofer.engine.preload import preload
 from gofer.engine.services import Services
-from gofer.engine.status import look
+from gofer.engine.source_context import read_material
 from gofer.engine.step import Step
 from gofer.engine.surfaces import Material
-from gofer.engine.who import Person, look_up, may_start, turn_away
-from gofer.errors import RunStopped
-from gofer.events import Event
+from gofer.engine.usage_limits import enter
+from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
-from gofer.journal.workspace import PlanUpdated
-from gofer.tools.tool import Provenance
+from gofer.journal.workspace_entries import PlanUpdated
+from gofer.tools.definition import Provenance
+from gofer.values.errors import RunStopped
+from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import known

@@ -10,24 +10,24 @@ from functools import partial
 from itertools import accumulate
 from typing import Literal
 
-from gofer import messages
-from gofer.engine import bulk
-from gofer.engine.asking import Aside, order
-from gofer.engine.context import Window
+from gofer.engine import request_size
 from gofer.engine.gates import Stop
+from gofer.engine.model_order import Aside, order
+from gofer.engine.model_request import Window
+from gofer.engine.request_size import Scale, Weight
 from gofer.engine.step import Step
 from gofer.engine.transcript import HISTORY, Folded, digest, transcript
-from gofer.engine.weights import Scale, Weight
-from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
-from gofer.journal.workspace import ContextCompacted
-from gofer.messages import Usage
+from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.abilities import UNKNOWN_WINDOW
-from gofer.models.model import Answer, Refused
+from gofer.models.language_model import Answer, Refused
 from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation
-from gofer.tools.tool import NewFile
+from gofer.tools.definition import NewFile
+from gofer.values import messages
+from gofer.values.errors import RunStopped
+from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 
@@ -73,7 +73,7 @@ class Room:
         return tokens >= self.compact_at * self.window
 
 
-BULK = Room(bulk.MOST, bulk.FULL, bulk.MOST)
+BULK = Room(request_size.MOST, request_size.FULL, request_size.MOST)
 """The room of every run in bytes, which things to look at fill long before they fill its window."""
 
 
@@ -127,7 +127,7 @@ async def make_room(
     Raises what asking a model raises, but for its refusal.
     """
     room, parts = room_of(step, bundle.loaded), step.conversation.parts
-    expected, size = expected_tokens(step, bundle, weight), sum(sizes := bulk.sizes(step.conversation))
+    expected, size = expected_tokens(step, bundle, weight), sum(sizes := request_size.sizes(step.conversation))
     if not room.full(expected) and not BULK.full(size):
         return None
     # What is cut is weighed by estimates, and its provider may count otherwise.

@@ -6,10 +6,10 @@ through. Of effects every one on record has to be asked for again, before a new 
 
 from collections.abc import Mapping
 
-from gofer.canonical import encode_text
-from gofer.engine.branches import Asked, Path, beside, path_of
-from gofer.errors import RunStopped
+from gofer.engine.script_branches import Asked, Path, beside, path_of
 from gofer.journal.entries import ToolCall
+from gofer.values.canonical_json import encode_text
+from gofer.values.errors import RunStopped
 
 QUOTED = 300
 """Characters of arguments that people are shown."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from gofer.canonical import as_object, as_text
 from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Permitted, Step
-from gofer.events import Event
 from gofer.journal.entries import ToolResult
 from gofer.projections.progress import Progress
-from gofer.tools.tool import Provenance
+from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.events import Event
 
 NOTICE = "already/1"
 """Call id of showing it."""

@@ -21,9 +21,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from gofer.errors import Access, Fenced, TemporaryError, ToolError, Unwritten, fault
-from gofer.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import Access, Fenced, TemporaryError, ToolError, Unwritten, fault
+from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 
 ATTEMPTS = 3
 """Attempts of a read, a keyed call or a look while the system outside does not answer."""

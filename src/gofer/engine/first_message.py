@@ -7,12 +7,12 @@ so that none of it can pose as a line of the request.
 import re
 from datetime import UTC, datetime
 
-from gofer.canonical import as_text
+from gofer.engine.asker import Person
 from gofer.engine.surfaces import Material
-from gofer.engine.who import Person
-from gofer.events import Event
-from gofer.schedules.fields import NoSchedule
-from gofer.schedules.schedule import read_zone
+from gofer.values.canonical_json import as_text
+from gofer.values.events import Event
+from gofer.values.schedules.fields import NoSchedule
+from gofer.values.schedules.schedule import read_zone
 
 MARK = "> "
 """The beginning of each line of a request."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gofer.engine.step import Permitted
-from gofer.errors import GoferError, ToolError
-from gofer.journal.workspace import FINISH
-from gofer.messages import ToolAsk
+from gofer.journal.workspace_entries import FINISH
 from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
-from gofer.tools.tool import ANYWHERE, SEARCH, Tool
+from gofer.tools.definition import ANYWHERE, SEARCH, Tool
+from gofer.values.errors import GoferError, ToolError
+from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.canonical import as_object
-from gofer.engine import ending, gates
+from gofer.engine import finish_gate, gates
+from gofer.engine.context_window import View
 from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
-from gofer.engine.view import View
-from gofer.errors import Cause, RunStopped
 from gofer.journal.entries import Status, ToolResult
-from gofer.journal.workspace import BOOKKEEPING
-from gofer.messages import ToolAsk
+from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.failures import said_of, told_of
 from gofer.models.written_calls import before_call
-from gofer.tools.tool import Provenance, Repertoire, Tool
+from gofer.tools.definition import Provenance, Repertoire, Tool
+from gofer.values.canonical_json import as_object
+from gofer.values.errors import Cause, RunStopped
+from gofer.values.messages import ToolAsk
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.output import read_answer
@@ -73,7 +73,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             written = as_people_read(so_far(step), bundle.loaded.workflow)
             return Ending(stop.status, written, stop.reason, told=told)
     ended = done(step.conversation.answer, bundle.loaded.workflow)
-    return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
+    return replace(ended, answer=finish_gate.with_needs(ended.answer, step.workspace.plan))
 
 
 def so_far(step: Step) -> str:
@@ -131,8 +131,8 @@ def _gated(
     return (
         gates.uncarried(call, step.conversation)
         or gates.repeated(call, ask, step.repetition)
-        or ending.unplanned(call, ask, step.workspace, workflow)
-        or ending.finishing(call, ask, step.conversation, step.workspace, workflow, granted)
+        or finish_gate.unplanned(call, ask, step.workspace, workflow)
+        or finish_gate.finishing(call, ask, step.conversation, step.workspace, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
@@ -150,7 +150,7 @@ async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
         return stop
     end = _tail(step, bundle, view)
     await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step, bundle, end))
-    if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow, step.repertoire.tools):
+    if said := finish_gate.remark(step.conversation, step.workspace, bundle.loaded.workflow, step.repertoire.tools):
         # In the frame of the answer: it leaves no other trace in the history.
         step.note(said)
     return None

@@ -14,15 +14,15 @@ the first: looked for, or sent again with the same key.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.asking import Parked
 from gofer.engine.done_before import MARK
+from gofer.engine.model_order import Parked
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.errors import Damaged, Gone
-from gofer.events import Event
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
+from gofer.values.errors import Damaged, Gone
+from gofer.values.events import Event
 
 PAUSE_MS = 15_000
 """How long a run waits at first before it looks again whether an earlier one is through."""

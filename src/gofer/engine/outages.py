@@ -4,9 +4,9 @@ import logging
 import math
 from collections.abc import Sequence
 
-from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
-from gofer.engine.permitted import DELIVERY, Permitted
+from gofer.engine.model_order import LONGEST_PARKED
+from gofer.engine.permitted_call import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
 from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
 

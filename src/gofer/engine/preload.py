@@ -8,23 +8,23 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gofer.canonical import encode_text
 from gofer.engine.compaction import room_of
-from gofer.engine.fetching import content_of
+from gofer.engine.file_contents import content_of
+from gofer.engine.request_size import seen_tokens
 from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
-from gofer.engine.weights import seen_tokens
-from gofer.errors import TemporaryError, ToolError
 from gofer.files.completeness import LOOKED_AT
+from gofer.files.declared_type import charset_of, likely
+from gofer.files.decoder import Decoded, decode, in_brackets
 from gofer.files.kind import IMAGES, kind_of, mislabelled
-from gofer.files.plain_text import Decoded, decode, in_brackets
-from gofer.files.said import charset_of, likely
-from gofer.files.size import IMAGE_BYTES
+from gofer.files.size_limits import IMAGE_BYTES
 from gofer.files.tokens import estimate
-from gofer.journal.workspace import FileAdded
-from gofer.messages import Media
+from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import Ability
-from gofer.tools.tool import Provenance
+from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import encode_text
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.messages import Media
 from gofer.workflows.load import Loaded
 
 PURPOSE = "preload"

@@ -1,12 +1,12 @@
 """The link to the page of a private run, shown to the person who asked and to no other."""
 
-from gofer.engine.permitted import Permitted
+from gofer.engine.asker import ASKED, LOOKED_UP
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Step
-from gofer.engine.who import ASKED, LOOKED_UP
-from gofer.events import Event
 from gofer.journal.entries import ToolResult
-from gofer.tools.tool import Provenance
+from gofer.tools.definition import Provenance
+from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
 LINK = "link/1"

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.canonical import clean, encode
 from gofer.engine.effects import Done, Later, Refused, Silence
-from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
-from gofer.errors import TemporaryError, ToolError
+from gofer.engine.run_files import FILE_LIMIT, Reach, Shelf
 from gofer.files.completeness import incomplete
 from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.workspace import FileAdded, FileRead, Missing
-from gofer.messages import Media
-from gofer.tools.tool import PREVIEW_TOKENS, NewFile, Tool, ToolResult
+from gofer.journal.workspace_entries import FileAdded, FileRead, Missing
+from gofer.tools.definition import PREVIEW_TOKENS, NewFile, Tool, ToolResult
+from gofer.values.canonical_json import clean, encode
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.messages import Media
 
 TEXT_LIMIT = 100_000
 """Characters of one text that a model is shown at most, whatever the workflow says."""

@@ -3,8 +3,7 @@
 import asyncio
 import inspect
 
-from gofer.canonical import as_object
-from gofer.coordinator.run import ToolFailed
+from gofer.coordinator import ToolFailed
 from gofer.engine import gates
 from gofer.engine.divergence import Diverged
 from gofer.engine.gates import Limited
@@ -12,12 +11,13 @@ from gofer.engine.loop import Ending, done
 from gofer.engine.script_module import Modules, place_of
 from gofer.engine.script_run import Halted, ScriptRun, granted, put_an_end_to
 from gofer.engine.step import Step
-from gofer.errors import GoferError
-from gofer.tools.tool import Provenance
+from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_object
+from gofer.values.errors import GoferError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.schema import Limits, Workflow
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 
 ENTRY = "coordinate"
 """The function of a script that decides."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, ModuleType
 
-from gofer.workflows.script import FOLDER, Script
+from gofer.workflows.script_source import FOLDER, Script
 
 
 class Modules:

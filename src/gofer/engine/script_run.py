@@ -17,27 +17,27 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, cast
 
-from gofer.canonical import encode
-from gofer.coordinator.run import ToolFailed
+from gofer.coordinator import ToolFailed
 from gofer.engine import gates
-from gofer.engine.asking import Parked
-from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
 from gofer.engine.gates import Limited
-from gofer.engine.handed import handed
 from gofer.engine.loop import LEAST_SECONDS
-from gofer.engine.permitted import Asked as Asking
+from gofer.engine.model_order import Parked
+from gofer.engine.one_shot_subagent import question
+from gofer.engine.permitted_call import Asked as Asking
 from gofer.engine.results import cut
+from gofer.engine.script_branches import Asked, Branch
 from gofer.engine.script_module import file_of
 from gofer.engine.step import Agents, Outcome, Permitted, Step
-from gofer.engine.subagent import question
-from gofer.errors import RunStopped, ToolError
-from gofer.events import Event
+from gofer.engine.subagent_files import handed
 from gofer.journal.entries import SubagentFinished, ToolResult
-from gofer.journal.workspace import FileAdded
-from gofer.tools.tool import Provenance, Tool
+from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.definition import Provenance, Tool
+from gofer.values.canonical_json import encode
+from gofer.values.errors import RunStopped, ToolError
+from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 
 T = TypeVar("T")

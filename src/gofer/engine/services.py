@@ -4,23 +4,23 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gofer.blobs.store import Blobs
 from gofer.engine.effects import Patience
 from gofer.files.image import Fitted
+from gofer.journal.blob_store import Blobs
 from gofer.journal.store import Store
-from gofer.messages import ProviderError
 from gofer.models.abilities import Abilities, Ability, common, load_abilities
-from gofer.models.model import Model, Refused
+from gofer.models.language_model import Model, Refused
 from gofer.models.prices import Prices
-from gofer.models.served import Endpoint, ServedModel
-from gofer.outside import Outside
-from gofer.secret import Secret
-from gofer.tokens import Tokens
-from gofer.tools.tool import Provenance, Tool
-from gofer.workflows.found import skills_are_searched, tools_are_searched
+from gofer.models.served_model import Endpoint, ServedModel
+from gofer.tools.definition import Provenance, Tool
+from gofer.values.messages import ProviderError
+from gofer.values.outside import Outside
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
+from gofer.workflows.allowed_skills import skills_are_searched, tools_are_searched
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Workflow
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from gofer.workflows.skill import Skill
 
 

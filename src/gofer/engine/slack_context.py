@@ -3,15 +3,15 @@
 import re
 from collections.abc import Mapping
 
-from gofer.canonical import as_text
-from gofer.engine.meant import NotMeant
-from gofer.engine.needed import CHANNEL, THREAD, Need, stopped
+from gofer.engine.asker import Person
+from gofer.engine.conditions import NotMeant
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import Material
-from gofer.engine.who import Person
-from gofer.events import Event
+from gofer.engine.unmet_needs import CHANNEL, THREAD, Need, stopped
 from gofer.journal.entries import MATERIAL, ToolResult
-from gofer.tools.tool import Provenance
+from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_text
+from gofer.values.events import Event
 
 RECENT = 20
 """Messages of a channel that are read when what happened is about the channel and not about a message."""

@@ -11,26 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from gofer.engine import asking
+from gofer.engine import model_order
 from gofer.engine.claims import Claims
-from gofer.engine.context import Window
+from gofer.engine.concurrent import together
+from gofer.engine.deadline import Term
 from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, longest_quiet
+from gofer.engine.model_request import Window
 from gofer.engine.outages import parked, settle
-from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
+from gofer.engine.permitted_call import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
+from gofer.engine.run_files import Reach, Shelf
+from gofer.engine.run_views import Views
 from gofer.engine.services import Services
-from gofer.engine.shelf import Reach, Shelf
-from gofer.engine.term import Term
-from gofer.engine.together import together
-from gofer.engine.views import Views
-from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal import inbox
-from gofer.journal.below import news
+from gofer.journal.child_runs import news
 from gofer.journal.log import Journal
-from gofer.journal.workspace import Weights
-from gofer.models.served import Candidate
-from gofer.tools.tool import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
+from gofer.journal.workspace_entries import Weights
+from gofer.models.served_model import Candidate
+from gofer.tools.definition import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
+from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 
 
 class Guard(Protocol):
@@ -150,18 +150,18 @@ class Step(Views):
         later; Cancelled or OutOfTime when nothing new may begin.
         """
 
-        def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
+        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
             prefix_sha256, body = window.request(params, self.conversation, tail)
             weights = weigh(str(params["model"])) if weigh else None
             return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail, weights), body
 
-        heard = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
+        heard = await self._ask_in_turn(model_order.order(chain, self.progress.asked), intend, timeout)
         self.note(heard.recorded())
 
-    async def ask_aside(self, asked: asking.Aside, gate: Gate) -> e.SubagentFinished:
+    async def ask_aside(self, asked: model_order.Aside, gate: Gate) -> e.SubagentFinished:
         """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""
 
-        def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
+        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
             gate()
             started = e.SubagentStarted(call=asked.call, name=asked.name, prompt=asked.prompt, params=params)
             return started, asked.request(params)
@@ -174,26 +174,26 @@ class Step(Views):
     async def _ask_in_turn(
         self,
         chain: Sequence[Candidate],
-        intend: Callable[[asking.Params], tuple[e.Entry, bytes]],
+        intend: Callable[[model_order.Params], tuple[e.Entry, bytes]],
         timeout: float,
         call: str = "model",
-    ) -> asking.Heard:
+    ) -> model_order.Heard:
         """The answer of the first model that gives one."""
-        failures: list[asking.Failure] = []
+        failures: list[model_order.Failure] = []
         for candidate in chain:
-            if asking.barred(candidate, failures):
+            if model_order.barred(candidate, failures):
                 continue
             if failures:
-                self.note(asking.deferral(self.run, call, failures[-1].error, self.progress))
+                self.note(model_order.deferral(self.run, call, failures[-1].error, self.progress))
             await self._before_an_intent(timeout)
             intent, body = intend(candidate.params)
             self.note(intent)
             await self.commit()
             try:
-                return await asking.answer(self.services, candidate.model, body, timeout)
+                return await model_order.answer(self.services, candidate.model, body, timeout)
             except (TemporaryError, RunStopped) as error:
-                failures.append(asking.Failure(candidate.model.endpoint, error))
-        deferred, left = asking.put_off(self.services, self.run, call, failures, self.progress)
+                failures.append(model_order.Failure(candidate.model.endpoint, error))
+        deferred, left = model_order.put_off(self.services, self.run, call, failures, self.progress)
         self.note(deferred)
         raise left
 
@@ -235,7 +235,7 @@ class Step(Views):
         if stopped is not None:
             raise stopped
         if deferred := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
-            raise asking.Parked(parked(deferred))
+            raise model_order.Parked(parked(deferred))
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:

@@ -7,8 +7,8 @@ comment; Slack has more ways (`slack_context.py`, `deliver.py`).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gofer.canonical import as_list, as_text
-from gofer.events import Event
+from gofer.values.canonical_json import as_list, as_text
+from gofer.values.events import Event
 
 Asked = tuple[str, Mapping[str, object]]
 """A tool by name, and the arguments it is called with."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from gofer import messages
-from gofer.canonical import encode_text
 from gofer.engine.first_message import today
 from gofer.engine.transcript import HISTORY
 from gofer.files.completeness import incomplete
-from gofer.journal.workspace import Todo
+from gofer.journal.workspace_entries import Todo
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import HeldFile, Workspace
-from gofer.tools.plan.todos import CURRENT, current, open_items, shown
+from gofer.tools.plan import CURRENT, current, open_items, shown
+from gofer.values import messages
+from gofer.values.canonical_json import encode_text
 from gofer.workflows.schema import Limits
 
 OLD_MS = 3_600_000

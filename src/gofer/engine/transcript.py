@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.canonical import as_list, as_object, as_text
 from gofer.files.preview import preview_text
 from gofer.files.tokens import estimate
 from gofer.models.thoughts import apart
 from gofer.projections.conversation import LEFT, SUMMARY
+from gofer.values.canonical_json import as_list, as_object, as_text
 
 SHORT = 300
 """Characters of one result in a digest."""

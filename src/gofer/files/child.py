@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.errors import TemporaryError, ToolError
-from gofer.files.limits import MEMORY, SECONDS, WALL, Limits
-from gofer.files.size import FILE_BYTES, megabytes
-from gofer.files.wire import Packet, receive_ending, send
+from gofer.files.child_limits import MEMORY, SECONDS, WALL, Limits
+from gofer.files.child_wire import Packet, receive_ending, send
+from gofer.files.size_limits import FILE_BYTES, megabytes
+from gofer.values.errors import TemporaryError, ToolError
 
 LARGEST = FILE_BYTES
 """Bytes of a file that are read at most."""

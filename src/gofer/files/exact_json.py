@@ -6,7 +6,7 @@ A number is kept as the bytes of its literal: an identifier of thirty digits, `1
 import json
 from typing import cast
 
-from gofer.canonical import clean, refuse_constant
+from gofer.values.canonical_json import clean, refuse_constant
 
 Number = bytes
 """A number as it is written; `str` is a string."""

@@ -14,10 +14,10 @@ import socket
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
-from gofer.errors import ToolError
-from gofer.files.limits import Limits
-from gofer.files.wire import Packet, receive, send, send_status
-from gofer.outside import SystemClock
+from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Packet, receive, send, send_status
+from gofer.values.errors import ToolError
+from gofer.values.outside import SystemClock
 
 Work = Callable[[Packet], Packet]
 """What one job does, in a child. Raises ToolError with the sentence for the model."""

@@ -3,10 +3,10 @@
 import contextlib
 import ctypes
 
-from gofer.files import guess, jq_child, json_grep
+from gofer.files import encoding_guess, jq_child, json_grep
+from gofer.files.child_limits import Limits
 from gofer.files.extract import archive, pdf, pdf_images, picture, reader
 from gofer.files.fork import Work, serve
-from gofer.files.limits import Limits
 
 JOBS: dict[str, Work] = {
     "draw_pages": pdf_images.draw,
@@ -29,7 +29,7 @@ _TRIM, _MAP = -1, -3
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
-    guess.prepare()
+    encoding_guess.prepare()
     _keep_freed_memory()
     serve(JOBS, SEALED, int(control), Limits(int(memory), seconds, wall))
 

@@ -5,10 +5,10 @@ from typing import cast
 
 import jq
 
-from gofer.canonical import clean
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.jq_missing import missing_key
-from gofer.files.wire import Packet
+from gofer.values.canonical_json import clean
+from gofer.values.errors import ToolError
 
 _LONGEST_REASON = 400
 

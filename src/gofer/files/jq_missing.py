@@ -7,8 +7,8 @@ from typing import cast
 
 import jq
 
-from gofer.canonical import as_list, as_object, as_text
-from gofer.files.jq_words import fields
+from gofer.files.jq_program import fields
+from gofer.values.canonical_json import as_list, as_object, as_text
 
 KEYS = 40
 """Keys that are named at most."""

@@ -10,11 +10,11 @@ from typing import cast
 
 import re2
 
-from gofer.errors import ToolError
-from gofer.files.cut import head, tail
+from gofer.files.child_wire import Packet
 from gofer.files.exact_json import parse, parse_lines, quote, scalar
 from gofer.files.search import Search, compiled
-from gofer.files.wire import Packet
+from gofer.files.text_cut import head, tail
+from gofer.values.errors import ToolError
 
 _BATCH = 20_000
 _AROUND = 200

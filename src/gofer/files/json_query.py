@@ -5,9 +5,9 @@ The parts that work stand in `jq_child` and `json_grep`, and run in a child.
 
 from dataclasses import dataclass
 
-from gofer.errors import ToolError
 from gofer.files.child import Children, Job
-from gofer.files.jq_words import refuse_reading
+from gofer.files.jq_program import refuse_reading
+from gofer.values.errors import ToolError
 
 CHARACTERS = 10_000
 """Characters of an answer at most; a longer one is refused with what would make it shorter."""

@@ -4,12 +4,12 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gofer.canonical import clean
-from gofer.files.cut import head, tail
 from gofer.files.exact_json import parse, parse_lines
-from gofer.files.shape import Shapes
-from gofer.files.structure import LEVELS, TooLong, outline
+from gofer.files.json_structure import LEVELS, TooLong, outline
+from gofer.files.list_shape import Shapes
+from gofer.files.text_cut import head, tail
 from gofer.files.tokens import estimate
+from gofer.values.canonical_json import clean
 
 TOKENS = 1_000
 """Tokens of a preview when nothing else is said."""

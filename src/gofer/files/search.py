@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import re2
 
-from gofer.errors import ToolError
-from gofer.files.cut import head, tail
-from gofer.outside import Clock
+from gofer.files.text_cut import head, tail
+from gofer.values.errors import ToolError
+from gofer.values.outside import Clock
 
 SECONDS = 6.0
 """A search that takes longer says how far it came."""

@@ -8,11 +8,11 @@ them back, so nothing above the journal ever knows.
 import json
 from collections.abc import Mapping, Sequence
 
-from gofer.blobs.store import Bodies, blob_key
-from gofer.canonical import encode
-from gofer.errors import Damaged
+from gofer.journal.blob_store import Bodies, blob_key
 from gofer.journal.frames import Body, Frame
 from gofer.journal.seal import Seal
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged
 
 INLINE_LIMIT = 16_384
 FRAME_LIMIT = 131_072

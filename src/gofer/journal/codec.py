@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, Union, cast
 
-from gofer.canonical import encode
-from gofer.errors import Damaged, Newer
 from gofer.journal.entries import KINDS, ApprovalClicked, Entry, Item, MessageReceived, RunCancelled, RunRetried
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged, Newer
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.errors import Cause
-from gofer.events import Event
-from gofer.journal.approvals import ApprovalClicked, ApprovalDecided, ApprovalRequested
-from gofer.journal.subagents import SubagentFinished, SubagentStarted
-from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
-from gofer.messages import Media, ProviderError, ToolAsk, Usage
+from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.subagent_entries import SubagentFinished, SubagentStarted
+from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
+from gofer.values.errors import Cause
+from gofer.values.events import Event
+from gofer.values.messages import Media, ProviderError, ToolAsk, Usage
 
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""

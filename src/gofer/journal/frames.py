@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.canonical import encode
-from gofer.errors import Damaged
 from gofer.journal.seal import Seal
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged
 
 FORM = b"\x01"
 """The first byte of every stored frame; a file of another Gofer has another one."""

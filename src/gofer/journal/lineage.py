@@ -6,9 +6,9 @@ that asks finds it again. It has no head, no key and no bodies of its own: they 
 
 import hashlib
 
-from gofer.events import Event
-from gofer.secret import Secret
-from gofer.tokens import Tokens
+from gofer.values.events import Event
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
 
 _DOT = "."
 """Between the root's id and what names the run below it; no root has one in its id."""

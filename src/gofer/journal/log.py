@@ -8,8 +8,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.blobs.store import Blobs, Bodies
-from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
+from gofer.journal.blob_store import Blobs, Bodies
 from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
@@ -18,7 +17,8 @@ from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes,
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
-from gofer.outside import Outside
+from gofer.values.errors import Damaged, Fenced, Gone, Newer, TemporaryError
+from gofer.values.outside import Outside
 
 
 @dataclass(frozen=True, slots=True)

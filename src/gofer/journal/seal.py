@@ -8,9 +8,9 @@ its key: that also holds for every copy of the bytes that nobody can reach.
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-from gofer.errors import Damaged, Gone
 from gofer.journal.lineage import root_of
 from gofer.journal.store import Store
+from gofer.values.errors import Damaged, Gone
 
 KEY_BYTES = 64
 """Two AES-256 keys, as AES-SIV takes them."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, assert_never
 
-from gofer.canonical import as_object, decode, encode_text
-from gofer.errors import Cause
 from gofer.journal.coordination import DAY_MS, HOUR_MS
 from gofer.journal.store import Store
+from gofer.values.canonical_json import as_object, decode, encode_text
+from gofer.values.errors import Cause
 
 Stage = Literal["begin", "answer", "go on"]
 """What such a run could not do."""

@@ -7,14 +7,14 @@ there.
 import re
 from collections.abc import Mapping, Sequence
 
-from gofer.canonical import as_list, as_object, as_text, decode, encode_text
-from gofer.errors import BadRequest
-from gofer.messages import ProviderError, ToolAsk, Usage
 from gofer.models.error_bodies import error_in
 from gofer.models.failures import failed
-from gofer.models.model import DEPLOYED, Access, Answer, Unusable
+from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
 from gofer.models.stream import completion_of, is_stream
 from gofer.models.thoughts import Spoken, apart
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
+from gofer.values.errors import BadRequest
+from gofer.values.messages import ProviderError, ToolAsk, Usage
 
 TEXT_LIMIT = 200_000
 """Characters of an answer's text that are kept, and of its thoughts."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gofer.canonical import as_list, as_object, as_text, decode
-from gofer.errors import BadRequest
-from gofer.messages import ProviderError
 from gofer.models.failures import NOT_JSON, class_of
+from gofer.values.canonical_json import as_list, as_object, as_text, decode
+from gofer.values.errors import BadRequest
+from gofer.values.messages import ProviderError
 
 MESSAGE_LIMIT = 500
 """Characters of a provider's message that are kept."""

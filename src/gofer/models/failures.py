@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.messages import FailureClass, ProviderError
-from gofer.models.model import DEPLOYED, Access, Refused, Unavailable, Unusable
+from gofer.models.language_model import DEPLOYED, Access, Refused, Unavailable, Unusable
+from gofer.values.messages import FailureClass, ProviderError
 
 Then = Literal["again", "wait", "next", "elsewhere", "end"]
 """What follows a failure: the same request at once, the same request later, the next model of the role, its next model

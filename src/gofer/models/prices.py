@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gofer.canonical import as_list, as_object
-from gofer.messages import Usage
+from gofer.values.canonical_json import as_list, as_object
+from gofer.values.messages import Usage
 
 STAND_INS = ("offline-model", "scripted")
 """What answers in place of a model, by the names that answers carry."""

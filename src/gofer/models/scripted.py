@@ -7,10 +7,10 @@ expects is an error, and so is a step that was never reached.
 import json
 from collections.abc import Sequence
 
-from gofer.errors import RunStopped
-from gofer.messages import ToolAsk, Usage
-from gofer.model_script import Script, choose
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.values.errors import RunStopped
+from gofer.values.messages import ToolAsk, Usage
+from gofer.values.model_script import Script, choose
 
 NAME = "scripted"
 

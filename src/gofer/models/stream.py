@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gofer.canonical import as_list, as_object, as_text, decode, encode_text
-from gofer.errors import BadRequest
-from gofer.messages import ProviderError
 from gofer.models.error_bodies import error_in
 from gofer.models.failures import failed
-from gofer.models.model import DEPLOYED, Access
+from gofer.models.language_model import DEPLOYED, Access
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
+from gofer.values.errors import BadRequest
+from gofer.values.messages import ProviderError
 
 _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:(?:data|event|id|retry)\s*:|:)")
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Mapping
 
-from gofer.canonical import as_list, as_object, as_text, decode
-from gofer.errors import BadRequest
 from gofer.models.code_spans import code_spans, unfenced
+from gofer.values.canonical_json import as_list, as_object, as_text, decode
+from gofer.values.errors import BadRequest
 
 _MARKS = re.compile(
     r"<(?:\|)?tool_calls?(?:\|)?>\s*(?:[{\[]|<function=|<invoke |[\w.-]{1,64}\s*<arg_key>|\Z)"

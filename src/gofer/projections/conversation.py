@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from gofer import messages
 from gofer.journal.entries import (
     ApprovalClicked,
     ApprovalDecided,
@@ -36,9 +35,10 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import FINISH, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.messages import ToolAsk, meant
+from gofer.journal.workspace_entries import FINISH, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.projections.repair import presentable
+from gofer.values import messages
+from gofer.values.messages import ToolAsk, meant
 
 NAMED = 40
 """Files that are named at most of those that were looked at and left; the newest."""

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from gofer.events import Event
-from gofer.journal.approvals import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import (
     MATERIAL,
     CallDeferred,
@@ -32,10 +31,11 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.subagents import Exchanged, Slice
-from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.messages import Usage, asked_at
+from gofer.journal.subagent_entries import Exchanged, Slice
+from gofer.journal.workspace_entries import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.projections.waits import sentence_of, sentence_of_quiet
+from gofer.values.events import Event
+from gofer.values.messages import Usage, asked_at
 
 
 @dataclass(frozen=True, slots=True)

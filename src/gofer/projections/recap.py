@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
-from gofer.journal.workspace import FileAdded
-from gofer.messages import ToolAsk, meant
+from gofer.journal.workspace_entries import FileAdded
 from gofer.projections import workspace
+from gofer.values.messages import ToolAsk, meant
 
 ARGUMENTS_LIMIT = 300
 RESULT_LIMIT = 1_500

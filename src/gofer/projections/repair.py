@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Collection
 
-from gofer.messages import ToolAsk, arguments
+from gofer.values.messages import ToolAsk, arguments
 
 _ID = re.compile("[!-~]{1,64}")
 _NOT_IN_NAMES = re.compile("[^a-zA-Z0-9_-]")

@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gofer.canonical import encode
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
-from gofer.journal.workspace import BOOKKEEPING, PlanUpdated, Todo
-from gofer.messages import ToolAsk, arguments, meant
+from gofer.journal.workspace_entries import BOOKKEEPING, PlanUpdated, Todo
+from gofer.values.canonical_json import encode
+from gofer.values.messages import ToolAsk, arguments, meant
 
 
 @dataclass(slots=True)

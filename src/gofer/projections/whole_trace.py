@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gofer.journal.below import Below
+from gofer.journal.child_runs import Below
 from gofer.journal.entries import Recorded
 from gofer.projections import progress
 from gofer.projections.trace import Span, project, timestamp, within

@@ -6,7 +6,7 @@ from typing import cast
 
 import yaml
 
-from gofer.model_script import Script, load_scripts
+from gofer.values.model_script import Script, load_scripts
 
 
 def demo_world() -> Mapping[str, object]:

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gofer.model_script import Script, Turn, choose
 from gofer.simulators.json_values import is_array, is_object, objects, parsed, text_of
+from gofer.values.model_script import Script, Turn, choose
 
 MODEL = "offline-model"
 LABEL = "[offline model] "

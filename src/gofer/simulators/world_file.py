@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gofer.errors import ConfigError
 from gofer.simulators.json_values import is_array, is_object, texts
+from gofer.values.errors import ConfigError
 
 
 class Part(BaseModel):

@@ -6,7 +6,7 @@ from typing import cast
 
 from pydantic_core import ErrorDetails
 
-from gofer.canonical import as_list, as_object, as_text
+from gofer.values.canonical_json import as_list, as_object, as_text
 
 MOST = 5
 """Sentences about one call at most; the others are counted."""

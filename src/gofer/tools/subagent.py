@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
-from gofer.errors import ToolError
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ToolError
 
 NAME = "subagent"
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.canonical import as_list, as_object, encode
-from gofer.models.served import Candidate, model_from_json
+from gofer.models.served_model import Candidate, model_from_json
+from gofer.values.canonical_json import as_list, as_object, encode
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance, Workflow
 from gofer.workflows.skill import skill_from_json

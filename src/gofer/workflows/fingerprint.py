@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gofer.workflows.publication import FOLDERS
-from gofer.workflows.script import FOLDER as COORDINATORS
+from gofer.workflows.script_source import FOLDER as COORDINATORS
 
 Fingerprint = Mapping[str, tuple[int, int, int, int]]
 """Size, times of the last change (nanoseconds, of content and of the entry) and inode of each file, by its path."""

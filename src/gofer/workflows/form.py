@@ -1,13 +1,15 @@
 """The form that `schema` defines, filled from a file: what pydantic finds, in sentences, at the places of the file."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import START, Mistake, Rule
-from gofer.workflows.parts import Strict
 from gofer.workflows.sentences import (
     WANTED,
     invalid_schema,
@@ -19,9 +21,39 @@ from gofer.workflows.sentences import (
     value_at,
     wrong_type,
 )
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.template import templates
-from gofer.workflows.unset import unset
+from gofer.workflows.template_marks import templates
+from gofer.workflows.yaml_source import Loc, Source
+
+_LATER = ("output", "jwks")
+"""Keys below which other formats stand, in which null is a value."""
+_CHANNELS = re.compile(r":\s+#[^\s,#]+(?:[\s,]+#[^\s,#]+)*\s*")
+"""Names of channels, and nothing else, that YAML reads as a comment."""
+
+
+def unset(source: Source, value: object, loc: Loc = ()) -> Iterator[Loc]:
+    """Yield the way to each key of a file that has no value and needs one."""
+    for name, inner in as_object(value).items():
+        way = (*loc, name)
+        if inner is None and not _complete(source, way):
+            yield way
+        elif name not in _LATER:
+            yield from unset(source, inner, way)
+    for at, item in enumerate(as_list(value)):
+        yield from unset(source, item, (*loc, at))
+
+
+def _complete(source: Source, loc: Loc) -> bool:
+    """Return whether a key means something without a value: a trigger, a tool, and `output` when null is written."""
+    match loc:
+        case ("when", int(), str()):
+            return not _CHANNELS.search(source.line(source.key(loc)))
+        case ("tools", int(), str()):
+            return True
+        case ("output",):
+            return bool(source.words[loc])
+        case _:
+            return False
+
 
 F = TypeVar("F", bound=Strict)
 

@@ -11,7 +11,7 @@ from typing import cast
 
 import yaml
 
-from gofer.workflows.source import events
+from gofer.workflows.yaml_source import events
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 NAME_LIMIT = 64

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from gofer.canonical import as_object
-from gofer.workflows.parts import Name, Names, Strict, listed
+from gofer.values.canonical_json import as_object
+from gofer.workflows.form_parts import Name, Names, Strict, listed
 
 Once = Literal["per_message"]
 """How many effects a tool may have: one for each message, issue or page, whoever asks for it and however often."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import cast
 
-from gofer.workflows.parts import Strict
+from gofer.workflows.form_parts import Strict
 from gofer.workflows.schema import Defaults, Subagent, Workflow
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 
-from gofer.canonical import MAX_DEPTH, finite, refuse_constant
+from gofer.values.canonical_json import MAX_DEPTH, finite, refuse_constant
+from gofer.workflows.file_text import read_text
 from gofer.workflows.mistake import START, Mistake, Place, Rule
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import Loc, Source
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*')

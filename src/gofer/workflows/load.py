@@ -6,27 +6,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from gofer.errors import ConfigError
-from gofer.models.served import LookUp, ServedModel
+from gofer.models.served_model import LookUp, ServedModel
+from gofer.values.errors import ConfigError
+from gofer.workflows.allowed_skills import granted_skills, required_text, section
+from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
-from gofer.workflows.found import granted_skills, required_text, section
-from gofer.workflows.hook import compile_hooks
+from gofer.workflows.form_parts import bots_apart
 from gofer.workflows.mistake import Mistake, in_order, refuse
+from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.planning import planning
+from gofer.workflows.plan_prompt import planning
 from gofer.workflows.price_list import recorded
-from gofer.workflows.roles import Roles
 from gofer.workflows.schema import Allowance, Defaults, Workflow
-from gofer.workflows.script import Script, load_script
+from gofer.workflows.script_source import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill, read_skills
-from gofer.workflows.source import read_source
 from gofer.workflows.subagent import LoadedSubagent, load_subagents, reached, told_of
-from gofer.workflows.text import read_text
+from gofer.workflows.webhook_form import compile_hooks
 from gofer.workflows.when import Where
-from gofer.workflows.who import bots_apart
+from gofer.workflows.yaml_source import read_source
 
 DEFAULTS = "defaults.yaml"
 SEARCH_ROLE = "search"

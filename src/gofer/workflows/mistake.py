@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gofer.errors import ConfigError
+from gofer.values.errors import ConfigError
 
 Rule = Literal[
     "anchor",

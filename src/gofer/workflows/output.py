@@ -12,8 +12,8 @@ from jsonschema.exceptions import (
 from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 from pydantic import ValidationError as Unmatched
 
-from gofer.canonical import as_list, encode, encode_text
-from gofer.messages import arguments
+from gofer.values.canonical_json import as_list, encode, encode_text
+from gofer.values.messages import arguments
 from gofer.workflows.output_schema import Checks, Schema, matcher
 
 ANSWER_LIMIT = 40_000

@@ -6,7 +6,7 @@ from gofer.workflows.json_source import read_json
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.sentences import close_match, invalid_schema
-from gofer.workflows.source import Source
+from gofer.workflows.yaml_source import Source
 
 EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json")
 """Files that are for editors; `gofer schema` prints them."""

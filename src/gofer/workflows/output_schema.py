@@ -19,7 +19,7 @@ from jsonschema.exceptions import (
 from pydantic import StringConstraints, TypeAdapter
 from pydantic_core import SchemaError as BadPattern
 
-from gofer.canonical import MAX_DEPTH, as_list, as_object, deeper_than, encode_text
+from gofer.values.canonical_json import MAX_DEPTH, as_list, as_object, deeper_than, encode_text
 
 SCHEMA_LIMIT = 20_000
 """Characters of a schema; a model is shown all of it with every call."""

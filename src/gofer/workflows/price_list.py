@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.canonical import as_list, as_object, as_text
-from gofer.models.served import Listed, LookUp, listed_from_json
+from gofer.models.served_model import Listed, LookUp, listed_from_json
+from gofer.values.canonical_json import as_list, as_object, as_text
 
 FILE = ".models.json"
 """Where the list lies in the folder of the workflow files, once they are published or packaged."""

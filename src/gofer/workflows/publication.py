@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from gofer.canonical import as_object, as_text, encode
-from gofer.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.canonical_json import as_object, as_text, encode
+from gofer.values.errors import ConfigError, Damaged, TemporaryError
 from gofer.workflows.load import SKILLS, Catalog, load_catalog
 from gofer.workflows.published import (
     FORMAT,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar, cast
 
-from gofer.canonical import as_list, as_object, as_text, encode
-from gofer.errors import ConfigError, Damaged, TemporaryError
-from gofer.outside import Clock
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.outside import Clock
 
 FORMAT = 1
 """The form of what is published; one of a newer Gofer is not read as less."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import cast
 
-from gofer.canonical import as_list, as_object, as_text, encode_text
+from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.workflows.output_schema import Schema
 
 LONGEST = 80_000

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from gofer.events import Event
 from gofer.journal.entries import Route
+from gofer.values.events import Event
 
 Where = Mapping[str, Sequence[str]]
 """Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""

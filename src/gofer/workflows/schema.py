@@ -6,13 +6,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from gofer.models.served import LookUp
+from gofer.models.served_model import LookUp
+from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, Spelled
+from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.parts import Name, Number, Strict, Whole, mistake
-from gofer.workflows.roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.when import When
-from gofer.workflows.who import Who
 from gofer.workflows.writes import Destinations
 
 _CHANNEL = re.compile(r"#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}")

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
-from gofer.canonical import as_list, as_object
-from gofer.workflows import foreign
-from gofer.workflows.parts import Strict, listed
-from gofer.workflows.source import Loc, Source
-from gofer.workflows.who import GROUPS
+from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows import foreign_keys
+from gofer.workflows.form_parts import GROUPS, Strict, listed
+from gofer.workflows.yaml_source import Loc, Source
 
 WANTED = {
     "string_type": "text",
@@ -115,16 +114,16 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
 def _foreign(around: type[Strict], name: str) -> str | None:
     """Return what to write instead of a key that other systems have; None where nothing is known."""
     if "when" in around.model_fields:
-        return foreign.WORKFLOW.get(name)
+        return foreign_keys.WORKFLOW.get(name)
     if "cron" in around.model_fields:
-        return foreign.SCHEDULE.get(name)
+        return foreign_keys.SCHEDULE.get(name)
     if around.MEMBER == "a condition of this trigger":
-        return foreign.condition_hint(name, _keys(around))
+        return foreign_keys.condition_hint(name, _keys(around))
     if around.MEMBER != "a trigger":
         return None
     if kinds := [kind for kind in _keys(around) if kind.startswith(f"{name}.")]:
         return f"Write {_listed(kinds, 'or')}."
-    return foreign.TRIGGER.get(name)
+    return foreign_keys.TRIGGER.get(name)
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:

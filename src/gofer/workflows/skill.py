@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.canonical import as_object, as_text
-from gofer.errors import ConfigError
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import read_text
 from gofer.workflows.frontmatter import divide, flaws, skill_name
-from gofer.workflows.text import read_text
 
 FOLDER = "skills"
 """The folder of skills, beside the folder of workflows."""

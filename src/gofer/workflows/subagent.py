@@ -5,22 +5,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from gofer.canonical import as_list, as_object
-from gofer.errors import ConfigError
-from gofer.messages import ENDPOINT
-from gofer.models.served import Candidate, ServedModel, model_from_json
+from gofer.models.served_model import Candidate, ServedModel, model_from_json
+from gofer.values.canonical_json import as_list, as_object
+from gofer.values.errors import ConfigError
+from gofer.values.messages import ENDPOINT
+from gofer.workflows.allowed_skills import granted_skills, required_text
+from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
-from gofer.workflows.found import granted_skills, required_text
 from gofer.workflows.mistake import Mistake, in_order, refuse
+from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import ASKER, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.planning import planning
-from gofer.workflows.roles import Roles
+from gofer.workflows.plan_prompt import planning
 from gofer.workflows.schema import ModelChoice, Subagent
 from gofer.workflows.skill import Skill, skill_from_json
-from gofer.workflows.source import read_source
-from gofer.workflows.text import read_text
+from gofer.workflows.yaml_source import read_source
 
 FOLDER = "subagents"
 """Where subagents stand, beside the folder of the workflow files."""

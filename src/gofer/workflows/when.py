@@ -12,10 +12,10 @@ from typing import Annotated, ClassVar, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
-from gofer.canonical import as_object
-from gofer.workflows.hook import WebhookForm
-from gofer.workflows.parts import Name, Names, Strict, mistake
-from gofer.workflows.schedule import ScheduleForm
+from gofer.values.canonical_json import as_object
+from gofer.workflows.form_parts import Name, Names, Strict, mistake
+from gofer.workflows.schedule_form import ScheduleForm
+from gofer.workflows.webhook_form import WebhookForm
 
 Where = dict[str, list[str]]
 """Conditions as they are compiled: the words each fact may have."""

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from gofer.workflows.parts import Strict, listed, mistake
+from gofer.workflows.form_parts import Strict, listed, mistake
 
 PUBLIC = "public"
 """Stands for all public channels of Slack."""

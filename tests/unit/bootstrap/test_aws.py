@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.blobs.store import blob_key
-from gofer.bootstrap.aws import aws_settings, cloud_settings, open_cloud
-from gofer.errors import ConfigError
+from gofer.app.aws.clients import aws_settings, cloud_settings, open_cloud
+from gofer.journal.blob_store import blob_key
+from gofer.values.errors import ConfigError
 from moto_cloud import REGION, new_bucket, new_queues, new_table, server
 from stand_ins import SetClock
 

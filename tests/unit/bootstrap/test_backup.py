@@ -13,22 +13,22 @@ from typing import TypeVar
 
 import pytest
 
-from gofer.backup.manifest import NAME, SEALED
-from gofer.backup.sealed import seal, unseal
-from gofer.blobs.store import blob_key
-from gofer.bootstrap.backup import BackedUp, take_backup
-from gofer.bootstrap.disk import write_secret
-from gofer.bootstrap.intact import RESTORING, unclean_until_closed
-from gofer.bootstrap.restore import RestoredState, restore_backup
-from gofer.bootstrap.state import State, installation_key, open_state, serving
-from gofer.errors import ConfigError, Damaged, Gone
+from gofer.app.backup.backup import BackedUp, take_backup
+from gofer.app.backup.manifest import NAME, SEALED
+from gofer.app.backup.restore import RestoredState, restore_backup
+from gofer.app.backup.sealed_keys import seal, unseal
+from gofer.app.embedded.integrity import RESTORING, unclean_until_closed
+from gofer.app.embedded.state import State, installation_key, open_state, serving
+from gofer.app.embedded.state_files import write_secret
+from gofer.journal.blob_store import blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted, RunFinished
 from gofer.journal.log import Pen, claim, open_journal, read_journal
-from gofer.restored import restored_from
-from gofer.retention import delete
-from gofer.retry import retry
-from gofer.secret import Secret
+from gofer.runtime.restored_runs import restored_from
+from gofer.runtime.retention import delete
+from gofer.runtime.retry import retry
+from gofer.values.errors import ConfigError, Damaged, Gone
+from gofer.values.secret import Secret
 from stand_ins import NOON, SetClock, make_outside, mention
 
 QUICK = 4

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.state import forgive_clock, open_state
+from gofer.app.embedded.state import forgive_clock, open_state
 from gofer.journal.coordination import Head
-from gofer.sweeper import Sweeper
+from gofer.runtime.sweeper import Sweeper
 from stand_ins import NOON, SetClock
 
 pytestmark = pytest.mark.anyio

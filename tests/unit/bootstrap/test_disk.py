@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.disk import refused, write_secret
+from gofer.app.embedded.state_files import refused, write_secret
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.dotenv import read_dotenv
-from gofer.errors import ConfigError
+from gofer.app.dotenv import read_dotenv
+from gofer.values.errors import ConfigError
 
 
 def read(folder: Path, text: str) -> dict[str, str]:

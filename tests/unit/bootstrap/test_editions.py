@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from gofer.bootstrap.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
-from gofer.dispatch import Ingress
-from gofer.errors import ConfigError
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
+from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
+from gofer.runtime.receive import Ingress
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes

@@ -7,13 +7,13 @@ from typing import cast
 import httpx2
 import pytest
 
-from gofer.bootstrap.endpoints import OPENAI, Endpoints, build_model, keys_of
-from gofer.bootstrap.reach import closed_endpoints
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError
-from gofer.models.model import Model, Refused
-from gofer.models.served import Endpoint
-from gofer.secret import Secret
+from gofer.app.model_endpoints import OPENAI, Endpoints, build_model, keys_of
+from gofer.app.not_set_up import closed_endpoints
+from gofer.app.settings import read_settings
+from gofer.models.language_model import Model, Refused
+from gofer.models.served_model import Endpoint
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from gofer.workflows.load import load_catalog
 
 DEFAULT = cast(Model, object())

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import TemporaryError
-from gofer.local.server import serve
-from gofer.outside import HttpRequest
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import HttpRequest
 
 pytestmark = pytest.mark.anyio
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.settings import read_settings
-from gofer.dispatch import Ingress
-from gofer.errors import ConfigError
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.jwt_bearer import JwtProof
-from gofer.triggers.webhook import JwtProofs
+from gofer.app.ingress import build_ingress
+from gofer.app.settings import read_settings
+from gofer.runtime.receive import Ingress
+from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.sources.webhook.receiver import JwtProofs
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from hooks import SECRET
 from stand_ins import SetClock, make_outside
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gofer.blobs.store import blob_key
-from gofer.bootstrap.intact import KEYS, LOG, UNCLEAN, USED
-from gofer.bootstrap.state import installation_key, open_state, read_state, serving
-from gofer.errors import ConfigError
+from gofer.app.embedded.integrity import KEYS, LOG, UNCLEAN, USED
+from gofer.app.embedded.state import installation_key, open_state, read_state, serving
+from gofer.journal.blob_store import blob_key
 from gofer.journal.coordination import Head
+from gofer.values.errors import ConfigError
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
@@ -119,10 +119,10 @@ async def test_an_installation_from_before_the_mark_gets_one(tmp_path: Path) -> 
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from gofer.bootstrap.intact import unclean_until_closed
-from gofer.bootstrap.state import installation_key, open_state, serving
+from gofer.app.embedded.integrity import unclean_until_closed
+from gofer.app.embedded.state import installation_key, open_state, serving
 from gofer.journal.coordination import Head
-from gofer.outside import SystemClock
+from gofer.values.outside import SystemClock
 
 async def serve(data):
     with serving(data), open_state(data, SystemClock()) as state, unclean_until_closed(data):

@@ -5,11 +5,11 @@ import logging
 
 import pytest
 
-from gofer.bootstrap.logs import JsonLines
-from gofer.bootstrap.settings import LogLevel
+from gofer.app.logs import JsonLines
+from gofer.app.settings import LogLevel
 
 
-def line(level: LogLevel, logger: str = "gofer.worker", message: str = "a run ended", **more: object) -> dict:
+def line(level: LogLevel, logger: str = "gofer.runtime.worker", message: str = "a run ended", **more: object) -> dict:
     record = logging.LogRecord(logger, logging.INFO, "", 0, message, None, None)
     record.__dict__.update(more)
     return json.loads(JsonLines(level).format(record))
@@ -21,7 +21,7 @@ FIELDS = {"run": "r1", "status": "done", "seconds": 1.5, "workflow": "answer-her
 def test_minimal_keeps_ids_status_and_duration() -> None:
     told = line("minimal", fields=FIELDS)
     assert set(told) == {"at", "level", "logger", "run", "status", "seconds"}
-    assert (told["level"], told["logger"], told["run"]) == ("info", "gofer.worker", "r1")
+    assert (told["level"], told["logger"], told["run"]) == ("info", "gofer.runtime.worker", "r1")
 
 
 @pytest.mark.parametrize("level", ["summary", "full"])

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.bootstrap.disk import write_secret
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.notion_token import FILE, Window, registered
-from gofer.bootstrap.settings import read_settings
-from gofer.dispatch import Ingress
-from gofer.errors import ConfigError
-from gofer.journal.memory import MemoryStore
-from gofer.queue.memory import MemoryQueue
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest, Reply
-from gofer.triggers.notion import sign
+from gofer.app.embedded.state_files import write_secret
+from gofer.app.ingress import build_ingress
+from gofer.app.notion_token import FILE, Window, registered
+from gofer.app.receivers import PATHS
+from gofer.app.settings import read_settings
+from gofer.runtime.receive import Ingress
+from gofer.sources.notion.receiver import sign
+from gofer.sources.receiver import RawRequest, Reply
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from stand_ins import SetClock, make_outside
 
 FIRST, SECOND = Secret("secret_of_the_first"), Secret("secret_of_the_second")

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.bootstrap.otlp import Otlp, nothing_real, read_otlp
-from gofer.bootstrap.settings import child_environment, read_settings
-from gofer.errors import ConfigError
+from gofer.app.otlp_settings import Otlp, nothing_real, read_otlp
+from gofer.app.settings import child_environment, read_settings
+from gofer.values.errors import ConfigError
 
 BASE, TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 HEADERS, ATTRIBUTES = "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"

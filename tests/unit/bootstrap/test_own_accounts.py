@@ -6,14 +6,14 @@ import logging
 
 import pytest
 
-from gofer.bootstrap.doors import PATHS, doors
-from gofer.bootstrap.own_accounts import with_own_accounts
-from gofer.bootstrap.settings import Settings, read_settings
-from gofer.errors import ConfigError, TemporaryError
-from gofer.outside import HttpResponse
-from gofer.triggers.github import GitHubDoor
-from gofer.triggers.jira import JiraDoor
-from gofer.triggers.notion import NotionDoor
+from gofer.app.own_accounts import with_own_accounts
+from gofer.app.receivers import PATHS, doors
+from gofer.app.settings import Settings, read_settings
+from gofer.sources.github.receiver import GitHubDoor
+from gofer.sources.jira.receiver import JiraDoor
+from gofer.sources.notion.receiver import NotionDoor
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import HttpResponse
 from stand_ins import AnsweringHttp
 
 BOT = "0b1e6c1a-0000-4000-8000-000000000001"

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gofer.blobs.store import blob_key
-from gofer.bootstrap.private_files import tighten_folder
-from gofer.bootstrap.state import installation_key, open_state, serving
+from gofer.app.embedded.state import installation_key, open_state, serving
+from gofer.app.private_files import tighten_folder
+from gofer.journal.blob_store import blob_key
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 
 CHECK = """
 import ctypes, os, resource
-from gofer.bootstrap.private_files import forbid_core_dumps
+from gofer.app.private_files import forbid_core_dumps
 forbid_core_dumps()
 print(resource.getrlimit(resource.RLIMIT_CORE)[0], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
 print(len(os.listdir("/proc/self/fd")) > 0, "VmSize" in open("/proc/self/status").read())

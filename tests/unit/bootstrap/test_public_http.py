@@ -18,11 +18,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.bootstrap.public_http import PublicOnly, is_public_address
-from gofer.errors import TemporaryError
-from gofer.local.server import serve
-from gofer.outside import HttpRequest, NotPublic
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
+from gofer.app.public_http import PublicOnly, is_public_address
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import HttpRequest, NotPublic
 
 pytestmark = pytest.mark.anyio
 

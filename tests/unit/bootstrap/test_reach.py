@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.reach import out_of_reach
-from gofer.bootstrap.settings import read_settings
+from gofer.app.not_set_up import out_of_reach
+from gofer.app.settings import read_settings
 from gofer.workflows.load import load_catalog
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gofer.bootstrap.required import check_complete
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError
+from gofer.app.required_settings import check_complete
+from gofer.app.settings import read_settings
+from gofer.values.errors import ConfigError
 
 BOT = {"SLACK_BOT_TOKEN": "xoxb-1"}
 MODEL = {"OPENAI_API_KEY": "k"}

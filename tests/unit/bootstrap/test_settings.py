@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError
+from gofer.app.settings import read_settings
+from gofer.values.errors import ConfigError
 
 URLS = ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL", "JIRA_BASE_URL"]
 CREDENTIALS = ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKEN", "JIRA_API_TOKEN"]

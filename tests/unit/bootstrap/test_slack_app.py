@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.slack_app import SlackApp, identify
-from gofer.errors import ConfigError, TemporaryError
-from gofer.outside import HttpResponse
+from gofer.app.settings import read_settings
+from gofer.app.slack_app import SlackApp, identify
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import HttpResponse
 from stand_ins import AnsweringHttp
 
 SETTINGS = read_settings({"SLACK_BOT_TOKEN": "xoxb-hunter2", "SLACK_API_URL": "http://127.0.0.1/api"})

@@ -9,11 +9,11 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.s3.models import s3_backends
 
-from gofer.bootstrap.shelf import S3Shelf
-from gofer.bootstrap.timetable import EventBridge
-from gofer.errors import ConfigError, TemporaryError
-from gofer.publish.publisher import Overtaken, Publisher
-from gofer.publish.timetable import Entry
+from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.schedules import EventBridge
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.workflows.publish.publisher import Overtaken, Publisher
+from gofer.workflows.publish.timetable import Entry
 from gofer.workflows.published import POINTER
 from moto_cloud import aws, client, new_bucket
 from printing_house import files

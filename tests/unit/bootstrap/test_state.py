@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.state import installation_key, open_state, read_state, serving
-from gofer.errors import ConfigError
+from gofer.app.embedded.state import installation_key, open_state, read_state, serving
 from gofer.journal.coordination import Head
+from gofer.values.errors import ConfigError
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import checked_catalog, known_tools, mistakes
+from gofer.app.catalog import checked_catalog, known_tools, mistakes
 from gofer.check.folder import check_folder
-from gofer.errors import ConfigError
-from gofer.models.library import look_up
+from gofer.models.price_library import look_up
+from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import SIZE_LIMIT
 from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import RULES, Mistake
-from gofer.workflows.source import read_source
-from gofer.workflows.text import SIZE_LIMIT
+from gofer.workflows.yaml_source import read_source
 
 ROOT = Path(__file__).parents[3]
 BROKEN = sorted((ROOT / "tests" / "broken").iterdir())

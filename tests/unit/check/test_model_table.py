@@ -7,7 +7,7 @@ import pytest
 
 from gofer.check.model_table import model_table
 from gofer.cli.check import execute, options
-from gofer.models.served import unlisted
+from gofer.models.served_model import unlisted
 
 
 def agents(tmp_path: Path, defaults: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import known_tools, mistakes
+from gofer.app.catalog import known_tools, mistakes
 from gofer.check.code_in_markdown import code_in
 from gofer.check.names import Known, Page, check_page
 from gofer.cli.main import main

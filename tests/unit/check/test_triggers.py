@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.catalog import mistakes
+from gofer.app.catalog import mistakes
 
 DEPLOYS = 'channels: "#deploys"'
 

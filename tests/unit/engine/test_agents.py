@@ -7,13 +7,13 @@ import pytest
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import says
 from gofer.engine.loop import Ending
-from gofer.errors import TemporaryError
 from gofer.files.child import Children
 from gofer.journal.entries import LlmResponse, RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolResult
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections import progress, workspace
+from gofer.tools.definition import ToolResult as Given
 from gofer.tools.files.tools import file_tools
-from gofer.tools.tool import ToolResult as Given
+from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio

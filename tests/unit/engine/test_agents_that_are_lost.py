@@ -7,11 +7,11 @@ import pytest
 
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import says
-from gofer.engine.asking import Parked
+from gofer.engine.model_order import Parked
 from gofer.journal.entries import LlmResponse
-from gofer.journal.memory import MemoryStore
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections import progress
+from gofer.stores.memory.journal import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

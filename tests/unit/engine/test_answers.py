@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from chat_completions import complaints
 from engine_room import PROVENANCE, Room, room, says
-from gofer.deliver import spoken
-from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
-from gofer.errors import RunStopped, TemporaryError
+from gofer.engine.model_order import Parked
 from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
-from gofer.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
 from gofer.models.completion import parse_answer
-from gofer.models.model import Answer, Unusable
+from gofer.models.language_model import Answer, Unusable
 from gofer.projections import conversation
+from gofer.runtime.deliver import spoken
+from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
 HUGE = '{"text": "' + "x" * 5_000_000 + '"}'

@@ -16,14 +16,14 @@ from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded
 from gofer.journal.entries import ToolResult as Outcome
-from gofer.journal.workspace import ContextCompacted, FileAdded
-from gofer.messages import Media, Usage
-from gofer.models.model import Answer
+from gofer.journal.workspace_entries import ContextCompacted, FileAdded
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.tools import file_tools
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.search.tools import search_tools
-from gofer.tools.skills.tools import skill_tools
-from gofer.tools.tool import Call, NewFile, ToolResult
+from gofer.tools.plan import plan_tools
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
+from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, says
-from gofer.cancel import cancel
-from gofer.engine.approval import Wanted, approved
-from gofer.engine.permitted import Permitted
+from gofer.engine.approvals import Wanted, approved
+from gofer.engine.deadline import Term
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.step import Step
-from gofer.engine.term import Term
-from gofer.events import Actor
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.models.model import Answer
-from gofer.secret import Secret
-from gofer.tools.slack.approval import MayDecide
-from gofer.tools.tool import Call, ToolResult
-from gofer.triggers.door import Click, Ignored
+from gofer.models.language_model import Answer
+from gofer.runtime.cancel import cancel
+from gofer.sources.receiver import Click, Ignored
+from gofer.sources.slack.approval_tools import MayDecide
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
 from office import Lost
 from ticket_desk import FILE, Desk, asked, desk, status
 

@@ -5,17 +5,17 @@ import json
 import pytest
 
 from engine_room import PROVENANCE, Room, room, says
-from gofer.bootstrap.logs import JsonLines
-from gofer.engine.asking import LONGEST_PARKED, Parked, deferral, order
+from gofer.app.logs import JsonLines
 from gofer.engine.loop import coordinate
-from gofer.errors import RunStopped, TemporaryError
+from gofer.engine.model_order import LONGEST_PARKED, Parked, deferral, order
 from gofer.journal import inbox
 from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked, RunStarted
-from gofer.messages import FailureClass, ProviderError
 from gofer.models.failures import failed, reason_of
-from gofer.models.model import Answer, Unusable
-from gofer.models.served import Candidate
+from gofer.models.language_model import Answer, Unusable
+from gofer.models.served_model import Candidate
 from gofer.projections import progress
+from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.messages import FailureClass, ProviderError
 from gofer.workflows.schema import Limits
 from served import served
 

@@ -6,8 +6,8 @@ import pytest
 
 from engine_room import Said
 from gofer.journal import entries as e
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.workflows.script import Script
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.workflows.script_source import Script
 from ticket_desk import Desk, desk, status
 
 pytestmark = pytest.mark.anyio

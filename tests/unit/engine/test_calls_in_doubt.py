@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
-from gofer.engine.asking import Parked
+from gofer.engine.deadline import Term
 from gofer.engine.effects import Patience, Permit, PermittedHttp
+from gofer.engine.model_order import Parked
 from gofer.engine.once import claim
 from gofer.engine.step import Permitted, Step
-from gofer.engine.term import Term
-from gofer.errors import Fenced, TemporaryError, ToolError
 from gofer.journal.entries import RunFinished, ToolCall, ToolUnknown
 from gofer.journal.log import Pen, open_journal
-from gofer.outside import HttpRequest
-from gofer.tools.tool import Call, ToolResult
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import Fenced, TemporaryError, ToolError
+from gofer.values.outside import HttpRequest
 from stand_ins import AnsweringHttp, claimed, make_outside
 
 pytestmark = pytest.mark.anyio

@@ -10,15 +10,15 @@ import pytest
 
 from company import ROOT
 from engine_room import PROVENANCE, Room, room, says
-from gofer.engine.agents import Subagents
-from gofer.engine.choosing import WINDOW
 from gofer.engine.loop import Ending, coordinate
-from gofer.errors import RunStopped, TemporaryError
+from gofer.engine.search_by_model import WINDOW
+from gofer.engine.subagent_runs import Subagents
 from gofer.files.tokens import estimate
 from gofer.journal import entries as e
-from gofer.models.model import Answer
-from gofer.tools.search.tools import search_tools
-from gofer.tools.skills.tools import skill_tools
+from gofer.models.language_model import Answer
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
+from gofer.values.errors import RunStopped, TemporaryError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded, load_catalog
 from gofer.workflows.schema import Limits, Workflow

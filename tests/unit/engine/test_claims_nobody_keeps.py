@@ -6,12 +6,12 @@ import pytest
 
 from agents_room import BASE, Asked, ModelOfMany
 from engine_room import Said, says
-from gofer.models.model import Answer
-from gofer.secret import Secret
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Subagent
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 from office import CATALOG, Lost, Office
 from served import served

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from engine_room import Said, says
 from examples import examples
-from gofer.journal.memory import MemoryStore
-from gofer.models.model import Answer
-from gofer.secret import Secret
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.models.language_model import Answer
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from office import CATALOG, Office
 
 NAMES = ("comment", "file_ticket", "link")

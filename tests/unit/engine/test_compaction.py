@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, says
 from examples import examples
-from gofer import messages
 from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
 from gofer.engine.transcript import Folded, transcript
-from gofer.errors import RunStopped
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
-from gofer.journal.workspace import ContextCompacted, FileAdded, SkillLoaded
-from gofer.messages import ProviderError
-from gofer.models.model import Answer, Refused
+from gofer.journal.workspace_entries import ContextCompacted, FileAdded, SkillLoaded
+from gofer.models.language_model import Answer, Refused
 from gofer.projections import conversation, progress, trace, workspace
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
+from gofer.values import messages
+from gofer.values.errors import RunStopped
+from gofer.values.messages import ProviderError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow

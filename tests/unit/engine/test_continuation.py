@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.events import Actor, Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunOwned, RunStarted
 from gofer.journal.log import Pen, claim, open_journal, read_journal
-from gofer.journal.workspace import FileAdded, PlanUpdated, Todo
+from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
+from gofer.values.events import Actor, Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.when import KINDS

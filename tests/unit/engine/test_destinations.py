@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 
 from engine_room import PROVENANCE, says
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.canonical import decode
-from gofer.engine.destinations import Known, Verdict, may_read, may_write, refusal
-from gofer.engine.permitted import Permitted
-from gofer.engine.who import Person
-from gofer.errors import ConfigError, ToolError
-from gofer.events import Actor
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.engine.asker import Person
+from gofer.engine.permitted_call import Permitted
+from gofer.engine.place_rules import Known, Verdict, may_read, may_write, refusal
 from gofer.journal import entries as e
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
 from gofer.simulators.slack import Channel, SlackSimulator
-from gofer.tools.jira import places as jira
-from gofer.tools.jira.api import JiraApi
-from gofer.tools.notion import places as notion
-from gofer.tools.notion.api import NotionApi
-from gofer.tools.slack import places as slack
-from gofer.tools.slack.places import FindPlace, find_place
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.tools.written import Place
+from gofer.sources.jira import places as jira
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.notion import places as notion
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.slack import places as slack
+from gofer.sources.slack.places import FindPlace, find_place
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.places import Place
+from gofer.values.canonical_json import decode
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from gofer.workflows.writes import Destinations
 from simulated_slack import API, play
 from stand_ins import AnsweringHttp, SetClock

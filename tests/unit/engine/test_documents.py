@@ -13,15 +13,15 @@ from documents import docx, lines, noise, paragraph, pdf
 from engine_room import Room, Said
 from engine_room import room as empty_room
 from file_room import ask
+from gofer.engine.request_size import Scale
 from gofer.engine.tail import tail
-from gofer.engine.weights import Scale
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
-from gofer.sandbox.python import sandbox
+from gofer.files.sandbox.python import sandbox
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import file_tools
-from gofer.tools.python.tools import python_tools
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.python import python_tools
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio

@@ -4,16 +4,16 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
-from gofer.engine.asking import Parked
 from gofer.engine.effects import Patience, Permit, PermittedHttp
+from gofer.engine.model_order import Parked
 from gofer.engine.step import Permitted
-from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.journal.log import Pen, open_journal
-from gofer.journal.memory import MemoryStore
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.tools.tool import Call, Tool
-from gofer.tools.tool import ToolResult as Result
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Call, Tool
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
+from gofer.values.outside import HttpRequest, HttpResponse
 from stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio

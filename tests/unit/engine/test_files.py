@@ -11,13 +11,13 @@ import file_room
 from engine_room import Room, Said, says
 from file_room import LINES, ask
 from gofer.engine.results import Shown
-from gofer.engine.shelf import FILE_LIMIT, FILES
-from gofer.errors import ConfigError, TemporaryError
+from gofer.engine.run_files import FILE_LIMIT, FILES
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.projections.recap import handles
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import ConfigError, TemporaryError
 
 pytestmark = pytest.mark.anyio
 PNG = base64.b64decode(

@@ -9,13 +9,13 @@ import file_room
 from engine_room import PROVENANCE, Room, Said
 from file_room import LINES, ask
 from gofer.engine.results import Shown
-from gofer.engine.shelf import FETCHES, FILES, Shelf
+from gofer.engine.run_files import FETCHES, FILES, Shelf
 from gofer.engine.step import Permitted, Step
-from gofer.errors import TemporaryError
 from gofer.files.child import Children
-from gofer.journal.workspace import FileAdded
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import TemporaryError
 
 pytestmark = pytest.mark.anyio
 CHILDREN = Children()

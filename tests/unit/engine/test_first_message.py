@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.engine.asker import Person
 from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, indented, is_request, today
 from gofer.engine.surfaces import Material
 from gofer.engine.tail import tail
-from gofer.engine.who import Person
-from gofer.events import Actor, Event
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
+from gofer.values.events import Actor, Event
 from gofer.workflows.schema import Limits
 from stand_ins import mention
 

@@ -15,12 +15,12 @@ from file_room import ask
 from gofer.engine.step import Step
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
-from gofer.journal.workspace import Missing
-from gofer.sandbox.python import sandbox
+from gofer.files.sandbox.python import sandbox
+from gofer.journal.workspace_entries import Missing
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import file_tools
-from gofer.tools.python.tools import python_tools
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.python import python_tools
 
 pytestmark = pytest.mark.anyio
 CHILDREN = Children()

@@ -6,11 +6,11 @@ import tracemalloc
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room, says
-from gofer.engine.shelf import FILE_LIMIT
+from gofer.engine.run_files import FILE_LIMIT
 from gofer.engine.step import Permitted, Step
 from gofer.journal.entries import ToolResult
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
 
 pytestmark = pytest.mark.anyio
 

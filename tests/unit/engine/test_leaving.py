@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import Said
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.engine.leaving import leaves
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.engine.place_rules import leaves
 from gofer.engine.step import Permitted
-from gofer.events import Actor, Event
-from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.tools.written import Writes
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.places import Writes
+from gofer.values.events import Actor, Event
 
 PAGE, OTHER = "7d3a5b1e-1111-4222-8333-0123456789ab", "7d3a5b1e-1111-4222-8333-0123456789ac"
 PULL = "https://github.com/acme/shop/pull/7"

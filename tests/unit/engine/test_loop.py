@@ -7,17 +7,9 @@ import pytest
 from engine_room import PROVENANCE, Room, no_answer, room, says
 from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending, coordinate
 from gofer.engine.step import Step
-from gofer.journal.entries import (
-    LlmRequest,
-    LlmResponse,
-    MessageReceived,
-    Recorded,
-    ToolCall,
-    ToolResult,
-    ToolUnknown,
-)
-from gofer.messages import ToolAsk, Usage
+from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded, ToolCall, ToolResult, ToolUnknown
 from gofer.projections import conversation
+from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
 

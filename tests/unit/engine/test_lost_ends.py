@@ -6,15 +6,15 @@ import pytest
 
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import PROVENANCE, says
-from gofer.engine.child import give_up
-from gofer.errors import Damaged, TemporaryError
-from gofer.journal.below import read_below
+from gofer.engine.subagent_owner import give_up
+from gofer.journal.child_runs import read_below
 from gofer.journal.entries import RunFinished, SubagentFinished, ToolCall
 from gofer.journal.frame_counts import forget_frames, known_frames
 from gofer.journal.lineage import child_of
 from gofer.journal.log import read_journal
-from gofer.journal.memory import MemoryStore
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import Damaged, TemporaryError
 
 pytestmark = pytest.mark.anyio
 

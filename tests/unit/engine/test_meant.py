@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine_room import says
-from gofer.engine.meant import NotMeant, check_conditions, routes_of
-from gofer.events import Event
+from gofer.engine.conditions import NotMeant, check_conditions, routes_of
+from gofer.values.events import Event
 from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.schema import Defaults
 from gofer.workflows.when import Trigger

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.engine.needed import PERSON, SUBJECT, THREAD, Need, stopped
+from gofer.engine.unmet_needs import PERSON, SUBJECT, THREAD, Need, stopped
 from gofer.journal.entries import ToolResult
 
 

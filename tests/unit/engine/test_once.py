@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import Room, Said, room, says
-from gofer.cancel import cancel
 from gofer.engine.once import claim
 from gofer.engine.step import Permitted
-from gofer.errors import ToolError
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
-from gofer.models.model import Answer
-from gofer.retention import delete
-from gofer.secret import Secret
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.models.language_model import Answer
+from gofer.runtime.cancel import cancel
+from gofer.runtime.retention import delete
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import CATALOG, Lost, Office, office

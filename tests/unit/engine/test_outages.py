@@ -3,14 +3,14 @@
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
-from gofer.engine.asking import LONGEST_PARKED, Parked
 from gofer.engine.effects import ATTEMPTS, Patience
-from gofer.engine.permitted import DELIVERY, OUTAGE, Permitted
-from gofer.errors import TemporaryError, ToolError
+from gofer.engine.model_order import LONGEST_PARKED, Parked
+from gofer.engine.permitted_call import DELIVERY, OUTAGE, Permitted
 from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
-from gofer.outside import TooLarge
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.outside import TooLarge
 
 pytestmark = pytest.mark.anyio
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from engine_room import PROVENANCE, Room, room, says
-from gofer.deliver import conclude
 from gofer.engine.loop import Ending, coordinate
 from gofer.journal.entries import LlmResponse, MessageReceived
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
+from gofer.runtime.deliver import conclude
 
 pytestmark = pytest.mark.anyio
 

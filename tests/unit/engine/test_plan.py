@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, room, says
-from gofer.engine.ending import premature, with_needs
+from gofer.engine.finish_gate import premature, with_needs
 from gofer.engine.loop import Ending, coordinate
 from gofer.journal.entries import MessageReceived, ToolResult
-from gofer.journal.workspace import Todo, TodoStatus
+from gofer.journal.workspace_entries import Todo, TodoStatus
 from gofer.projections.workspace import Workspace
-from gofer.tools.plan.todos import MARKS, current, open_items, shown
-from gofer.tools.plan.tools import plan_tools
+from gofer.tools.plan import MARKS, current, open_items, plan_tools, shown
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan, Workflow

@@ -16,12 +16,12 @@ from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
-from gofer.journal.workspace import ContextCompacted
-from gofer.messages import Media, Usage
-from gofer.models.model import Answer
+from gofer.journal.workspace_entries import ContextCompacted
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, ToolResult
 from gofer.tools.files.tools import file_tools
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.tool import Call, ToolResult
+from gofer.tools.plan import plan_tools
+from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow

@@ -10,14 +10,14 @@ from PIL import Image
 from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.preload import MOST, Preloaded, preload
 from gofer.engine.step import Step
-from gofer.errors import TemporaryError, ToolError
 from gofer.files.image import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
-from gofer.journal.workspace import FileAdded
-from gofer.messages import user
+from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import UNKNOWN_WINDOW, Abilities, Ability, common, load_abilities
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.messages import user
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Files
 

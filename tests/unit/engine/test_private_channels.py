@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.tools.tool import Call, ToolResult
+from gofer.tools.definition import Call, ToolResult
 from ticket_desk import FILE, Desk, desk, status
 
 pytestmark = pytest.mark.anyio

@@ -7,13 +7,13 @@ import pytest
 
 from engine_room import says
 from gofer.engine.private_link import LINK
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
-from gofer.tools.slack.read_thread import ReadThread
-from gofer.tools.tool import Call, ToolResult
+from gofer.sources.slack.read_thread import ReadThread
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import Lost, Office, office

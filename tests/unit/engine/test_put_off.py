@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Said, room, says
-from gofer.cancel import cancel
-from gofer.engine.asking import Parked
+from gofer.engine.model_order import Parked
 from gofer.engine.outages import LONGEST_LIMIT
 from gofer.engine.step import Permitted
-from gofer.errors import TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal.entries import Effect
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.runtime.cancel import cancel
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
 from office import Office, office
 
 pytestmark = pytest.mark.anyio

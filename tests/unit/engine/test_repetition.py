@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, Said, room, says
-from gofer.deliver import spoken
 from gofer.engine.loop import coordinate
 from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
-from gofer.models.model import Answer
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.tool import Call, ToolResult
+from gofer.models.language_model import Answer
+from gofer.runtime.deliver import spoken
+from gofer.tools.definition import Call, ToolResult
+from gofer.tools.plan import plan_tools
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio

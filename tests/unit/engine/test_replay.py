@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from engine_room import Room, Said, room, says
 from examples import examples
 from gofer.coordinator import Run
-from gofer.engine.branches import DEPTH, Branch, beside, path_of
 from gofer.engine.loop import Ending
+from gofer.engine.script_branches import DEPTH, Branch, beside, path_of
 from gofer.engine.script_run import ScriptRun
 from gofer.journal.entries import SubagentFinished, ToolCall, ToolResult
-from gofer.journal.memory import MemoryStore
-from gofer.models.model import Answer
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
+from gofer.models.language_model import Answer
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
 from served import served

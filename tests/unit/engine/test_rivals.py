@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
-from gofer.secret import Secret
+from gofer.values.events import Event
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import CATALOG, Office, office

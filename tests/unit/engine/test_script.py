@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from engine_room import Room, Said, no_answer, room
+from gofer.engine.deadline import Term
 from gofer.engine.loop import Ending
-from gofer.engine.term import Term
-from gofer.errors import Cancelled, OutOfTime, ToolError
 from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, ToolCall, ToolResult, ValueRecorded
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import Cancelled, OutOfTime, ToolError
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio

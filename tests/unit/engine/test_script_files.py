@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from engine_room import Room, Said, room, says
-from gofer.errors import TemporaryError
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
-from gofer.journal.workspace import FileAdded
+from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import file_tools
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
 from served import served

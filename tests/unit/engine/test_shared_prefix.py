@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from engine_room import room
-from gofer.bootstrap.catalog import known_tools
-from gofer.canonical import encode
-from gofer.engine.context import head
+from gofer.app.catalog import known_tools
+from gofer.engine.model_request import head
+from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.schema import Workflow
 

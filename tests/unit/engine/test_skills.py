@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, room, says
 from gofer.engine.loop import Ending, coordinate
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
-from gofer.journal.workspace import FileAdded, SkillLoaded
-from gofer.outside import Clock, Http
+from gofer.journal.workspace_entries import FileAdded, SkillLoaded
+from gofer.tools.definition import Call, Repertoire
 from gofer.tools.files.tools import file_tools
-from gofer.tools.skills.tools import LoadSubskill, load_subskill, skill_tools
-from gofer.tools.tool import Call, Repertoire
+from gofer.tools.skills import LoadSubskill, load_subskill, skill_tools
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import Clock, Http
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow

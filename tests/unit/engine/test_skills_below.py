@@ -5,7 +5,7 @@ import pytest
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import says
 from gofer.journal.entries import ToolResult
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.workflows.skill import Skill
 
 pytestmark = pytest.mark.anyio

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import says
-from gofer.events import Actor, Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
-from gofer.secret import Secret
-from gofer.tools.notion.comments import AddComment
-from gofer.tools.notion.get_page import GetPage
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.sources.notion.comments import AddComment
+from gofer.sources.notion.get_page import GetPage
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import CATALOG, Lost, Office, office

@@ -3,17 +3,17 @@ import asyncio
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, no_answer, room, says
-from gofer.engine.asking import Parked
-from gofer.engine.context import Window
+from gofer.engine.model_order import Parked
+from gofer.engine.model_request import Window
 from gofer.engine.results import TEXT_LIMIT
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
-from gofer.errors import Fenced, TemporaryError, ToolError
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
-from gofer.models.model import Answer
-from gofer.tools.tool import Call
-from gofer.tools.tool import ToolResult as Result
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import Fenced, TemporaryError, ToolError
 
 pytestmark = pytest.mark.anyio
 

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from engine_room import Room, room, says
-from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending
-from gofer.errors import RunStopped, TemporaryError
+from gofer.engine.model_order import Parked
 from gofer.journal.entries import CallDeferred, SubagentFinished, SubagentStarted
-from gofer.messages import Usage
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections import progress, trace
 from gofer.projections.outline import outline
+from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
 from served import served

@@ -6,15 +6,15 @@ import re
 import pytest
 
 from engine_room import Said, says
-from gofer.engine.shelf import FILES
+from gofer.engine.run_files import FILES
 from gofer.engine.tail import LISTED, tail
-from gofer.errors import TemporaryError
 from gofer.journal.entries import Recorded
-from gofer.journal.workspace import FileAdded
-from gofer.models.model import Answer
+from gofer.journal.workspace_entries import FileAdded
+from gofer.models.language_model import Answer
 from gofer.projections import workspace
 from gofer.projections.progress import Progress
-from gofer.tools.tool import Call, NewFile, ToolResult
+from gofer.tools.definition import Call, NewFile, ToolResult
+from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Limits
 from long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
 

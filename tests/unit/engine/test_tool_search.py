@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from engine_room import PROVENANCE, ListModel, Room, room, says
 from gofer.engine.loop import Ending, coordinate
 from gofer.journal import entries as e
-from gofer.messages import ToolAsk, meant
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections import conversation
 from gofer.projections.recap import recap
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.search.tools import search_tools
-from gofer.tools.skills.tools import skill_tools
+from gofer.tools.plan import plan_tools
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
+from gofer.values.messages import ToolAsk, meant
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.worker import Ended
+from gofer.runtime.worker import Ended
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import Office, office

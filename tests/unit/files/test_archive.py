@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract, member_of
 from gofer.files.extract import archive
+from gofer.values.errors import ToolError
 
 pytestmark = pytest.mark.anyio
 CHILDREN = Children()

@@ -14,8 +14,8 @@ from typing import cast
 
 import pytest
 
-from gofer.errors import TemporaryError, ToolError
 from gofer.files.child import LARGEST, Children, Job
+from gofer.values.errors import TemporaryError, ToolError
 
 pytestmark = pytest.mark.anyio
 

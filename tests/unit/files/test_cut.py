@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.cut import characters, head, tail
+from gofer.files.text_cut import characters, head, tail
 
 
 @pytest.mark.parametrize(

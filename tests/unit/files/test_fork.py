@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import odd_jobs
+from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Packet, receive_ending, send
 from gofer.files.fork import done, serve
-from gofer.files.limits import Limits
-from gofer.files.wire import Packet, receive_ending, send
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # A child of many threads is what it warns of.
 

@@ -32,10 +32,10 @@ from documents import (
     xlsx,
 )
 from examples import examples
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.completeness import Wanted
 from gofer.files.document import extract, images_of
+from gofer.values.errors import ToolError
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

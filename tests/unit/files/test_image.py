@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract
 from gofer.files.image import BYTES, EDGE, fitted
+from gofer.values.errors import ToolError
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.exact_json import parse
-from gofer.files.jq_words import fields, refuse_reading
+from gofer.files.jq_program import fields, refuse_reading
 from gofer.files.json_grep import matches
 from gofer.files.json_query import CHARACTERS, grep_json, jq
+from gofer.values.errors import ToolError
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from documents import compound, docx, ods, odt, package, paragraph, pdf, pptx, row, shape, xls, xlsx
+from gofer.files.file_names import LONGEST, display
 from gofer.files.kind import KINDS, kind_of, mislabelled
-from gofer.files.names import LONGEST, display
 
 
 def image(form: str) -> bytes:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from gofer.errors import ToolError
 from gofer.files.extract import notebook
 from gofer.files.kind import kind_of
+from gofer.values.errors import ToolError
 
 
 def saved(*cells: dict[str, object]) -> bytes:

@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from gofer.errors import ToolError
 from gofer.files.extract import outlook
 from gofer.files.kind import kind_of
+from gofer.values.errors import ToolError
 from ole_files import Tree, ole
 
 SENT = struct.pack("<HHIQ", 0x40, 0x0039, 6, 133_800_000_000_000_000)

@@ -3,10 +3,10 @@
 import pytest
 
 from documents import any_line, assembled, cells, lines, pdf
-from gofer.errors import ToolError
 from gofer.files.completeness import Reading, Wanted, incomplete, of_file
 from gofer.files.extract import pdf as reader
 from gofer.files.extract.pdf_missing import PAGES
+from gofer.values.errors import ToolError
 
 
 def text_of(data: bytes) -> str:

@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from documents import lines, noise, pdf
-from gofer.errors import ToolError
 from gofer.files.document import PageImages, images_of
+from gofer.values.errors import ToolError
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import ToolError
+from gofer.files.decoder import decoded
 from gofer.files.extract import mail, plain
-from gofer.files.plain_text import decoded
+from gofer.values.errors import ToolError
 
 TEXTS = {
     "shift_jis": "これは日本語の文章です。漢字とカタカナもあります。",

@@ -7,7 +7,7 @@ from pathlib import Path
 import charset_normalizer
 import pytest
 
-from gofer.files.plain_text import decode, decoded, decoded_as, known
+from gofer.files.decoder import decode, decoded, decoded_as, known
 from old_encodings import ENCODINGS, OldText, old_texts
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "files.md"

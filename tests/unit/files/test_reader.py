@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx, row, shape, word_table, xls, xlsx
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.completeness import ALL, Wanted, exact_call, incomplete, of_file
 from gofer.files.document import Document, extract
-from gofer.journal.workspace import Missing
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import ToolError
 from gofer.files.search import CHARACTERS, SECONDS, Found, Search, search
-from gofer.outside import SystemClock
+from gofer.values.errors import ToolError
+from gofer.values.outside import SystemClock
 from stand_ins import SetClock
 
 

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from documents import BOXES, DRAWING, SHEETS, ods, package, relations, row, xls, xlsx
-from gofer.errors import ToolError
 from gofer.files.completeness import Reading, Wanted, incomplete, of_file
 from gofer.files.extract import separated, sheets
+from gofer.values.errors import ToolError
 
 
 def text_of(data: bytes) -> str:

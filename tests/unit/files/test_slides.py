@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 
 from documents import CHART, package, pptx, relations, shape, slide_part, slide_table
-from gofer.errors import ToolError
 from gofer.files.extract import slides
+from gofer.values.errors import ToolError
 
 
 def text_of(data: bytes) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.extract import web
+from gofer.files.extract import html as web
 
 PAGE = """<!doctype html><html><head><title>Guide</title><style>p {color: red}</style></head><body>
 <h1>Deploying</h1><p>Read <a href="https://example.com/a">the guide</a> and <b>wait</b>.<br>Then go.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.wire import Packet, receive, receive_ending, send, send_status
+from gofer.files.child_wire import Packet, receive, receive_ending, send, send_status
 
 texts = st.dictionaries(st.text(max_size=5), st.text(max_size=5) | st.integers() | st.none(), max_size=4)
 

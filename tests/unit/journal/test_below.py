@@ -2,13 +2,13 @@
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.journal.below import news, under_way_below
+from gofer.journal.child_runs import news, under_way_below
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import RunAccepted, SubagentFinished, SubagentStarted
 from gofer.journal.log import Pen, claim, open_journal
-from gofer.journal.memory import MemoryStore
-from gofer.messages import Usage
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.messages import Usage
 from stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio

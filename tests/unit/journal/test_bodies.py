@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.blobs.store import blob_key
-from gofer.canonical import encode
-from gofer.errors import Damaged
+from gofer.journal.blob_store import blob_key
 from gofer.journal.bodies import FRAME_LIMIT, INLINE_LIMIT, restore, spill
 from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes
 from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged
 
 pytestmark = pytest.mark.anyio
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.canonical import encode
-from gofer.errors import Damaged, Newer
 from gofer.journal import entries as e
-from gofer.journal.approvals import About, Decision
+from gofer.journal.approval_entries import About, Decision
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
-from gofer.messages import FailureClass, ProviderError, ToolAsk, Usage
+from gofer.values.canonical_json import encode
+from gofer.values.errors import Damaged, Newer
+from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
 from stand_ins import mention
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
-from gofer.queue.memory import MemoryQueue
-from gofer.retention import Purged, Purger
-from gofer.sweeper import Sweeper
+from gofer.runtime.retention import Purged, Purger
+from gofer.runtime.sweeper import Sweeper
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import Damaged
 from stand_ins import NOON, SetClock, any_store
 
 pytestmark = pytest.mark.anyio

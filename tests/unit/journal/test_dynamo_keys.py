@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from gofer.journal.dynamo_rows import frame_key, key_key, row
-from gofer.journal.dynamodb import DynamoStore
-from gofer.journal.table import Put, Table
+from gofer.stores.aws.items import frame_key, key_key, row
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.table import Put, Table
 from memory_table import MemoryTable
 from moto_cloud import client, new_table
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
 from gofer.journal.coordination import DAY_MS, Head, HeadStatus, Retention, Usage
-from gofer.journal.dynamo_rows import lease_key, memo_key
-from gofer.journal.dynamodb import DynamoStore
-from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
-from gofer.journal.table import EXPIRES, Refused, Write
+from gofer.stores.aws.items import lease_key, memo_key
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.table import EXPIRES, Refused, Write
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import BadRequest
 from memory_table import MemoryTable
 from moto_cloud import new_table
 from stand_ins import NOON

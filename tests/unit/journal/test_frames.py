@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import Damaged
 from gofer.journal.frames import FORM, GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.values.errors import Damaged
 
 SEAL = Seal("r", bytes(range(KEY_BYTES)))
 

@@ -1,12 +1,12 @@
 import pytest
 
-from gofer.errors import Damaged, Gone
 from gofer.journal import inbox
 from gofer.journal.codec import item_bytes
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import MessageReceived, RunCancelled
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import seal_of
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import Damaged, Gone
 from stand_ins import claimed
 
 pytestmark = pytest.mark.anyio

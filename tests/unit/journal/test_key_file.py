@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.errors import Damaged, TemporaryError
-from gofer.journal.key_file import MAGIC, SLOT, KeyFile
 from gofer.journal.keys import Claimed
+from gofer.stores.sqlite.key_file import MAGIC, SLOT, KeyFile
+from gofer.values.errors import Damaged, TemporaryError
 
 KEY = bytes(range(64))
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.state import open_state, read_state
-from gofer.database import UPGRADED, VERSION, Database
-from gofer.errors import Damaged, TemporaryError
+from gofer.app.embedded.state import open_state, read_state
 from gofer.journal.coordination import Head
-from gofer.journal.key_file import KeyFile
 from gofer.journal.keys import MemoryKeys
-from gofer.journal.sqlite import SCHEMA, SqliteStore
+from gofer.stores.sqlite.database import UPGRADED, VERSION, Database
+from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.values.errors import Damaged, TemporaryError
 from stand_ins import SetClock, any_store
 
 pytestmark = pytest.mark.anyio

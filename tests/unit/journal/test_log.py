@@ -3,15 +3,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gofer.database import Database
 from gofer.journal.coordination import Head
 from gofer.journal.keys import MemoryKeys
-from gofer.journal.old_names import replace_old_names
-from gofer.journal.sqlite import SCHEMA, SqliteStore
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
+from gofer.stores.sqlite.old_names import replace_old_names
 from stand_ins import NOON, TOKENS
 
 pytestmark = pytest.mark.anyio

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import pytest
 
-from gofer.journal import sqlite as journal
 from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.keys import MemoryKeys
-from gofer.journal.sqlite import SqliteStore
-from gofer.queue import sqlite as queue
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.sqlite import SqliteQueue
+from gofer.stores.queue import Doorbell
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.queue import SqliteQueue
 from stand_ins import SetClock
 
 T = TypeVar("T")

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import Damaged, Gone
 from gofer.journal.coordination import Head, Retention
-from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
-from gofer.outside import random_key
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import Damaged, Gone
+from gofer.values.outside import random_key
 
 KEYS = st.binary(min_size=KEY_BYTES, max_size=KEY_BYTES)
 KEY = bytes(range(KEY_BYTES))

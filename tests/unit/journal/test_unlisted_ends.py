@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from gofer.journal.coordination import DAY_MS, HOUR_MS
-from gofer.journal.memory import MemoryStore
 from gofer.journal.unlisted_ends import count, recent
 from gofer.projections.listing import unlisted_lines
+from gofer.stores.memory.journal import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
-from gofer.local.bodies import SECONDS, Bodies
+from gofer.app.request_bodies import SECONDS, Bodies
+from gofer.values.errors import BadRequest
 from leaping import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from gofer.local.framing import HEADER_BYTES
-from gofer.local.server import serve
+from gofer.app.embedded.framing import HEADER_BYTES
+from gofer.app.embedded.server import serve
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from gofer.local.lobby import Bounds
-from gofer.local.server import serve
+from gofer.app.embedded.connection_limits import Bounds
+from gofer.app.embedded.server import serve
 from leaping import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio

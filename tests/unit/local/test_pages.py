@@ -6,11 +6,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from gofer.app.pages.pages import Pages
 from gofer.journal.coordination import Head
-from gofer.local.pages import Pages
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
-from gofer.workflows.script import Script
+from gofer.workflows.script_source import Script
 from served import served
 from stand_ins import SetClock, claimed, memory_stores
 

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 import loopback
-from gofer.local.server import serve
+from gofer.app.embedded.server import serve
 
 
 async def hello(_: Request) -> Response:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.local.sessions import CHECK_SECONDS
+from gofer.app.pages.sessions import CHECK_SECONDS
 from signing_in import ADA, OTHER, browser
 
 pytestmark = pytest.mark.anyio

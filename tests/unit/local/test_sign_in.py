@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloud_template import written
-from gofer.canonical import encode
-from gofer.local.cookies import Cookie
-from gofer.local.sessions import SESSION_SECONDS
-from gofer.secret import Secret
+from gofer.app.pages.cookies import Cookie
+from gofer.app.pages.sessions import SESSION_SECONDS
+from gofer.values.canonical_json import encode
+from gofer.values.secret import Secret
 from signing_in import ADA, BOARD, ELSEWHERE, GONE, GUEST, KEY, OTHER, PAGES, ROBOT, Browser, browser
 
 pytestmark = pytest.mark.anyio

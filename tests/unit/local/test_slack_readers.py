@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.journal.hidden import is_hidden
+from gofer.journal.hidden_runs import is_hidden
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from served import served

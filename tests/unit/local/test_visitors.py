@@ -11,9 +11,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 import loopback
-from gofer.local.page_headers import HEADERS, PageHeaders
-from gofer.local.server import serve
-from gofer.local.visitors import LOOPBACK, Visitors, visitors
+from gofer.app.embedded.server import serve
+from gofer.app.pages.page_headers import HEADERS, PageHeaders
+from gofer.app.visitors import LOOPBACK, Visitors, visitors
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 import pytest
 from openai import AsyncOpenAI
 
-from gofer.bootstrap.http import http_client
-from gofer.models.model import Unavailable, Unusable
-from gofer.models.openai import ANSWER_BYTES, OpenAIModel
+from gofer.app.http import http_client
+from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel
+from gofer.models.language_model import Unavailable, Unusable
 
 pytestmark = pytest.mark.anyio
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.messages import FailureClass, ProviderError
 from gofer.models.error_bodies import MESSAGE_LIMIT, provider_error
 from gofer.models.failures import RULES, end_of, failed, reason_of, told_of
-from gofer.models.model import Refused, Unavailable, Unusable
+from gofer.models.language_model import Refused, Unavailable, Unusable
+from gofer.values.messages import FailureClass, ProviderError
 
 
 def openai(message: str = "m", **fields: object) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from genai_prices import Usage as Counted
 from genai_prices import calc_price
 from genai_prices.data import providers
 
-from gofer.messages import Usage
-from gofer.models.library import look_up, price_of
+from gofer.models.price_library import look_up, price_of
+from gofer.values.messages import Usage
 
 CALLS = [Usage(0, 0), Usage(1_000, 200, 400), Usage(199_000, 9_000, 1), Usage(300_000, 50, 299_000), Usage(900_000, 1)]
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
-from gofer.errors import RunStopped, TemporaryError
-from gofer.messages import ToolAsk, Usage
+from gofer.models.chat_completions import OpenAIModel
 from gofer.models.completion import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, parse_answer
-from gofer.models.model import Answer, Unusable
-from gofer.models.openai import OpenAIModel
+from gofer.models.language_model import Answer, Unusable
+from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.messages import ToolAsk, Usage
 
 pytestmark = pytest.mark.anyio
 

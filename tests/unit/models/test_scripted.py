@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from gofer.errors import RunStopped
-from gofer.model_script import load_scripts
 from gofer.models.scripted import ScriptedModel
+from gofer.values.errors import RunStopped
+from gofer.values.model_script import load_scripts
 
 pytestmark = pytest.mark.anyio
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.messages import ToolAsk, Usage
 from gofer.models.completion import parse_answer
-from gofer.models.model import Answer, Refused, Unavailable, Unusable
+from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
+from gofer.values.messages import ToolAsk, Usage
 
 
 def event(delta: dict[str, object], finish: str | None = None, **more: object) -> str:

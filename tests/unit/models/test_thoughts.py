@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.canonical import encode_text
 from gofer.models.completion import parse_answer
 from gofer.models.thoughts import apart
+from gofer.values.canonical_json import encode_text
 
 
 @pytest.mark.parametrize(

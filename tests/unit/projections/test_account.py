@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.content import content_of
-from gofer.files.tokens import estimate
+from gofer.files.tokens import content_of, estimate
 from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
-from gofer.journal.workspace import Weights
-from gofer.messages import Usage
-from gofer.projections.account import Ledger, project
+from gofer.journal.workspace_entries import Weights
+from gofer.projections.token_account import Ledger, project
+from gofer.values.messages import Usage
 
 COUNTED = json.loads((Path(__file__).parent / "counted_tokens.json").read_text())
 KINDS = {"prose": "prose", "code": "code", "json": "json", "japanese": "cjk", "chinese": "cjk", "korean": "cjk"}
@@ -93,7 +92,7 @@ def test_whatever_a_provider_says_the_expectation_stays_sane(
 
 LEARNS = """
 from random import Random
-from gofer.projections.account import Ledger
+from gofer.projections.token_account import Ledger
 chance, ledger, kinds = Random(7), Ledger(), dict.fromkeys(("prose", "code", "json", "cjk", "image"), 0)
 for _ in range(50):
     kinds = {kind: tokens + chance.randint(0, 900) for kind, tokens in kinds.items()}

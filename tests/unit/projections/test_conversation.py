@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.journal.entries import Entry, LlmResponse, MessageReceived, Recorded, ToolCall, ToolResult, ToolUnknown
-from gofer.messages import ToolAsk, Usage
 from gofer.projections import conversation
 from gofer.projections.conversation import Conversation
+from gofer.values.messages import ToolAsk, Usage
 
 
 def recorded(entries: list[Entry]) -> list[Recorded]:

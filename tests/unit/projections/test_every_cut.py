@@ -13,10 +13,10 @@ from hypothesis import Phase, given, settings
 from company import ask_about_the_decision, company
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
-from gofer.journal.workspace import TodoStatus
-from gofer.messages import ToolAsk
-from gofer.projections import conversation, progress, repetition, replay, trace, workspace
+from gofer.journal.workspace_entries import TodoStatus
+from gofer.projections import conversation, progress, repetition, script_replay, trace, workspace
 from gofer.projections.outline import outline
+from gofer.values.messages import ToolAsk
 from made_up import journals
 
 
@@ -32,7 +32,7 @@ def check(journal: Sequence[Recorded]) -> None:
         check_progress(progress.project(cut))
         check_trace(trace.project(cut))
         check_workspace(workspace.project(cut))
-        assert replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
+        assert script_replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
         # What was never asked for was never given.
         assert repetition.project(cut).fruitless(ToolAsk("", "another", "{}")) == 0
 

@@ -20,8 +20,8 @@ from gofer.journal.entries import (
     ToolResult,
     ToolUnknown,
 )
-from gofer.messages import Usage
 from gofer.projections import progress
+from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits
 from stand_ins import mention
 

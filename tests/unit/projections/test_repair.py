@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
+from gofer.values.messages import ToolAsk
 
 
 def test_a_call_that_is_as_it_must_be_stays_byte_for_byte() -> None:

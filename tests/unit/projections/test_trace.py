@@ -20,9 +20,9 @@ from gofer.journal.entries import (
     ToolResult,
     ToolUnknown,
 )
-from gofer.messages import ToolAsk, Usage
 from gofer.projections import trace
 from gofer.projections.outline import about, outline
+from gofer.values.messages import ToolAsk, Usage
 from stand_ins import mention
 
 CANARY = "what people said"

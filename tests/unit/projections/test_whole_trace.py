@@ -4,10 +4,10 @@ import pytest
 
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import says
-from gofer.journal.below import Below, read_below
+from gofer.journal.child_runs import Below, read_below
 from gofer.journal.entries import CallDeferred, Recorded, RunAccepted, RunOwned, RunParked, Why
 from gofer.journal.lineage import child_of
-from gofer.models.model import Answer
+from gofer.models.language_model import Answer
 from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.schema import Limits

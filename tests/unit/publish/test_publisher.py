@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.errors import ConfigError, TemporaryError
-from gofer.publish.publisher import Overtaken, Published
-from gofer.publish.timetable import Entry
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.workflows.publish.publisher import Overtaken, Published
+from gofer.workflows.publish.timetable import Entry
 from gofer.workflows.published import POINTER, Current, Found, bundle_key, encode_pointer, routes_key
 from printing_house import House, MemoryShelf, MemoryTimetable, files, no_trouble
 

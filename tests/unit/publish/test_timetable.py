@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.publish.timetable import Entry, changes, clear, entry_of, write
-from gofer.schedules.planned import HEARD, RETRIED, Planned, fired
-from gofer.schedules.schedule import Kind, next_after, parse
+from gofer.values.schedules.planned import HEARD, RETRIED, Planned, fired
+from gofer.values.schedules.schedule import Kind, next_after, parse
+from gofer.workflows.publish.timetable import Entry, changes, clear, entry_of, write
 from printing_house import MemoryTimetable
 
 pytestmark = pytest.mark.anyio

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gofer.errors import ToolError
 from gofer.files import child
-from gofer.files.wire import Packet
-from gofer.sandbox.interpreter import PLACES, SECONDS, run
+from gofer.files.child_wire import Packet
+from gofer.files.sandbox.interpreter import PLACES, SECONDS, run
+from gofer.values.errors import ToolError
 
 
 def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> Packet:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.errors import ToolError
 from gofer.files.child import Children
-from gofer.sandbox.python import MEMORY, Program, run, sandbox
+from gofer.files.sandbox.python import MEMORY, Program, run, sandbox
+from gofer.values.errors import ToolError
 
 pytestmark = pytest.mark.anyio
 

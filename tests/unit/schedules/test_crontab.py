@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.schedules.cron import next_wall, parse_cron, previous_wall
-from gofer.schedules.fields import NoSchedule
+from gofer.values.schedules.cron import next_wall, parse_cron, previous_wall
+from gofer.values.schedules.fields import NoSchedule
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.schedules.fields import NoSchedule
-from gofer.schedules.planned import planned
-from gofer.schedules.schedule import Kind, Schedule, expression, local, next_after, parse, previous_before, zone_name
-from gofer.triggers.schedule import scheduled
+from gofer.sources.schedule.receiver import scheduled
+from gofer.values.schedules.fields import NoSchedule
+from gofer.values.schedules.planned import planned
+from gofer.values.schedules.schedule import (
+    Kind,
+    Schedule,
+    expression,
+    local,
+    next_after,
+    parse,
+    previous_before,
+    zone_name,
+)
 
 
 def at(text: str) -> datetime:

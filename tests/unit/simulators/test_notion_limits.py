@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from gofer.simulators.notion import NotionSimulator
-from gofer.tools.notion.api import NotionRefusal
-from gofer.tools.tool import Call
+from gofer.sources.notion.api import NotionRefusal
+from gofer.tools.definition import Call
 from simulated_notion import API, CACHE, SOURCE, play
 
 Json = dict[str, Any]

@@ -18,7 +18,6 @@ import simulated_github
 import simulated_jira
 import simulated_notion
 import simulated_slack
-from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault, Faults
 from gofer.simulators.github import GitHubSimulator
 from gofer.simulators.jira import JiraSimulator
@@ -27,6 +26,7 @@ from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.notion import Pace as NotionPace
 from gofer.simulators.slack import Pace as SlackPace
 from gofer.simulators.slack import SlackSimulator
+from gofer.values.errors import ConfigError
 from stand_ins import NOON, SetClock
 
 FILE = Path(__file__).with_name("recorded_bytes.json")

@@ -9,10 +9,10 @@ import aiohttp
 import pytest
 
 import loopback
-from gofer.local.server import serve
-from gofer.outside import SystemClock
+from gofer.app.embedded.server import serve
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Pace, SlackSimulator
+from gofer.values.outside import SystemClock
 
 pytestmark = pytest.mark.anyio
 APP = {"Authorization": "Bearer xapp-simulated"}

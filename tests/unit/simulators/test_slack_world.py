@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 import loopback
-from gofer.errors import ConfigError
-from gofer.model_script import choose, load_scripts
 from gofer.simulators.json_values import is_object
 from gofer.simulators.slack import SlackSimulator
+from gofer.values.errors import ConfigError
+from gofer.values.model_script import choose, load_scripts
 
 NOW = 1_763_709_120.0
 

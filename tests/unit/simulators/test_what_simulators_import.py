@@ -6,7 +6,7 @@ from pathlib import Path
 import gofer.simulators
 
 FOLDER = Path(gofer.simulators.__file__).parent
-VALUES = {"gofer.errors", "gofer.model_script"}
+VALUES = {"gofer.values.errors", "gofer.values.model_script"}
 
 
 def test_simulators_import_only_values_of_gofer() -> None:

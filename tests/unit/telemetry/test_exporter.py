@@ -8,15 +8,15 @@ import pytest
 
 from collector import Collector, collector
 from engine_room import says
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import ConfigError, TemporaryError
+from gofer.app.http import SharedHttp, http_client
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import Pen, claim, open_journal
-from gofer.secret import Secret
-from gofer.telemetry import exporter
-from gofer.telemetry.exporter import Exporter, Sent
-from gofer.telemetry.identity import trace_id
+from gofer.runtime.telemetry import exporter
+from gofer.runtime.telemetry.exporter import Exporter, Sent
+from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.secret import Secret
 from office import office
 from stand_ins import make_outside, memory_stores, mention
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector import values
-from gofer.events import Event
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
-from gofer.messages import ToolAsk, Usage
-from gofer.telemetry.genai import Exported, exported
-from gofer.telemetry.identity import session_id
-from gofer.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.runtime.telemetry.trace_ids import session_id
+from gofer.values.events import Event
+from gofer.values.messages import ToolAsk, Usage
 from made_up import journals
 from stand_ins import TOKENS, mention
 

@@ -7,15 +7,15 @@ import pytest
 from agents_room import AgentsRoom, Asked, agents_room
 from collector import collector
 from engine_room import says
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import ConfigError
+from gofer.app.http import SharedHttp, http_client
 from gofer.journal import entries as e
 from gofer.journal.entries import Recorded, SubagentStarted
 from gofer.journal.log import read_journal
-from gofer.models.model import Answer
-from gofer.secret import Secret
-from gofer.telemetry.exporter import Exporter
-from gofer.telemetry.genai import Exported
+from gofer.models.language_model import Answer
+from gofer.runtime.telemetry.exporter import Exporter
+from gofer.runtime.telemetry.spans import Exported
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 
 pytestmark = pytest.mark.anyio
 ASK = ("subagent", {"agent_name": "reader", "prompt": "the lilac plan"})

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Said, says
-from gofer.bootstrap.logs import JsonLines
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
-from gofer.tools.github.api import GitHubApi
-from gofer.tools.jira.api import JiraApi
-from gofer.tools.notion.api import NotionApi
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.app.logs import JsonLines
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.slack.api import SlackApi
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from office import office
 from stand_ins import SetClock
 

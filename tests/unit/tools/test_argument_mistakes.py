@@ -2,9 +2,9 @@
 
 import pytest
 
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ToolError
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.values.errors import ToolError
 
 TOOLS = build_tools(read_settings({}))
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.tools.search.ranking import ranked
-from gofer.tools.search.tools import SHOWN, searched_text
-from gofer.tools.tool import Tool
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.tools.definition import Tool
+from gofer.tools.search import SHOWN, ranked, searched_text
 
 TOOLS = [tool for tool in build_tools(read_settings({})).values() if not tool.internal and not tool.base]
 

@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
-from gofer.tools.github.add_comment import AddComment, add_comment
-from gofer.tools.github.api import GitHubApi
-from gofer.tools.github.create_issue import CreateIssue
-from gofer.tools.github.get_issue import GetIssue, get_issue
-from gofer.tools.github.get_pull_request import GetPullRequest, get_pull_request
-from gofer.tools.github.list_commits import ListCommits, list_commits
-from gofer.tools.github.read_file import ReadFile, read_file
-from gofer.tools.github.tools import github_tools
-from gofer.tools.github.written import JOINER, carries, marker, signed
-from gofer.tools.tool import Call
+from gofer.sources.github.add_comment import AddComment, add_comment
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.create_issue import CreateIssue
+from gofer.sources.github.get_issue import GetIssue, get_issue
+from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
+from gofer.sources.github.list_commits import ListCommits, list_commits
+from gofer.sources.github.provenance import JOINER, carries, marker, signed
+from gofer.sources.github.read_file import ReadFile, read_file
+from gofer.sources.github.tools import github_tools
+from gofer.tools.definition import Call
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from simulated_github import API as URL
 from simulated_github import PLACE, TOKEN
 from stand_ins import NOON, SetClock

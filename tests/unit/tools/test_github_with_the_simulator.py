@@ -5,21 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.errors import TemporaryError, ToolError
-from gofer.secret import Secret
 from gofer.simulators.faults import Fault
 from gofer.simulators.github import GitHubSimulator
-from gofer.tools.github.add_comment import AddComment, add_comment, find_comment
-from gofer.tools.github.api import GitHubApi, GitHubRefusal
-from gofer.tools.github.create_issue import CreateIssue, create_issue, find_issue
-from gofer.tools.github.get_issue import GetIssue, get_issue
-from gofer.tools.github.get_pull_request import GetPullRequest, get_pull_request
-from gofer.tools.github.list_commits import ListCommits, list_commits
-from gofer.tools.github.read_file import ReadFile, read_file
-from gofer.tools.github.request_reviewers import RequestReviewers, request_reviewers
-from gofer.tools.tool import Call
-from gofer.triggers.door import Ignored, RawRequest
-from gofer.triggers.github import GitHubDoor
+from gofer.sources.github.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.github.api import GitHubApi, GitHubRefusal
+from gofer.sources.github.create_issue import CreateIssue, create_issue, find_issue
+from gofer.sources.github.get_issue import GetIssue, get_issue
+from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
+from gofer.sources.github.list_commits import ListCommits, list_commits
+from gofer.sources.github.read_file import ReadFile, read_file
+from gofer.sources.github.receiver import GitHubDoor
+from gofer.sources.github.request_reviewers import RequestReviewers, request_reviewers
+from gofer.sources.receiver import Ignored, RawRequest
+from gofer.tools.definition import Call
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.secret import Secret
 from simulated_github import API as URL
 from simulated_github import PLACE, SECRET, TOKEN, play
 from stand_ins import NOON

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gofer.canonical import encode
-from gofer.errors import ToolError
-from gofer.outside import HttpRequest, HttpResponse, NotPublic
-from gofer.secret import Secret
-from gofer.tools.jira.api import JiraApi
-from gofer.tools.jira.get_attachment import FILES, GetAttachment, get_attachment
-from gofer.tools.jira.get_issue import GetIssue, get_issue
-from gofer.tools.tool import Call, NewFile
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.get_attachment import FILES, GetAttachment, get_attachment
+from gofer.sources.jira.get_issue import GetIssue, get_issue
+from gofer.tools.definition import Call, NewFile
+from gofer.values.canonical_json import encode
+from gofer.values.errors import ToolError
+from gofer.values.outside import HttpRequest, HttpResponse, NotPublic
+from gofer.values.secret import Secret
 from simulated_jira import ADA, API, Room, call_of, play
 
 PNG = b"\x89PNG\r\n\x1a\n"

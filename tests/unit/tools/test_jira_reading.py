@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from gofer.canonical import as_object, as_text
-from gofer.errors import TemporaryError, ToolError
-from gofer.secret import Secret
 from gofer.simulators.faults import Fault
-from gofer.tools.jira.api import JiraApi
-from gofer.tools.jira.get_issue import GetIssue, get_issue
-from gofer.tools.jira.search import Search, jql, search
-from gofer.tools.jira.tools import jira_tools
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.get_issue import GetIssue, get_issue
+from gofer.sources.jira.search import Search, jql, search
+from gofer.sources.jira.tools import jira_tools
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.secret import Secret
 from simulated_jira import ADA, API, BEN, OWN, Room, call_of, play
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from gofer.engine.effects import Done, Patience, Permit, carry_out
-from gofer.errors import TemporaryError, ToolError
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira.people import NewIssue
-from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
-from gofer.tools.jira.api import PROPERTY, JiraApi
-from gofer.tools.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
-from gofer.tools.jira.link_url import LinkUrl, link_url
-from gofer.tools.jira.tools import jira_tools
-from gofer.tools.jira.transition_issue import TransitionIssue, transition_issue
+from gofer.sources.jira.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.jira.api import PROPERTY, JiraApi
+from gofer.sources.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
+from gofer.sources.jira.link_url import LinkUrl, link_url
+from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.transition_issue import TransitionIssue, transition_issue
+from gofer.values.errors import TemporaryError, ToolError
 from simulated_jira import ADA, API, BEN, EMAIL, OWN, Room, call_of, play
 
 WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", description="**Why?**\n\n- a\n- b")

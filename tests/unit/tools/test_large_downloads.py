@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.bootstrap.http import RESPONSE_LIMIT
+from gofer.app.http import RESPONSE_LIMIT
 from gofer.engine.results import FILE_LIMIT
-from gofer.errors import ToolError
-from gofer.events import Actor
 from gofer.files.child import LARGEST
-from gofer.files.size import FILE_BYTES
-from gofer.outside import HttpRequest, HttpResponse, TooLarge
-from gofer.tools.download import ENDS, LIMIT, Fetched, Way, fetch
-from gofer.tools.tool import Call, NewFile
+from gofer.files.size_limits import FILE_BYTES
+from gofer.sources.downloads import ENDS, LIMIT, Fetched, Way, fetch
+from gofer.tools.definition import Call, NewFile
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse, TooLarge
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

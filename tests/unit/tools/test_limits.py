@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
-from gofer.tools.github.api import GitHubApi
-from gofer.tools.jira.api import JiraApi
-from gofer.tools.notion.api import NotionApi
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.tool import Call
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.slack.api import SlackApi
+from gofer.tools.definition import Call
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.tools.jira.adf import document
-from gofer.tools.jira.adf_text import adf_text
-from gofer.tools.markdown import followed, outline, parse
-from gofer.tools.markdown_nodes import (
+from gofer.sources.jira.adf import document
+from gofer.sources.jira.adf_text import adf_text
+from gofer.sources.markdown import followed, outline, parse
+from gofer.sources.markdown_nodes import (
     BlockNode,
     Break,
     Code,
@@ -30,9 +30,9 @@ from gofer.tools.markdown_nodes import (
     every,
     plain,
 )
-from gofer.tools.notion.markdown import blocks, comment_spans
-from gofer.tools.slack.fallback import fallback
-from gofer.tools.tool import Provenance
+from gofer.sources.notion.markdown import blocks, comment_spans
+from gofer.sources.slack.fallback_text import fallback
+from gofer.tools.definition import Provenance
 
 NOWHERE = Provenance("w", "", "run1", None)
 

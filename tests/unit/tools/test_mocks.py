@@ -12,20 +12,20 @@ import simulated_jira
 import simulated_notion
 import simulated_slack
 from engine_room import PROVENANCE
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError, ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
 from gofer.simulators.slack.workspace import Group
-from gofer.tools.github.api import GitHubApi
-from gofer.tools.github.tools import github_tools
-from gofer.tools.jira.tools import jira_tools
-from gofer.tools.mocked import mocked, read_overrides
-from gofer.tools.notion.tools import notion_tools
-from gofer.tools.slack.tools import slack_tools
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.tools import github_tools
+from gofer.sources.jira.tools import jira_tools
+from gofer.sources.notion.tools import notion_tools
+from gofer.sources.slack.tools import slack_tools
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.mocks import mocked, read_overrides
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

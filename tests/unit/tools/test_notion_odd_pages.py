@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.tools.notion.find import QueryDatabase, query_database
-from gofer.tools.notion.get_page import GetPage, get_page
-from gofer.tools.notion.write import UpdateProperties, update_properties
-from gofer.tools.tool import Call, ToolResult
+from gofer.sources.notion.find import QueryDatabase, query_database
+from gofer.sources.notion.get_page import GetPage, get_page
+from gofer.sources.notion.write import UpdateProperties, update_properties
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
 from simulated_notion import API, BOT, CACHE, HANDBOOK, LIMITS, RFCS, SOURCE, WORLD, play, uuid
 from stand_ins import AnsweringHttp, SetClock
 

@@ -10,17 +10,17 @@ import pytest
 
 import loopback
 from engine_room import PROVENANCE
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.local.server import serve
-from gofer.outside import HttpRequest, HttpResponse, SystemClock
-from gofer.secret import Secret
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
 from gofer.simulators.faults import Fault
 from gofer.simulators.notion import NotionSimulator
-from gofer.tools.notion.api import NotionApi
-from gofer.tools.notion.tools import notion_tools
-from gofer.tools.tool import Call, Tool
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.notion.tools import notion_tools
+from gofer.tools.definition import Call, Tool
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
+from gofer.values.secret import Secret
 from simulated_notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
 TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}

@@ -8,14 +8,14 @@ import pytest
 from engine_room import PROVENANCE, Room, Said, says
 from engine_room import room as empty_room
 from gofer.engine.step import Permitted, Step
-from gofer.errors import ToolError
 from gofer.files.child import Children
+from gofer.files.sandbox.python import sandbox
 from gofer.journal.entries import ToolResult
-from gofer.sandbox.python import sandbox
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.read import read_tools
-from gofer.tools.python.tools import python_tools
-from gofer.tools.tool import Call, NewFile
-from gofer.tools.tool import ToolResult as Result
+from gofer.tools.python import python_tools
+from gofer.values.errors import ToolError
 from stand_ins import NOON
 
 pytestmark = pytest.mark.anyio

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.tools.search.ranking import ranked, words
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.tools.search import ranked, words
 
 TOOLS = {name: tool.description for name, tool in build_tools(read_settings({})).items() if not tool.internal}
 

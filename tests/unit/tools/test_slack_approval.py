@@ -12,15 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest, ToolError
-from gofer.secret import Secret
 from gofer.simulators.deliveries import form
 from gofer.simulators.slack import Message, SlackSimulator
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.content import content_of
 from gofer.simulators.slack.interactivity import press_payload
 from gofer.simulators.slack.workspace import Group, SlackRefusal
-from gofer.tools.slack.approval import (
+from gofer.sources.receiver import Click, Ignored, RawRequest
+from gofer.sources.slack.approval_tools import (
     CloseQuestion,
     FindGroups,
     MayDecide,
@@ -34,11 +33,12 @@ from gofer.tools.slack.approval import (
     may_decide,
     tell_one,
 )
-from gofer.tools.slack.question import Question, blocks, fallback, rendered
-from gofer.tools.tool import Call
-from gofer.triggers.door import Click, Ignored, RawRequest
-from gofer.triggers.slack import sign
-from gofer.triggers.slack_actions import PATH, SlackActionsDoor
+from gofer.sources.slack.interactivity import PATH, SlackActionsDoor
+from gofer.sources.slack.question import Question, blocks, fallback, rendered
+from gofer.sources.slack.receiver import sign
+from gofer.tools.definition import Call
+from gofer.values.errors import BadRequest, ToolError
+from gofer.values.secret import Secret
 from simulated_slack import API, NOW, ROOT, play
 
 ADA = "U0000001"

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from gofer.errors import ToolError
-from gofer.events import Actor
 from gofer.simulators.slack import Channel, SlackSimulator
 from gofer.simulators.slack.workspace import Group
-from gofer.tools.slack.api import SlackRefusal
-from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
-from gofer.tools.slack.get_group import GetGroup, get_group
-from gofer.tools.slack.get_permalink import GetPermalink, get_permalink
-from gofer.tools.slack.get_user import GetUser, get_user
-from gofer.tools.slack.join_channel import JoinChannel, join_channel
-from gofer.tools.slack.read_channel import ReadChannel, read_channel
-from gofer.tools.slack.read_thread import ReadThread, read_thread
-from gofer.tools.slack.write import DeleteMessage, PostMessage, delete_message, post_message
-from gofer.tools.tool import Call
+from gofer.sources.slack.api import SlackRefusal
+from gofer.sources.slack.get_group import GetGroup, get_group
+from gofer.sources.slack.get_permalink import GetPermalink, get_permalink
+from gofer.sources.slack.get_user import GetUser, get_user
+from gofer.sources.slack.join_channel import JoinChannel, join_channel
+from gofer.sources.slack.private_message import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
+from gofer.sources.slack.read_channel import ReadChannel, read_channel
+from gofer.sources.slack.read_thread import ReadThread, read_thread
+from gofer.sources.slack.write import DeleteMessage, PostMessage, delete_message, post_message
+from gofer.tools.definition import Call
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
 from simulated_slack import API, ROOT, play
 
 ADA, HERE = "U0000001", "C0000001"

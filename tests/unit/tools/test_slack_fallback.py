@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.tools.slack.fallback import LIMIT, fallback
+from gofer.sources.slack.fallback_text import LIMIT, fallback
 
 CHAT_UPDATE = 4_000
 """Bytes of text that Slack's `chat.update` takes."""

@@ -11,19 +11,19 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from engine_room import PROVENANCE
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.local.server import serve
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
 from gofer.simulators.slack import SlackSimulator
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.attached import FILES, attached, line
-from gofer.tools.slack.get_file import GetFile, get_file
-from gofer.tools.slack.read_channel import ReadChannel, read_channel
-from gofer.tools.slack.read_thread import ReadThread, read_thread
-from gofer.tools.tool import Call, NewFile
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.attached_files import FILES, attached, line
+from gofer.sources.slack.get_file import GetFile, get_file
+from gofer.sources.slack.read_channel import ReadChannel, read_channel
+from gofer.sources.slack.read_thread import ReadThread, read_thread
+from gofer.tools.definition import Call, NewFile
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from simulated_slack import API, ROOT, play
 from stand_ins import SetClock
 

@@ -10,10 +10,9 @@ from markdown_it import MarkdownIt
 from examples import examples
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.content import content_of
-from gofer.tools.slack.fallback import fallback
-from gofer.tools.slack.markdown import Cost, cost, normal
-from gofer.tools.slack.mentions import neutral
-from gofer.tools.slack.parts import BEGINNING, MESSAGES, ONE_MESSAGE, compose, one_message, split
+from gofer.sources.slack.fallback_text import fallback
+from gofer.sources.slack.markdown import Cost, cost, normal
+from gofer.sources.slack.parts import BEGINNING, MESSAGES, ONE_MESSAGE, compose, neutral, one_message, split
 
 parse = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
 SMALL = Cost(characters=600, blocks=8, rows=10, cells=400)

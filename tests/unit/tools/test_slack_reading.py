@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.outside import HttpResponse
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi, SlackRefusal
-from gofer.tools.slack.names import Names
-from gofer.tools.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, read_thread, render
-from gofer.tools.tool import Call, ToolResult
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.names import Names
+from gofer.sources.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, read_thread, render
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpResponse
+from gofer.values.secret import Secret
 from stand_ins import AnsweringHttp, SetClock
 
 API = SlackApi("http://127.0.0.1/api/", Secret("xoxb-secret"))

@@ -8,17 +8,17 @@ import pytest
 
 import loopback
 from engine_room import PROVENANCE
-from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.local.server import serve
-from gofer.outside import SystemClock
-from gofer.secret import Secret
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import SlackSimulator
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.tools import slack_tools
-from gofer.tools.tool import Call
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.tools import slack_tools
+from gofer.tools.definition import Call
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import SystemClock
+from gofer.values.secret import Secret
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
 NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret(""))) if not tool.internal]

@@ -6,17 +6,17 @@ import logging
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
-from gofer.secret import Secret
 from gofer.simulators.slack import SlackSimulator
-from gofer.tools.slack.api import SlackApi, SlackRefusal
-from gofer.tools.slack.get_user import GetUser, get_user
-from gofer.tools.slack.post_file import PostFile, file_name, find_file, post_file
-from gofer.tools.slack.refusals import REFUSALS
-from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
-from gofer.tools.tool import Call, ToolResult
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.get_user import GetUser, get_user
+from gofer.sources.slack.post_file import PostFile, file_name, find_file, post_file
+from gofer.sources.slack.refusals import REFUSALS
+from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from simulated_slack import API, ROOT, play
 from stand_ins import SetClock
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.errors import ToolError
-from gofer.events import Actor
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.refusals import refusal
-from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
-from gofer.tools.tool import Call, ToolResult
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.refusals import refusal
+from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
 from stand_ins import AnsweringHttp, SetClock
 
 API = SlackApi("http://127.0.0.1/api/", Secret("xoxb-secret"))

@@ -3,15 +3,15 @@ import json
 import pytest
 from pydantic import Field
 
-from gofer.bootstrap.catalog import build_tools
-from gofer.bootstrap.settings import read_settings
-from gofer.canonical import encode
-from gofer.errors import ToolError
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
 from gofer.files.tokens import estimate
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.tools import slack_tools
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.tools import slack_tools
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.canonical_json import encode
+from gofer.values.errors import ToolError
+from gofer.values.secret import Secret
 
 
 class Look(Arguments):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.triggers.delivery_log import WINDOW, DeliveryLog, Outcome
+from gofer.sources.delivery_log import WINDOW, DeliveryLog, Outcome
 from stand_ins import SetClock
 
 REFUSED = Outcome("refused", "signature_mismatch", "the signature does not match; check SLACK_SIGNING_SECRET")
@@ -20,7 +20,7 @@ class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.records: list[logging.LogRecord] = []
-        self.logger = logging.getLogger("gofer.triggers.delivery_log")
+        self.logger = logging.getLogger("gofer.sources.delivery_log")
         self.logger.setLevel(logging.INFO)
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
-from gofer.events import Actor, Event
-from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest
-from gofer.triggers.github import KINDS, TEXT_LIMIT, GitHubDoor, of_private_repository, sign
+from gofer.sources.github.receiver import KINDS, TEXT_LIMIT, GitHubDoor, of_private_repository, sign
+from gofer.sources.receiver import Handshake, Ignored, RawRequest
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
 from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"

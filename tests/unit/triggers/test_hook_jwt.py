@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from gofer.errors import BadRequest, ConfigError
-from gofer.secret import Secret
-from gofer.triggers.hook import Jwt
-from gofer.triggers.jwt_bearer import JwtProof
+from gofer.sources.webhook.hook import Jwt
+from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.secret import Secret
 from hooks import SECRET, Reception, bearing, hook, post
 from stand_ins import NOON
 

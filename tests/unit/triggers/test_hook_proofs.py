@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest, ConfigError
-from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
-from gofer.triggers.hook import Hmac
-from gofer.triggers.proofs import SIGNATURES, BearerProof, HmacProof, Proof, StandardProof
+from gofer.sources.receiver import RawRequest
+from gofer.sources.webhook.hook import Hmac
+from gofer.sources.webhook.proofs import SIGNATURES, BearerProof, HmacProof, Proof, StandardProof
+from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.secret import Secret
 from hooks import KEY, SECRET, WHSEC, Headers, bearing, post, signed
 from stand_ins import NOON
 

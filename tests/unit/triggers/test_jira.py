@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
-from gofer.events import Actor, Event
-from gofer.secret import Secret
-from gofer.triggers.door import Ignored, RawRequest
-from gofer.triggers.jira import TEXT_LIMIT, VALUE_LIMIT, JiraDoor, sign
+from gofer.sources.jira.receiver import TEXT_LIMIT, VALUE_LIMIT, JiraDoor, sign
+from gofer.sources.receiver import Ignored, RawRequest
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
 from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"

@@ -2,13 +2,13 @@
 
 import pytest
 
-from gofer.errors import BadRequest
-from gofer.events import Event
-from gofer.secret import Secret
 from gofer.simulators.jira.delivery import Flavour
 from gofer.simulators.jira.people import NewIssue
-from gofer.triggers.door import Ignored, RawRequest
-from gofer.triggers.jira import JiraDoor
+from gofer.sources.jira.receiver import JiraDoor
+from gofer.sources.receiver import Ignored, RawRequest
+from gofer.values.errors import BadRequest
+from gofer.values.events import Event
+from gofer.values.secret import Secret
 from simulated_jira import ADA, OWN, Room, play
 
 URL = "http://gofer/jira/webhook"

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from gofer.errors import BadRequest
-from gofer.events import Event
-from gofer.secret import Secret
 from gofer.simulators.notion import NotionSimulator, Pace
 from gofer.simulators.notion.ask import Ask
 from gofer.simulators.notion.pages import get_page as page_object
-from gofer.tools.notion.get_page import details
-from gofer.triggers.door import Ignored, RawRequest, Registration
-from gofer.triggers.notion import NotionDoor
-from gofer.triggers.notion_status import Seen, judge
+from gofer.sources.notion.get_page import details
+from gofer.sources.notion.receiver import NotionDoor
+from gofer.sources.notion.status_change import Seen, judge
+from gofer.sources.receiver import Ignored, RawRequest, Registration
+from gofer.values.errors import BadRequest
+from gofer.values.events import Event
+from gofer.values.secret import Secret
 from simulated_notion import ADA, CACHE, INTRO, RFCS, SAM, SOURCE, SPACE, with_receiver
 from stand_ins import NOON
 

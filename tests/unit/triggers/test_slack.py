@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
-from gofer.events import Actor, Event
-from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest
-from gofer.triggers.slack import TEXT_LIMIT, SlackDoor, sign
+from gofer.sources.receiver import Handshake, Ignored, RawRequest
+from gofer.sources.slack.receiver import TEXT_LIMIT, SlackDoor, sign
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
 from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.bootstrap.doors import doors
-from gofer.bootstrap.settings import read_settings
-from gofer.errors import ConfigError
-from gofer.triggers.door import Click, Ignored, RawRequest
-from gofer.triggers.slack_actions import PATH, SlackActionsDoor
+from gofer.app.receivers import doors
+from gofer.app.settings import read_settings
+from gofer.sources.receiver import Click, Ignored, RawRequest
+from gofer.sources.slack.interactivity import PATH, SlackActionsDoor
+from gofer.values.errors import ConfigError
 from strangers import PRESS
 
 OWN, OTHER = "T0ACME000", "T0OTHER00"

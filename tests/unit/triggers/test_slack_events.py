@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.errors import BadRequest
-from gofer.events import Actor, Event
-from gofer.triggers.door import Handshake, Ignored, RawRequest, Stop
-from gofer.triggers.slack import SlackDoor
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop
+from gofer.sources.slack.receiver import SlackDoor
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
 
 EVENTS = Path(__file__).parents[2] / "events"
 PAYLOADS = {path.stem.removeprefix("slack_"): path.read_text() for path in sorted(EVENTS.glob("slack_*.json"))}

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import BadRequest, ConfigError
-from gofer.events import Event
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
-from gofer.retention import delete
-from gofer.secret import Secret
-from gofer.triggers.body import INDENTED
-from gofer.triggers.door import BODY_LIMIT
-from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
-from gofer.triggers.webhook import KEY_LIMIT, WINDOW, WebhookDoor, webhook_doors
+from gofer.runtime.retention import delete
+from gofer.sources.receiver import BODY_LIMIT
+from gofer.sources.webhook.body import INDENTED
+from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
+from gofer.sources.webhook.receiver import KEY_LIMIT, WINDOW, WebhookDoor, webhook_doors
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.events import Event
+from gofer.values.secret import Secret
 from hooks import SECRET, WHSEC, Headers, Reception, as_json, bearing, hook, post, signed
 
 pytestmark = pytest.mark.anyio

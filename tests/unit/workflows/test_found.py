@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic_monty import Monty
 
-from gofer.bootstrap.catalog import mistakes
+from gofer.app.catalog import mistakes
 from gofer.check.skills import SANDBOX_MODULES
 from gofer.cli.main import main
-from gofer.errors import ConfigError
+from gofer.values.errors import ConfigError
+from gofer.workflows.allowed_skills import SIZE_LIMIT
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.found import SIZE_LIMIT
 from gofer.workflows.load import Loaded, load_catalog
 
 WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gofer.errors import ConfigError
-from gofer.secret import Secret
-from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
+from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 from gofer.workflows.form import fill
-from gofer.workflows.hook import WebhookForm, compile_hooks
-from gofer.workflows.source import read_source
+from gofer.workflows.webhook_form import WebhookForm, compile_hooks
+from gofer.workflows.yaml_source import read_source
 
 SECRETS = {"": [Secret("s")]}
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from gofer.bootstrap.catalog import tool_names
+from gofer.app.catalog import tool_names
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
 from gofer.workflows.schema import Defaults, Subagent, Workflow
 from gofer.workflows.when import KINDS, Trigger

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gofer.workflows.json_source import read_json
 from gofer.workflows.mistake import Place
-from gofer.workflows.source import Source
+from gofer.workflows.yaml_source import Source
 
 PIECES = st.sampled_from(
     [*'[]{},:" \n\t\\', '"a"', '"b":', "1", "-0.5e3", "true", "null", "NaN", "01", "\\u00e4", "//"]

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from gofer.engine.services import Links
-from gofer.errors import ConfigError
+from gofer.values.errors import ConfigError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.routes import read_routes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.events import Event
+from gofer.values.events import Event
 from gofer.workflows.near_miss import NEAR, REST, near_miss
 from gofer.workflows.routes import Routes, is_met, known, read_routes
 from gofer.workflows.when import TRIGGERS, Trigger

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.workflows.foresight import foresee
+from gofer.check.explain import foresee
 from gofer.workflows.precedence import ANYWHERE, EXACT, PATTERN, standing, standings, winners
 from gofer.workflows.routes import Route, passes
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.published import live_front
-from gofer.bootstrap.published_catalog import live_catalog
-from gofer.errors import ConfigError, Damaged, TemporaryError
+from gofer.app.published_catalog import live_catalog
+from gofer.app.published_routes import live_front
+from gofer.values.errors import ConfigError, Damaged, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
 from gofer.workflows.published import (

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.errors import ConfigError
 from gofer.models.prices import Price
-from gofer.models.served import Endpoint, Listed, ServedModel, model_from_json
+from gofer.models.served_model import Endpoint, Listed, ServedModel, model_from_json
+from gofer.values.errors import ConfigError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE, Recorder

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from gofer.schedules.planned import planned
-from gofer.schedules.schedule import expression, zone_name
+from gofer.values.schedules.planned import planned
+from gofer.values.schedules.schedule import expression, zone_name
 from gofer.workflows.form import fill
-from gofer.workflows.schedule import ScheduleForm
-from gofer.workflows.source import read_source
+from gofer.workflows.schedule_form import ScheduleForm
+from gofer.workflows.yaml_source import read_source
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from gofer.workflows.mistake import Place
-from gofer.workflows.unquoted import first_unquoted
+from gofer.workflows.yaml_syntax import first_unquoted
 
 
 @pytest.mark.parametrize(

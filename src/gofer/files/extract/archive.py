@@ -15,14 +15,14 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import IO, Protocol, cast
 
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.completeness import AGAIN, Reading, incomplete
+from gofer.files.decoder import decoded
+from gofer.files.file_names import display, display_path
 from gofer.files.kind import kind_of
-from gofer.files.names import display, display_path
-from gofer.files.plain_text import decoded
-from gofer.files.size import FILE_BYTES, megabytes
-from gofer.files.wire import Packet
-from gofer.journal.workspace import Missing
+from gofer.files.size_limits import FILE_BYTES, megabytes
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 ARCHIVES = frozenset({"zip", "tar", "gzip"})
 """Kinds of archives that are read."""

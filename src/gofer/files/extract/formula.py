@@ -1,6 +1,6 @@
 """How does a formula of an Office document read on one line? Fractions, powers and roots stay what they are."""
 
-from gofer.files.extract.package import Element
+from gofer.files.extract.xml_package import Element
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 

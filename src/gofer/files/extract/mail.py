@@ -7,11 +7,11 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from typing import cast
 
-from gofer.errors import ToolError
+from gofer.files.decoder import Decoded
+from gofer.files.extract.html import read_text
 from gofer.files.extract.plain import text_of, tidy
-from gofer.files.extract.web import read_text
-from gofer.files.names import display
-from gofer.files.plain_text import Decoded
+from gofer.files.file_names import display
+from gofer.values.errors import ToolError
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _TEXTS = ("text/plain", "text/html")

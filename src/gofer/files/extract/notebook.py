@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from gofer.canonical import as_list, as_object, as_text, refuse_constant
-from gofer.errors import ToolError
 from gofer.files.completeness import Reading
+from gofer.files.extract.html import read_text
 from gofer.files.extract.plain import text_of, tidy
-from gofer.files.extract.web import read_text
-from gofer.journal.workspace import Missing
+from gofer.journal.workspace_entries import Missing
+from gofer.values.canonical_json import as_list, as_object, as_text, refuse_constant
+from gofer.values.errors import ToolError
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LONGEST_OUTPUT = 100_000

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gofer.files.extract.package import Element, attribute
+from gofer.files.extract.xml_package import Element, attribute
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gofer.files.extract.marks import raised, struck
 from gofer.files.extract.numbering import counted
-from gofer.files.extract.package import Element, attribute
+from gofer.files.extract.xml_package import Element, attribute
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"

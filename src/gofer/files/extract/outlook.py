@@ -10,10 +10,10 @@ from io import BytesIO
 
 import olefile
 
-from gofer.errors import ToolError
+from gofer.files.extract.html import read_text
 from gofer.files.extract.plain import text_of, tidy
-from gofer.files.extract.web import read_text
-from gofer.files.names import display
+from gofer.files.file_names import display
+from gofer.values.errors import ToolError
 
 _SUBJECT = 0x0037
 _SENT = 0x0039

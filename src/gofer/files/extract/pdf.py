@@ -9,7 +9,7 @@ from typing import cast
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.completeness import ALL, Reading, Wanted, numbered
 from gofer.files.extract.grid import Segment, with_tables
 from gofer.files.extract.pdf_leftward import in_order
@@ -27,7 +27,7 @@ from gofer.files.extract.pdf_missing import (
     without_text,
 )
 from gofer.files.extract.pdf_notes import notes
-from gofer.files.wire import Packet
+from gofer.values.errors import ToolError
 
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""

@@ -4,10 +4,10 @@ from typing import cast
 
 import pypdfium2
 
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.extract.pdf import opened, page_range
 from gofer.files.extract.picture import jpeg
-from gofer.files.wire import Packet
+from gofer.values.errors import ToolError
 
 _DENSEST = 3.0
 """Pixels per point at most: a small page is not blown up further."""

@@ -9,9 +9,9 @@ from typing import Literal
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.errors import ToolError
 from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
-from gofer.journal.workspace import Missing
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 State = Literal["text", "image", "blank", "damaged"]
 """A page with text; one that is mostly an image or a drawing; one with nothing on it; one that cannot be opened."""

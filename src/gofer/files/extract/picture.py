@@ -6,11 +6,11 @@ from typing import cast
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.completeness import Reading
-from gofer.files.size import IMAGE_BYTES
-from gofer.files.wire import Packet
-from gofer.journal.workspace import Missing
+from gofer.files.size_limits import IMAGE_BYTES
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 PIXELS = 64_000_000
 """Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""

@@ -2,8 +2,8 @@
 
 import re
 
-from gofer.errors import ToolError
-from gofer.files.plain_text import Decoded, decode, decoded_as, known
+from gofer.files.decoder import Decoded, decode, decoded_as, known
+from gofer.values.errors import ToolError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 

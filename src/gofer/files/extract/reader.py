@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from gofer.canonical import clean
-from gofer.errors import ToolError
+from gofer.files.child_wire import Packet
 from gofer.files.completeness import Reading, Wanted, to_fields, wanted_of
 from gofer.files.extract import (
     archive,
+    html,
     mail,
     notebook,
     open_document,
@@ -17,17 +17,17 @@ from gofer.files.extract import (
     separated,
     sheets,
     slides,
-    web,
     word,
 )
 from gofer.files.extract.rows import text_from
 from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
-from gofer.files.wire import Packet
+from gofer.values.canonical_json import clean
+from gofer.values.errors import ToolError
 
 _READERS: dict[str, Callable[[bytes], str]] = {
     "odt": open_document.read,
     "odp": open_document.read,
-    "html": web.read,
+    "html": html.read,
     "eml": mail.read,
     "msg": outlook.read,
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),

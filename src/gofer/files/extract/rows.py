@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from gofer.errors import ToolError
 from gofer.files.completeness import AS_ASKED, Reading, numbered
-from gofer.journal.workspace import Missing
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 CHARACTERS = 20_000_000
 """Characters of text that are kept at most."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gofer.files.extract.package import Element, Package, attribute, root
+from gofer.files.extract.xml_package import Element, Package, attribute, root
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TALK = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"

@@ -19,13 +19,13 @@ from python_calamine import (
     SheetVisibleEnum,
 )
 
-from gofer.errors import ToolError
 from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
-from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
 from gofer.files.extract.sheet_notes import notes, open_notes
 from gofer.files.extract.sheet_table import FULL, Area, Room, Table
 from gofer.files.extract.table import cell
-from gofer.journal.workspace import Missing
+from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 _LISTED = 20
 """Sheets that a sentence names at most."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from gofer.errors import ToolError
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
+from gofer.files.extract.charts import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
-from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
-from gofer.journal.workspace import Missing
+from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
+from gofer.journal.workspace_entries import Missing
+from gofer.values.errors import ToolError
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
-from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
+from gofer.files.extract.charts import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.numbering import Numbering
-from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
-from gofer.journal.workspace import Missing
+from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
+from gofer.journal.workspace_entries import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Names are written out once: they are compared with every element there is.

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from gofer.errors import ConfigError
 from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User, encoded
 from gofer.simulators.world_file import Part, read_world, wrong
+from gofer.values.errors import ConfigError
 
 HOUR = 3600.0
 

@@ -11,9 +11,9 @@ from importlib.resources import files
 
 import yaml
 
-from gofer.errors import ConfigError
 from gofer.simulators.json_values import JsonObject, is_object, object_of, objects, text_of, texts
 from gofer.simulators.slack.workspace import MessagesTab
+from gofer.values.errors import ConfigError
 
 _TERMS: JsonObject = yaml.load(
     files("gofer.simulators.slack").joinpath("manifest_terms.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader

@@ -7,12 +7,12 @@ from pydantic import Field
 
 from gofer.files.child import Children
 from gofer.files.completeness import Wanted, incomplete, of_file, together
+from gofer.files.declared_type import charset_of, guessed
 from gofer.files.document import Document, Member, extract, member_of
 from gofer.files.kind import kind_of
-from gofer.files.said import charset_of, guessed
 from gofer.files.tokens import estimate
-from gofer.journal.workspace import Missing
-from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.journal.workspace_entries import Missing
+from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
 
 TIMEOUT = 120.0
 """Seconds for one of these: other documents of the same turn may be read before it."""

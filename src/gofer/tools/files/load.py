@@ -6,17 +6,17 @@ from typing import Any
 
 from pydantic import Field
 
-from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.completeness import AGAIN, LOOKED_AT, numbered
 from gofer.files.document import PageImages, images_of, pages_of
 from gofer.files.image import BYTES, EACH, EDGE, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
-from gofer.journal.workspace import FileRead
-from gofer.messages import Media
+from gofer.journal.workspace_entries import FileRead
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.files.text import held, held_text, lines_of
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.messages import Media
 
 WHOLE_TOKENS = 20_000
 """Tokens of a text that is loaded at most."""

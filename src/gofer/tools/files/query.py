@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field
 
-from gofer.errors import ToolError
 from gofer.files import json_query
 from gofer.files.child import Children
-from gofer.files.plain_text import decode
-from gofer.journal.workspace import FileRead
+from gofer.files.decoder import decode
+from gofer.journal.workspace_entries import FileRead
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.files.text import held, in_utf8
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ToolError
 
 TIMEOUT = 90.0
 """Seconds for one of these: a child is begun, and another one may be waited for."""

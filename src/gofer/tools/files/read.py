@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
-from gofer.errors import ToolError
 from gofer.files.tokens import estimate
-from gofer.journal.workspace import FileRead
+from gofer.journal.workspace_entries import FileRead
 from gofer.projections.workspace import merged
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.files.text import Part, held, held_text, in_utf8, line_bytes, lines_of, part_of
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ToolError
 
 PEEKED = 32_000
 """Bytes that one call shows at most."""

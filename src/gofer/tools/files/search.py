@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from gofer.files.search import SYNTAX, Search, search
-from gofer.journal.workspace import FileRead
+from gofer.journal.workspace_entries import FileRead
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.files.text import held, in_utf8
-from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 MATCHES = 200
 """Matching lines of one answer at most."""

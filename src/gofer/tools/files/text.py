@@ -5,14 +5,14 @@ from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.errors import ToolError
 from gofer.files.completeness import incomplete
+from gofer.files.declared_type import charset_of
+from gofer.files.decoder import Decoded, decode
 from gofer.files.kind import kind_of, mislabelled
-from gofer.files.plain_text import Decoded, decode
-from gofer.files.said import charset_of
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
-from gofer.tools.tool import Call
+from gofer.tools.definition import Call
+from gofer.values.errors import ToolError
 
 SHOWN_TOKENS = 8_000
 """Tokens of a file that one call shows at most."""

@@ -3,12 +3,12 @@
 from typing import Any
 
 from gofer.files.child import Children
+from gofer.tools.definition import Tool
 from gofer.tools.files.extract import extract_tools
 from gofer.tools.files.load import load_tools
 from gofer.tools.files.query import query_tools
 from gofer.tools.files.read import read_tools
 from gofer.tools.files.search import search_tools
-from gofer.tools.tool import Tool
 
 
 def file_tools(children: Children) -> tuple[Tool[Any], ...]:

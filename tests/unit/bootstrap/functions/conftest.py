@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import moto_cloud
-from gofer.bootstrap.functions.ground import Ground, stand
+from gofer.app.functions.foundation import Ground, stand
 from gofer.workflows.published import Compiled, encode_compiled
 from one_function import KEY, put
 

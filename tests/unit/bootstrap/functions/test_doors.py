@@ -11,18 +11,18 @@ import pytest
 
 import moto_cloud
 from company import ROOT
-from gofer.bootstrap.aws import open_cloud
-from gofer.bootstrap.doors import PATHS
-from gofer.bootstrap.functions.door import OWN, door
-from gofer.bootstrap.functions.ground import Ground
-from gofer.bootstrap.functions.hooks import hooks_door
-from gofer.bootstrap.functions.invocation import Handler
-from gofer.events import Event
+from gofer.app.aws.clients import open_cloud
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.invocation import Handler
+from gofer.app.functions.receiver import OWN, door
+from gofer.app.functions.webhook import hooks_door
+from gofer.app.receivers import PATHS
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.simulators.github.delivery import signature as github_signature
 from gofer.simulators.jira.delivery import signature as jira_signature
 from gofer.simulators.notion.delivery import signature as notion_signature
+from gofer.values.events import Event
 from gofer.workflows.published import Compiled, encode_compiled
 from http_in_threads import Requests, serving
 from lambda_stage import as_event

@@ -16,22 +16,22 @@ import pytest
 
 import moto_cloud
 from company import ROOT
-from gofer.bootstrap.aws import open_cloud
-from gofer.bootstrap.functions.dashboard import dashboard_function
-from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import Ground, stand
-from gofer.bootstrap.functions.hooks import hooks_door
-from gofer.bootstrap.functions.invocation import Failed
-from gofer.bootstrap.functions.lines import start_lines
-from gofer.bootstrap.functions.schedule import schedule_function
-from gofer.bootstrap.functions.ticking import PAUSES
-from gofer.bootstrap.functions.worker import worker_function
-from gofer.errors import TemporaryError
+from gofer.app.aws.clients import open_cloud
+from gofer.app.functions.dashboard import dashboard_function
+from gofer.app.functions.foundation import Ground, stand
+from gofer.app.functions.invocation import Failed
+from gofer.app.functions.log_lines import start_lines
+from gofer.app.functions.receiver import door
+from gofer.app.functions.schedule import schedule_function
+from gofer.app.functions.ticks import PAUSES
+from gofer.app.functions.webhook import hooks_door
+from gofer.app.functions.worker import worker_function
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunFinished
 from gofer.journal.log import open_journal
-from gofer.schedules.planned import planned
 from gofer.simulators.slack.delivery import signature
+from gofer.values.errors import TemporaryError
+from gofer.values.schedules.planned import planned
 from gofer.workflows.published import (
     POINTER,
     Compiled,

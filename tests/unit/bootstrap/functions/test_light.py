@@ -19,20 +19,19 @@ from hypothesis import strategies as st
 
 import moto_cloud
 from cloud_template import written
-from gofer.aws import Aws
-from gofer.bootstrap.functions.door import SOON
-from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
-from gofer.bootstrap.functions.parameter_store import SsmParameters
-from gofer.bootstrap.functions.signature import Signer
-from gofer.bootstrap.functions.wire import ATTEMPTS, Account, Wire, read_account
-from gofer.bootstrap.shelf import S3Shelf
-from gofer.errors import ConfigError, TemporaryError
+from gofer.app.aws.bundles import S3Shelf
+from gofer.app.functions.aws_http import ATTEMPTS, Account, Signer, Wire, read_account
+from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
+from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.receiver import SOON
 from gofer.journal.coordination import Head, InboxItem
-from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.dynamodb import DynamoStore
-from gofer.outside import SystemClock
-from gofer.queue.sqs import SqsQueue
-from gofer.secret import Secret
+from gofer.stores.aws.calls import Aws
+from gofer.stores.aws.dynamodb_client import DynamoTable
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.queue import SqsQueue
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import SystemClock
+from gofer.values.secret import Secret
 from http_in_threads import Requests, serving
 from stand_ins import NOON, SetClock
 

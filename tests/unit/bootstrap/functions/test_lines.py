@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from gofer.bootstrap.functions.expiry import measuring_tokens
-from gofer.bootstrap.functions.lines import start_lines
-from gofer.bootstrap.functions.measures import measure
-from gofer.bootstrap.settings import LogLevel, read_settings
-from gofer.errors import ConfigError
+from gofer.app.functions.log_lines import start_lines
+from gofer.app.functions.metrics import measure
+from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.settings import LogLevel, read_settings
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
-from gofer.worker import Ended
+from gofer.runtime.worker import Ended
+from gofer.values.errors import ConfigError
 
 NUMBERS = itertools.count(1)
 SECRET = "what somebody said"
@@ -52,7 +52,7 @@ def lines(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> list[dict]:
     @logger.inject_lambda_context
     def work(event: object, context: object) -> None:
         fields = {"run": "run1", "status": "done", "seconds": 1.5, "workflow": "answer-here"}
-        logging.getLogger("gofer.worker").info("a run ended", extra={"fields": fields})
+        logging.getLogger("gofer.runtime.worker").info("a run ended", extra={"fields": fields})
         logging.getLogger("botocore").warning("sent %s", SECRET)
         try:
             raise ValueError(SECRET)

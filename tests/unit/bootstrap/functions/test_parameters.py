@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gofer.bootstrap.functions.parameters import AGAIN, FRESH, Following, Parameters
-from gofer.errors import ConfigError, TemporaryError
+from gofer.app.functions.parameters import AGAIN, FRESH, Following, Parameters
+from gofer.values.errors import ConfigError, TemporaryError
 from stand_ins import SetClock
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.functions.payload import read_request, respond, response
-from gofer.triggers.door import RawRequest, Reply
+from gofer.app.functions.payload import read_request, respond, response
+from gofer.sources.receiver import RawRequest, Reply
 
 
 def event(path: str = "/slack/events", *, stage: str = "$default", **fields: object) -> dict[str, object]:

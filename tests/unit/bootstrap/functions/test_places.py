@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import pytest
 
 from cloud_template import ROOT, written
-from gofer.bootstrap.functions.places import OWN, PLACE, children, places
+from gofer.app.functions.worker import OWN, PLACE, children, places
 from gofer.files import child
-from gofer.sandbox import python
+from gofer.files.sandbox import python
 
 
 def told(memory: object) -> Mapping[str, str]:

@@ -8,16 +8,16 @@ from clockwork import VirtualLoop
 from clockwork import play as in_virtual_time
 
 from engine_room import ListModel, says
-from gofer.bootstrap.functions.batch import read_batch
-from gofer.bootstrap.functions.working import Working
-from gofer.errors import BadRequest, TemporaryError
+from gofer.app.functions.batch import read_batch
+from gofer.app.functions.worker_batch import Working
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunHandedOver
 from gofer.journal.log import read_journal
-from gofer.models.model import Answer
-from gofer.queue.doorbell import Doorbell
-from gofer.queue.memory import MemoryQueue
-from gofer.worker import Worker
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Worker
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import Doorbell
+from gofer.values.errors import BadRequest, TemporaryError
 from office import Office, office
 from stand_ins import SetClock, claimed, mention
 

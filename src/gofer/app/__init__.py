@@ -1,0 +1,1 @@
+"""The application: the only room that reads the environment and builds clients. `ingress` stays light."""

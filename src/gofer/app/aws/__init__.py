@@ -1,0 +1,1 @@
+"""Gofer on AWS: clients, settings, stages, published bundles and schedules."""

@@ -1,0 +1,54 @@
+"""How do published workflows stand in S3? Objects are created once, and the pointer is moved by compare-and-swap."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gofer.stores.aws.calls import Aws, Refusal
+from gofer.workflows.published import Found
+
+_MISSING = ("NoSuchKey",)
+_TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
+"""Somebody else wrote, writes just now, or took away what was to be replaced."""
+
+
+class S3Shelf:
+    """Objects of one bucket, by a boto3 client."""
+
+    def __init__(self, aws: Aws, client: Any, bucket: str) -> None:
+        self._aws = aws
+        self._client = client
+        self._bucket = bucket
+
+    async def read(self, key: str) -> Found | None:
+        """See Shelf.read."""
+
+        def get_object(**place: str) -> Found:
+            # On its thread: the body comes over the network too.
+            answer = self._client.get_object(**place)
+            return Found(answer["Body"].read(), answer["ETag"])
+
+        found: Any = await self._aws.ask(get_object, refusals=_MISSING, Bucket=self._bucket, Key=key)
+        return None if isinstance(found, Refusal) else found
+
+    async def create(self, key: str, body: bytes) -> bool:
+        """See Shelf.create."""
+        return await self._put(key, body, IfNoneMatch="*")
+
+    async def swap(self, key: str, body: bytes, tag: str) -> bool:
+        """See Shelf.swap."""
+        return await (self._put(key, body, IfMatch=tag) if tag else self.create(key, body))
+
+    async def keys(self, prefix: str) -> Sequence[str]:
+        """See Shelf.keys."""
+
+        def list_objects(**place: str) -> Sequence[str]:
+            pages = self._client.get_paginator("list_objects_v2").paginate(**place)
+            return [str(found["Key"]) for page in pages for found in page.get("Contents", ())]
+
+        found: Any = await self._aws.answer(list_objects, Bucket=self._bucket, Prefix=prefix)
+        return found
+
+    async def _put(self, key: str, body: bytes, **condition: str) -> bool:
+        place = {"Bucket": self._bucket, "Key": key, "Body": body, "ContentType": "application/json"}
+        done = await self._aws.ask(self._client.put_object, refusals=_TAKEN, **place, **condition)
+        return not isinstance(done, Refusal)

@@ -1,0 +1,40 @@
+"""How is a stage on AWS opened for commands that look after runs, and for publishing?"""
+
+import contextlib
+from collections.abc import Generator
+from pathlib import Path
+
+from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.clients import cloud_settings, open_cloud
+from gofer.app.aws.schedules import EventBridge
+from gofer.app.aws.stage import open_stage
+from gofer.app.operations import Operations, Place
+from gofer.stores.aws.calls import Aws
+from gofer.values.outside import SystemClock
+from gofer.workflows.publish.publisher import Publisher
+
+_THREADS = 8
+
+
+@contextlib.contextmanager
+def open_operations(place: Place) -> Generator[Operations]:
+    """The state of a stage. Raises ConfigError for what is not set or not there."""
+    stage, clock = open_stage(place), SystemClock()
+    cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
+    try:
+        yield Operations(cloud.store, cloud.blobs, cloud.queue, clock)
+    finally:
+        cloud.close()
+
+
+@contextlib.contextmanager
+def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
+    """Publishes to a stage, from the repository at `root`. Raises ConfigError for what is not set or not there."""
+    stage, aws = open_stage(place), Aws(_THREADS)
+    (bucket,) = stage.required("GOFER_BUCKET")
+    group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
+    timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)
+    try:
+        yield Publisher(S3Shelf(aws, stage.client("s3"), bucket), timetable, SystemClock(), root)
+    finally:
+        aws.close()

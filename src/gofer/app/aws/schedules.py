@@ -1,0 +1,96 @@
+"""How do schedules stand in EventBridge Scheduler? In one group, all with the same function and role."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gofer.stores.aws.calls import Aws, Operation, Refusal
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ConfigError
+from gofer.workflows.publish.timetable import Entry
+
+_GONE, _THERE, _WRONG = "ResourceNotFoundException", "ConflictException", "ValidationException"
+
+
+@dataclass(frozen=True, slots=True)
+class EventBridge:
+    """The schedules of one group, by a boto3 client."""
+
+    aws: Aws
+    client: Any
+    group: str
+    role: str
+    """Arn of the role in which Scheduler calls the function."""
+    target: str
+    """Arn of the function."""
+
+    async def names(self) -> Sequence[str]:
+        """See Timetable.names."""
+
+        def list_schedules(**place: str) -> Mapping[str, Any]:
+            pages = self.client.get_paginator("list_schedules").paginate(**place)
+            return {"names": [str(found["Name"]) for page in pages for found in page["Schedules"]]}
+
+        found = await self._ask(list_schedules, _GONE, GroupName=self.group)
+        return self._group_is_there(found)["names"]
+
+    async def entry(self, name: str) -> Entry | None:
+        """See Timetable.entry."""
+        found = await self._ask(self.client.get_schedule, _GONE, GroupName=self.group, Name=name)
+        if isinstance(found, Refusal):
+            return None
+        told = as_object(found.get("Target"))
+        seconds = as_object(told.get("RetryPolicy")).get("MaximumEventAgeInSeconds")
+        entry = Entry(
+            name=name,
+            expression=as_text(found.get("ScheduleExpression")),
+            zone=as_text(found.get("ScheduleExpressionTimezone")),
+            input=as_text(told.get("Input")),
+            seconds=seconds if isinstance(seconds, int) else 0,
+        )
+        # Whatever else somebody may have changed by hand: compared as it would be written.
+        return entry if all(found.get(key) == value for key, value in self._form(entry).items()) else None
+
+    async def put(self, entry: Entry) -> None:
+        """See Timetable.put."""
+        form = {**self._form(entry), **({"StartDate": entry.starts} if entry.starts else {})}
+        made = await self._ask(self.client.create_schedule, _THERE, _GONE, _WRONG, **form)
+        if isinstance(made, Refusal) and made.code == _THERE:
+            made = await self._ask(self.client.update_schedule, _GONE, _WRONG, **form)
+        if isinstance(made, Refusal) and made.code == _WRONG:
+            told = as_text(made.response.get("Error", {}).get("Message"))[:300]
+            raise ConfigError(f"EventBridge Scheduler does not take {entry.expression} of {entry.name}: {told}")
+        self._group_is_there(made)
+
+    async def delete(self, name: str) -> None:
+        """See Timetable.delete."""
+        await self._ask(self.client.delete_schedule, _GONE, GroupName=self.group, Name=name)
+
+    async def _ask(self, operation: Operation, *refusals: str, **arguments: object) -> Mapping[str, Any] | Refusal:
+        return await self.aws.ask(operation, refusals=refusals, **arguments)
+
+    def _group_is_there(self, found: Mapping[str, Any] | Refusal) -> Mapping[str, Any]:
+        if isinstance(found, Refusal):
+            raise ConfigError(f"There is no group {self.group!r} of schedules; deploy first.")
+        return found
+
+    def _form(self, entry: Entry) -> dict[str, object]:
+        """An entry as the API has it."""
+        retries = {"MaximumEventAgeInSeconds": entry.seconds, "MaximumRetryAttempts": 185}
+        return {
+            "Name": entry.name,
+            "GroupName": self.group,
+            "Description": _description(entry),
+            "ScheduleExpression": entry.expression,
+            "ScheduleExpressionTimezone": entry.zone,
+            "State": "ENABLED",
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "ActionAfterCompletion": "NONE",
+            "Target": {"Arn": self.target, "RoleArn": self.role, "Input": entry.input, "RetryPolicy": retries},
+        }
+
+
+def _description(entry: Entry) -> str:
+    workflow = as_text(as_object(json.loads(entry.input)).get("workflow"))
+    return f"Starts the workflow {workflow}. Written by gofer publish; changes made here are undone."

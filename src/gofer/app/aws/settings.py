@@ -1,0 +1,71 @@
+"""Where does the state of a Gofer on AWS lie, and under which key are its runs?
+
+Apart from the clients: this is on the way of a door's cold start, which loads no boto3.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gofer.app.settings import Settings, read_settings
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class CloudSettings:
+    """Where the state of a Gofer on AWS lies."""
+
+    table: str
+    """GOFER_TABLE"""
+    keys_table: str
+    """GOFER_KEYS_TABLE"""
+    bucket: str
+    """GOFER_BUCKET"""
+    queue_url: str
+    """GOFER_QUEUE_URL"""
+    dead_letter_url: str
+    """GOFER_DEAD_LETTER_URL"""
+    region: str
+    """AWS_REGION; empty leaves it to the profile."""
+    endpoint: str
+    """AWS_ENDPOINT_URL; empty is AWS itself."""
+    stage: str = ""
+    """GOFER_STAGE"""
+
+
+@dataclass(frozen=True, slots=True)
+class AwsSettings:
+    """Everything a process on AWS is told."""
+
+    settings: Settings
+    cloud: CloudSettings
+    installation_key: Secret
+
+
+def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
+    """The settings in an environment that holds its parameters. Raises ConfigError naming the one that is wrong."""
+    key = environment.get("INSTALLATION_KEY", "").strip()
+    if not re.fullmatch("[0-9a-f]{64}", key):
+        # With another key a mention that was answered before would be answered again.
+        raise ConfigError("INSTALLATION_KEY is missing or damaged; it is the parameter of 64 hex digits made once.")
+    return AwsSettings(read_settings(environment), cloud_settings(environment), Secret(key))
+
+
+def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
+    """Where the state lies. Raises ConfigError naming what is missing."""
+    names = ("GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
+    if missing := [name for name in names if not environment.get(name)]:
+        raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
+    endpoint = environment.get("AWS_ENDPOINT_URL", "")
+    return CloudSettings(
+        table=environment["GOFER_TABLE"],
+        keys_table=environment["GOFER_KEYS_TABLE"],
+        bucket=environment["GOFER_BUCKET"],
+        queue_url=environment["GOFER_QUEUE_URL"],
+        dead_letter_url=environment["GOFER_DEAD_LETTER_URL"],
+        region=region,
+        endpoint=endpoint,
+        stage=environment.get("GOFER_STAGE", ""),
+    )

@@ -1,0 +1,79 @@
+"""What is the stage that somebody names on the command line: which table, bucket, queue and schedules?
+
+A deploy writes these names into Parameter Store below `/gofer/<stage>/`. Nothing else there is read: an operator needs
+none of its secrets.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import boto3  # pyright: ignore[reportMissingTypeStubs]
+from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+
+from gofer.app.aws.clients import build_client, misconfigured, new_session
+from gofer.app.operations import Place
+from gofer.stores.aws.calls import trouble
+from gofer.values.errors import ConfigError
+
+NAMES = (
+    "GOFER_TABLE",
+    "GOFER_KEYS_TABLE",
+    "GOFER_BUCKET",
+    "GOFER_QUEUE_URL",
+    "GOFER_DEAD_LETTER_URL",
+    "GOFER_SCHEDULE_GROUP",
+    "GOFER_SCHEDULE_ROLE",
+    "GOFER_SCHEDULE_TARGET",
+)
+"""What is read of a stage, in one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage, and who asks."""
+
+    variables: Mapping[str, str]
+    """The environment, and above it the names of the stage."""
+    session: boto3.Session
+
+    def client(self, name: str) -> Any:
+        """A client of boto3."""
+        return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
+
+    def required(self, *names: str) -> tuple[str, ...]:
+        """Some variables. Raises ConfigError naming those that are not set."""
+        if missing := [name for name in names if not self.variables.get(name)]:
+            told = "name a stage with --stage, or set what its stack has as outputs"
+            raise ConfigError(f"{' and '.join(missing)} must be set; {told}.")
+        return tuple(self.variables[name] for name in names)
+
+
+def open_stage(place: Place) -> Stage:
+    """The stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
+    region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
+    profile = place.profile or place.variables.get("AWS_PROFILE") or None
+    try:
+        session = new_session(region, profile)
+    except BotoCoreError as error:
+        raise misconfigured(error) from error
+    stage = Stage(place.variables, session)
+    return Stage({**place.variables, **_named(stage, place.stage)}, session) if place.stage else stage
+
+
+def _named(stage: Stage, name: str) -> Mapping[str, str]:
+    if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
+        raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
+    path, where = f"/gofer/{name}/", str(cast(Any, stage.session).region_name)
+    client = stage.client("ssm")
+    try:
+        answer = client.get_parameters(Names=[path + one for one in NAMES])
+    except (ClientError, BotoCoreError) as error:
+        why = trouble("get_parameters", error)
+        raise type(why)(f"Stage {name} cannot be looked up in {where}, if there is one. {why}") from error
+    found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
+    if not found:
+        told = "correct --stage, AWS_REGION or --profile, or deploy it"
+        raise ConfigError(f"There is no stage {name} in {where}, nothing stands below {path} there; {told}.")
+    return found

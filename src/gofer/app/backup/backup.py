@@ -1,0 +1,138 @@
+"""The backup of the embedded state into a folder, also while Gofer serves.
+
+The database is copied first, then the bodies that its runs have, then the keys. A run that is deleted meanwhile has no
+key in the backup, so what else of it was copied cannot be opened. Everything is written into a folder beside the final
+one, which gets its name when all of it is durable.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.app.backup.database_copy import copy_database, runs_of
+from gofer.app.backup.files import (
+    bodies,
+    clear,
+    copy_file,
+    described,
+    emptied_on_failure,
+    make_folder,
+    sync_folders,
+    write_file,
+)
+from gofer.app.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
+from gofer.app.backup.sealed_keys import WORK, Secrets, seal
+from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
+from gofer.app.embedded.state import read_state
+from gofer.app.embedded.state_files import refused
+from gofer.app.notion_token import FILE as NOTION_TOKEN
+from gofer.journal.blob_store import BUNDLES
+from gofer.stores.sqlite.durable_files import sync_folder
+from gofer.values.errors import ConfigError
+from gofer.values.outside import Clock
+from gofer.values.secret import Secret
+
+SECRET_FILES = (KEY, USED, KEYS, NOTION_TOKEN, WORLD)
+"""Files of the state that are sealed, those that are there."""
+PARTIAL = ".partial"
+
+Progress = Callable[[int, int], None]
+"""Told how many files were copied, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """What a backup holds."""
+
+    at: int
+    """When the database was copied, unix milliseconds."""
+    runs: int
+    files: int
+    bytes: int
+
+
+def take_backup(
+    data: Path, folder: Path, passphrase: Secret, clock: Clock, tell: Progress, *, work: int = WORK
+) -> BackedUp:
+    """Write a backup of the state into a new folder; see `sealed.WORK`. Raises ConfigError, Damaged, TemporaryError."""
+    _check_place(data, folder)
+    try:
+        with read_state(data, clock), _partial(folder) as partial:
+            _check_keys(data)
+            made = _write(data, partial, passphrase, clock, tell, work)
+            partial.rename(folder)
+            sync_folder(folder.absolute().parent)
+            return made
+    except OSError as error:
+        raise refused(Path(error.filename or folder), error) from error
+
+
+def _check_place(data: Path, folder: Path) -> None:
+    inside = folder.resolve()
+    if inside == data.resolve() or data.resolve() in inside.parents or inside in data.resolve().parents:
+        raise ConfigError(f"{folder} and GOFER_DATA ({data}) hold each other; name a folder elsewhere.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder} is there already; name a new folder for each backup.")
+
+
+def _check_keys(data: Path) -> None:
+    """Raise ConfigError for a state whose backup would open nothing, or answer old mentions again."""
+    if not (data / KEY).exists():
+        missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
+        raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")
+    check_keys(data)
+
+
+@contextlib.contextmanager
+def _partial(folder: Path) -> Generator[Path]:
+    """Give an empty folder to write into; what a backup that was killed left there is removed."""
+    if not folder.name:
+        folder = folder.absolute()
+    partial = folder.with_name(f"{folder.name}{PARTIAL}")
+    make_folder(partial)
+    handle = os.open(partial, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        clear(partial)
+        with emptied_on_failure(partial):
+            yield partial
+    except BlockingIOError as error:
+        raise ConfigError(f"Another `gofer backup` writes {folder} just now; name another folder.") from error
+    finally:
+        os.close(handle)
+
+
+def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Progress, work: int) -> BackedUp:
+    at = int(clock.now() * 1000)
+    copy_database(data / DATABASE, partial / DATABASE)
+    runs = runs_of(partial / DATABASE)
+    files = {DATABASE: described(partial / DATABASE), **_copy_bodies(data, partial, runs, tell)}
+    sealed = seal(_secrets(data), passphrase, binding(at, files), os.urandom, work=work)
+    write_file(partial / SEALED, sealed)
+    manifest = Manifest(at=at, files=files, sealed=copied(sealed))
+    write_file(partial / NAME, manifest.model_dump_json(indent=1).encode())
+    sync_folders(partial)
+    return BackedUp(at=at, runs=len(runs), files=len(files), bytes=sum(one.size for one in files.values()))
+
+
+def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress) -> Mapping[str, CopiedFile]:
+    found = bodies(data / BLOBS, runs | {BUNDLES})
+    files: dict[str, CopiedFile] = {}
+    for n, path in enumerate(found, start=1):
+        name = path.relative_to(data).as_posix()
+        # A body is gone when its run was deleted meanwhile: its key is not in the backup either.
+        with contextlib.suppress(FileNotFoundError):
+            files[name] = copy_file(path, partial / name)
+        tell(n, len(found))
+    return files
+
+
+def _secrets(data: Path) -> Secrets:
+    secrets: dict[str, bytes] = {}
+    for name in SECRET_FILES:
+        with contextlib.suppress(FileNotFoundError):
+            secrets[name] = (data / name).read_bytes()
+    return secrets

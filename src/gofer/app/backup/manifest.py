@@ -1,0 +1,76 @@
+"""The manifest of a backup: every file with its size and hash, so that a part is never taken for the whole."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from gofer.values.canonical_json import encode
+from gofer.values.errors import ConfigError
+
+NAME = "backup.json"
+"""Written last; a folder without it is no backup."""
+SEALED = "keys.sealed"
+"""The keys and tokens, under the passphrase."""
+FORMAT = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class CopiedFile(_Part):
+    """One file of a backup as it was written."""
+
+    size: int = Field(ge=0)
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class Manifest(_Part):
+    """The list of what a backup holds."""
+
+    format: Literal[1] = FORMAT
+    at: int = Field(ge=0)
+    """When the database was copied, unix milliseconds."""
+    files: Mapping[str, CopiedFile]
+    """By their path in the backup, with slashes; all but the sealed file."""
+    sealed: CopiedFile
+
+    @field_validator("files")
+    @classmethod
+    def _stay_inside(cls, files: Mapping[str, CopiedFile]) -> Mapping[str, CopiedFile]:
+        for name in files:
+            parts = PurePosixPath(name).parts
+            if not parts or parts[0] == "/" or ".." in parts:
+                raise ValueError("a path leaves the folder")
+        return files
+
+
+def binding(at: int, files: Mapping[str, CopiedFile]) -> bytes:
+    """Return what the sealed file is bound to: it opens beside exactly these files only."""
+    listed = {name: [one.size, one.sha256] for name, one in files.items()}
+    return hashlib.sha256(encode([FORMAT, at, listed])).digest()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a backup. Raises ConfigError for a folder that is no whole backup."""
+    path = folder / NAME
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError as error:
+        missing = f"{folder} is no backup, or one that was not finished: {NAME} is missing"
+        raise ConfigError(f"{missing}. Name the folder that `gofer backup` wrote to its end.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror}); check the folder.") from error
+    try:
+        return Manifest.model_validate_json(raw)
+    except ValidationError as error:
+        told = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
+        raise ConfigError(f"{path} {told}.") from error
+
+
+def copied(content: bytes) -> CopiedFile:
+    """Return the size and the hash of a content."""
+    return CopiedFile(size=len(content), sha256=hashlib.sha256(content).hexdigest())

@@ -1,0 +1,69 @@
+"""The sealed part of a backup: keys and tokens, encrypted under a passphrase.
+
+The key comes from the passphrase by scrypt, with a salt of its own for each backup, and AES-256-GCM notices any change.
+What else the backup holds is bound to it, so a database and keys of two backups do not open together.
+"""
+
+import hashlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from io import BytesIO
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from gofer.values.canonical_json import as_object, as_text, decode, encode
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
+
+_HEADER = b"gofer sealed 1\n"
+_SALT = 16
+_NONCE = 12
+WORK = 17
+"""Of scrypt, the exponent of its cost: 128 MB and about half a second for each guess."""
+_MOST_WORK = 20
+_BLOCK = 8
+
+Secrets = Mapping[str, bytes]
+"""Contents by the name of their file."""
+
+
+def seal(
+    secrets: Secrets, passphrase: Secret, bound: bytes, chance: Callable[[int], bytes], *, work: int = WORK
+) -> bytes:
+    """Return the sealed form of the secrets, bound to `bound`; `chance` gives random bytes."""
+    salt = chance(_SALT)
+    nonce = chance(_NONCE)
+    plain = encode({name: b64encode(content).decode() for name, content in secrets.items()})
+    ciphertext = _cipher(passphrase, salt, work).encrypt(nonce, plain, _HEADER + bound)
+    return _HEADER + bytes([work]) + salt + nonce + ciphertext
+
+
+def unseal(raw: bytes, passphrase: Secret, bound: bytes) -> Secrets:
+    """Return what was sealed. Raises ConfigError for another passphrase and for anything that was changed."""
+    work, salt, nonce, ciphertext = _parts(raw)
+    try:
+        plain = _cipher(passphrase, salt, work).decrypt(nonce, ciphertext, _HEADER + bound)
+    except InvalidTag as error:
+        told = "The passphrase does not open the backup: it is another one, or the backup was changed"
+        raise ConfigError(f"{told}. Check the passphrase, then try an earlier backup.") from error
+    return {name: b64decode(as_text(content)) for name, content in as_object(decode(plain)).items()}
+
+
+def _parts(raw: bytes) -> tuple[int, bytes, bytes, bytes]:
+    file = BytesIO(raw)
+    header = file.read(len(_HEADER))
+    work = int.from_bytes(file.read(1))
+    salt = file.read(_SALT)
+    nonce = file.read(_NONCE)
+    # The exponent is read before anything proves that it was not changed.
+    if header != _HEADER or len(nonce) < _NONCE or not 1 <= work <= _MOST_WORK:
+        raise ConfigError("The keys of the backup are not what was written; use an earlier backup.")
+    return work, salt, nonce, file.read()
+
+
+def _cipher(passphrase: Secret, salt: bytes, work: int) -> AESGCM:
+    cost = 1 << work
+    room = 2 * 128 * cost * _BLOCK
+    secret = passphrase.reveal().encode()
+    return AESGCM(hashlib.scrypt(secret, salt=salt, n=cost, r=_BLOCK, p=1, maxmem=room, dklen=32))

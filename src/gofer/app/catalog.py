@@ -1,0 +1,61 @@
+"""The workflows of a folder, with every mistake in their files found before anything runs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools
+from gofer.check.folder import check_folder
+from gofer.check.model_table import model_table
+from gofer.models.price_library import look_up
+from gofer.tools.definition import Tool
+from gofer.tools.mocks import Overrides, read_overrides
+from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.mistake import Mistake, refuse
+from gofer.workflows.price_list import Recorder
+
+
+def known_tools() -> Mapping[str, Tool[Any]]:
+    """All tools that runs may have, whatever is set up."""
+    return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
+
+
+def tool_names() -> list[str]:
+    """The names of all tools, whatever is set up."""
+    return sorted(known_tools())
+
+
+def mocks(text: str, where: str) -> Overrides:
+    """What a file says that tools give instead of what their mocks do. Raises ConfigError."""
+    tools = build_tools(read_settings({}))
+    # What every run has looks at the run alone: there is nothing outside to stand in for.
+    replaceable = {name: tool for name, tool in tools.items() if not tool.internal and not tool.base}
+    return read_overrides(text, where, replaceable)
+
+
+def mistakes(folder: Path) -> list[Mistake]:
+    """Every mistake in a folder of workflows, and hints."""
+    return check_folder(folder, known_tools(), look_up)
+
+
+def price_list(folder: Path, code: Path | None = None) -> str:
+    """Return the text of the price list that travels with the workflows of a folder. Raises ConfigError.
+
+    `code` is where `coordinators/` stands, if not beside the folder.
+    """
+    recorder = Recorder(look_up)
+    load_catalog(folder, code, look_up=recorder)
+    return recorder.text()
+
+
+def models(folder: Path) -> str:
+    """Return a table of the models of a folder, for a terminal. Raises ConfigError."""
+    return model_table(folder, look_up)
+
+
+def checked_catalog(folder: Path) -> Catalog:
+    """The workflows of a folder. Raises ConfigError with every mistake in it."""
+    if folder.is_dir():
+        refuse(mistakes(folder))
+    return load_catalog(folder, look_up=look_up)

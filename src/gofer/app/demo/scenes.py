@@ -1,0 +1,177 @@
+"""What does a newcomer see Gofer do with tickets, pages, schedules, pull requests and webhooks?
+
+Each scene lets somebody act in a simulated system, waits for the runs that follow, and reports what changed there.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+
+from gofer.app.demo.tour import PATIENCE, Tour, TourFailed
+from gofer.journal.coordination import UNFINISHED, Head
+from gofer.simulators.github import GitHubSimulator
+from gofer.simulators.jira import JiraSimulator
+from gofer.simulators.notion import NotionSimulator
+from gofer.simulators.slack import Message
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+_WIDTH = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """The scenes beyond Slack's own."""
+
+    tour: Tour
+    jira: JiraSimulator
+    notion: NotionSimulator
+    github: GitHubSimulator
+    fire: Callable[[str], Awaitable[object]]
+    """Begins the run of a workflow's schedule, as if now were its time."""
+    call: Callable[[str, bytes], Awaitable[int]]
+    """Calls a webhook by its name with a body, signed; gives the status."""
+
+    async def play(self) -> None:
+        """Plays every scene. Raises TourFailed."""
+        await self.one_ticket_for_two_people()
+        await self.reviewed_when_its_status_changes()
+        await self.answered_in_jira()
+        await self.digest_at_its_time()
+        await self.marked_when_merged()
+        await self.checklist_by_webhook()
+
+    async def one_ticket_for_two_people(self) -> None:
+        """Two people react to one message: one ticket, an answer for the first, a private word for the second."""
+        tour, slack = self.tour, self.tour.slack
+        tour.title("2. Two people add :jira: to one message")
+        channel = slack.workspace.channel_named("general")
+        about = _last(slack.workspace.timeline(channel.id) if channel else [], "refund")
+        issues = set(self.jira.state())
+        before = await self._known()
+        people = ("U0SUPPT0", "U0CHECK0")
+        for person in people:
+            await slack.react(person, about.channel, about.ts, "jira")
+        await self._ended("file-ticket", before, 2)
+        tour.show_thread(about)
+        new = sorted(set(self.jira.state()) - issues)
+        self._show_issues(new)
+        answers = tour.answers(about, "file-ticket")
+        private = [word for person in people for word in slack.whispers(person) if "Already filed" in word.text]
+        for word in private:
+            tour.say(f"   Only visible to {slack.workspace.name_of(word.only_for)}: {tour.plain(word.text)}")
+        if (len(new), len(answers), len(private)) != (1, 1, 1):
+            found = f"{len(new)}, {len(answers)} and {len(private)}"
+            raise TourFailed(f"expected one issue, one answer and one private word, found {found}")
+
+    async def reviewed_when_its_status_changes(self) -> None:
+        """An RFC moves to a status: it is read, and commented on where it is weak."""
+        tour, page = self.tour, "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
+        tour.title("3. An RFC in Notion goes back to draft, and becomes ready for review")
+        before = await self._known()
+        self.notion.people.set_status(page, "Draft", by="Checkout Owner")
+        await self._ended("review-rfc", before, 1, "ignored")
+        before = await self._known()
+        self.notion.people.set_status(page, "Ready for review", by="Checkout Owner")
+        await self._ended("review-rfc", before, 1)
+        tour.say("   Draft: nothing to do. Ready for review: read, and commented on.")
+        comments = as_list(as_object(self.notion.state()[page]).get("comments"))
+        for comment in comments:
+            tour.say(f"   Comment: {shorten(as_text(as_object(comment).get('text')), _WIDTH)}")
+        if len(comments) != 3:
+            raise TourFailed(f"expected two comments on paragraphs and one on the page, found {len(comments)}")
+
+    async def answered_in_jira(self) -> None:
+        """Somebody asks in a comment on an issue, and is answered there."""
+        self.tour.title("4. A question in a comment on a Jira issue")
+        issue = self.jira.site.find("PAY-17")
+        if issue is None:
+            raise TourFailed("the world has no issue PAY-17")
+        before = await self._known()
+        self.jira.people.comment("712020:support", issue, "@gofer may this go out today?")
+        await self._ended("answer-in-jira", before, 1)
+        self._show_comments("PAY-17")
+
+    async def digest_at_its_time(self) -> None:
+        """A schedule comes due: the week in one message."""
+        tour = self.tour
+        tour.title("5. The time of a schedule has come")
+        general = tour.slack.workspace.channel_named("general")
+        said = len(tour.slack.workspace.timeline(general.id)) if general else 0
+        before = await self._known()
+        await self.fire("weekly-digest")
+        await self._ended("weekly-digest", before, 1)
+        new = tour.slack.workspace.timeline(general.id)[said:] if general else []
+        if len(new) != 1:
+            raise TourFailed(f"expected one message in #general, found {len(new)}")
+        tour.show_thread(new[0])
+
+    async def marked_when_merged(self) -> None:
+        """A pull request is merged: the message that posted it gets its emoji, by a script and without a model."""
+        tour, workspace = self.tour, self.tour.slack.workspace
+        tour.title("6. A pull request is merged; plain code marks the message that posted it")
+        channel = workspace.channel_named("pull-requests")
+        posted = _last(workspace.timeline(channel.id) if channel else [], "pull/41")
+        before = await self._known()
+        self.github.people.merge(self.github.issue("acme/shop", 41), "checkout-owner")
+        (head,) = await self._ended("mark-merged", before, 1)
+        now = workspace.message(posted.channel, posted.ts)
+        reactions = ", ".join(f":{name}:" for name in now.reactions) or "none"
+        tour.say(f"   #pull-requests: {shorten(now.text, _WIDTH)}")
+        tour.say(f"   Reactions: {reactions}. Run {head.run[:8]} asked no model.")
+        if "merged" not in now.reactions:
+            raise TourFailed("the message was not marked")
+
+    async def checklist_by_webhook(self) -> None:
+        """Another system calls: tickets are made, and people are told."""
+        self.tour.title("7. The HR system calls a webhook")
+        issues = set(self.jira.state())
+        before = await self._known()
+        hire = {"id": f"hire-{len(before)}-{self.tour.slack.workspace.next_ts()}", "name": "Payments Engineer"}
+        body = json.dumps({**hire, "role": "engineer", "team": "Payments", "start": "2026-12-01"}).encode()
+        status, again = await self.call("new-hire", body), await self.call("new-hire", body)
+        await self._ended("new-hire-checklist", before, 1)
+        new = sorted(set(self.jira.state()) - issues)
+        self.tour.say(f"   Called twice with the same id, answered with HTTP {status} and {again}; one run.")
+        self._show_issues(new)
+        if len(new) != 2:
+            raise TourFailed(f"expected two issues, found {len(new)}")
+
+    async def _known(self) -> set[str]:
+        return {head.run for head in await self.tour.store.heads(1_000, private=True)}
+
+    async def _ended(self, workflow: str, before: set[str], runs: int, status: str = "done") -> Sequence[Head]:
+        """The runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
+        fresh: list[Head] = []
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while len(fresh) < runs or any(head.status in UNFINISHED for head in fresh):
+                    await asyncio.sleep(0.02)
+                    heads = await self.tour.store.heads(1_000, private=True)
+                    fresh = [head for head in heads if head.run not in before and head.workflow == workflow]
+        except TimeoutError:
+            raise TourFailed(f"{workflow} did not end within {PATIENCE:.0f} seconds") from None
+        if bad := [head for head in fresh if head.status != status]:
+            raise TourFailed(f"a run of {workflow} is {bad[0].status}: {bad[0].reason.rstrip('.')}")
+        if len(fresh) != runs:
+            raise TourFailed(f"expected {runs} runs of {workflow}, found {len(fresh)}")
+        return fresh
+
+    def _show_issues(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            issue = as_object(self.jira.state()[key])
+            self.tour.say(f"   Jira  {key}  {issue.get('type')}: {issue.get('summary')}")
+
+    def _show_comments(self, key: str) -> None:
+        comments = as_list(as_object(self.jira.state().get(key)).get("comments"))
+        for comment in map(as_object, comments[-2:]):
+            name = self.jira.site.users[as_text(comment.get("author"))].name
+            self.tour.say(f"   {key}  {name}: {shorten(as_text(comment.get('body')), _WIDTH)}")
+
+
+def _last(messages: Sequence[Message], words: str) -> Message:
+    for message in reversed(messages):
+        if words in message.text:
+            return message
+    raise TourFailed(f"the world has no message about {words!r}")

@@ -1,0 +1,1 @@
+"""The embedded stack: one process on SQLite, with an HTTP server and Socket Mode."""

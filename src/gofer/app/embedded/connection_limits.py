@@ -1,0 +1,110 @@
+"""Bounds of connections: how long one may be open without a request, and how many may be open at once.
+
+uvicorn waits for the end of a request's headers for ever, and at its own `limit_concurrency` refuses whoever asks next
+rather than those who never finish asking. Here the ones that have waited longest make room.
+"""
+
+import asyncio
+import math
+import resource
+from dataclasses import dataclass
+
+from gofer.app.embedded.framing import StrictProtocol
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What connections may take of a server."""
+
+    header_seconds: float = 10.0
+    """From the beginning of a connection, or the end of an answer, to the end of the next request's headers."""
+    connections: int = 500
+    """Open at once; fewer where the process may not have twice as many files."""
+
+
+BOUNDS = Bounds()
+
+
+class Lobby:
+    """The connections of a server that have no request under way, those that wait longest first.
+
+    One timer serves them all, so that a request costs it two changes of a dict.
+    """
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._seconds = bounds.header_seconds
+        self._waiting: dict[asyncio.Transport, tuple[float, float]] = {}
+        """Until when each waits, by the loop's clock, and how many bytes of its last answer it had not taken."""
+        self._timer: asyncio.TimerHandle | None = None
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most = bounds.connections if files == resource.RLIM_INFINITY else min(bounds.connections, files // 2)
+        """Connections that may be open at once."""
+
+    def enter(self, transport: asyncio.Transport) -> None:
+        """A connection waits from now on, unless it does already: single bytes gain it no time."""
+        if transport not in self._waiting:
+            self._wait(transport, math.inf)
+
+    def leave(self, transport: asyncio.Transport) -> None:
+        """A connection has a request under way, or is lost."""
+        self._waiting.pop(transport, None)
+
+    def make_room(self) -> None:
+        """Ends the connection that waits longest; when all others are at work, that is the newest."""
+        if transport := next(iter(self._waiting), None):
+            self.leave(transport)
+            transport.abort()
+
+    def _wait(self, transport: asyncio.Transport, unsent: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._waiting[transport] = (loop.time() + self._seconds, unsent)
+        if self._timer is None:
+            self._timer = loop.call_later(self._seconds, self._sweep)
+
+    def _sweep(self) -> None:
+        self._timer = None
+        loop = asyncio.get_running_loop()
+        while first := next(iter(self._waiting.items()), None):
+            transport, (until, before) = first
+            if until > loop.time():
+                self._timer = loop.call_at(until, self._sweep)
+                return
+            self.leave(transport)
+            # A long answer may take a slow reader its time, as long as he takes any of it.
+            if 0 < (unsent := transport.get_write_buffer_size()) < before:
+                self._wait(transport, unsent)
+            else:
+                transport.abort()
+
+
+def guarded(bounds: Bounds) -> type[asyncio.Protocol]:
+    """uvicorn's HTTP/1.1 for one server whose connections keep to the bounds."""
+    lobby = Lobby(bounds)
+
+    class Guarded(StrictProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            lobby.enter(transport)
+            if len(self.connections) > lobby.most:
+                lobby.make_room()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            lobby.leave(self.transport)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._look()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._look()
+
+        def _look(self) -> None:
+            # A connection that became a WebSocket belongs to another protocol.
+            if (self.cycle and not self.cycle.response_complete) or self not in self.connections:
+                lobby.leave(self.transport)
+            else:
+                lobby.enter(self.transport)
+
+    return Guarded

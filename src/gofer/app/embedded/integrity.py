@@ -1,0 +1,215 @@
+"""The check that a folder still has the database, and the log, that its installation key was used with.
+
+With the key and without the runs Gofer would answer old mentions again. Two small files outlive the database: `used`
+names the database that the key was used with, and `unclean` exists while a Gofer serves. SQLite removes its log when
+the last process closes the database in good order, so a missing log is a loss only after an unclean stop.
+"""
+
+import contextlib
+import secrets
+import sqlite3
+from collections.abc import Generator
+from pathlib import Path
+
+from gofer.app.embedded.serving_lock import serving_elsewhere
+from gofer.app.embedded.state_files import refused, write_secret
+from gofer.stores.sqlite.database import VERSION
+from gofer.stores.sqlite.key_file import is_key_file
+from gofer.values.errors import ConfigError, TemporaryError
+
+DATABASE = "gofer.db"
+LOG = "gofer.db-wal"
+KEY = "installation.key"
+BLOBS = "blobs"
+KEYS = "keys"
+"""The keys of runs."""
+USED = "used"
+"""The identity of the database that the key was used with, as `PRAGMA application_id`."""
+WORLD = "world"
+"""There while the state in the folder is that of a simulated world."""
+UNCLEAN = "unclean"
+"""There while a Gofer serves; removed when it stops in good order."""
+RESTORING = "restoring"
+"""The folder in which `gofer restore` prepares the state; there until everything is in its place."""
+
+_ANSWERS = "without its runs old mentions would be answered again"
+_DO = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to begin anew."
+
+
+def check_intact(data: Path, *, alone: bool) -> None:
+    """Raise ConfigError when something of a folder that was used before is missing, or cannot be read.
+
+    `alone` says that no other process serves the folder, as the right to serve it proves.
+    """
+    try:
+        holder = None
+        if not alone:
+            holder = serving_elsewhere(data)
+        if holder is not None:
+            _check_live(data, holder)
+        _check(data)
+    except OSError as error:
+        raise refused(Path(error.filename or data), error) from error
+
+
+def _check(data: Path) -> None:
+    if (data / RESTORING).exists():
+        raise ConfigError(f"A restore into {data} did not come to its end; run `gofer restore` with the backup again.")
+    used = _used(data)
+    if used is not None:
+        _check_there(data / DATABASE)
+    else:
+        _check_not_lost(data)
+    _check_log(data)
+    _check_ruined(data)
+    if used is not None:
+        _check_same(data, used)
+        check_keys(data)
+
+
+def _check_live(data: Path, holder: str) -> None:
+    """Raise ConfigError when a file that the running Gofer has open is gone."""
+    if not (data / UNCLEAN).exists():
+        return
+    for path in (data / DATABASE, data / LOG):
+        if not path.exists():
+            lost = f"{path} is gone, and the Gofer that serves {data} uses it ({holder})"
+            raise ConfigError(f"{lost}. Stop that Gofer, which may still save what the file held, then start it again.")
+
+
+def _check_not_lost(data: Path) -> None:
+    """Raise ConfigError when a folder without a database has what only an installation with runs leaves."""
+    if not _size(data / DATABASE) and (_size(data / KEYS) or _has_bodies(data)):
+        raise ConfigError(f"{data / DATABASE} is missing, and {_ANSWERS}. {_DO}")
+
+
+def _has_bodies(data: Path) -> bool:
+    try:
+        return any((data / BLOBS).iterdir())
+    except FileNotFoundError:
+        return False
+
+
+def mark_used(data: Path) -> None:
+    """Write down which database the installation key is used with. Raises TemporaryError, ConfigError."""
+    if not _size(data / DATABASE):
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(data / DATABASE, timeout=5)) as connection:
+            identity = _identify(connection)
+    except sqlite3.Error as error:
+        raise TemporaryError(f"{data / DATABASE} cannot be opened ({error}); check the folder and the disk.") from error
+    if _used(data) != str(identity):
+        _write(data / USED, str(identity))
+
+
+@contextlib.contextmanager
+def unclean_until_closed(data: Path) -> Generator[None]:
+    """Mark a folder as being served. Enter it after the database is open and leave it before it is closed."""
+    _write(data / UNCLEAN, "")
+    try:
+        yield
+    finally:
+        # Before the database is closed: a process that is killed in between leaves the log, and no mark.
+        (data / UNCLEAN).unlink(missing_ok=True)
+
+
+def forget_unclean_stop(data: Path) -> None:
+    """Remove the mark of a killed Gofer after this process moved its log into the database and removed it.
+
+    Call it with the right to serve the folder.
+    """
+    if not (data / LOG).exists():
+        (data / UNCLEAN).unlink(missing_ok=True)
+
+
+def _check_there(path: Path) -> None:
+    if not path.exists():
+        raise ConfigError(f"{path} is missing, and {_ANSWERS}. {_DO}")
+    if not _size(path):
+        raise ConfigError(f"{path} is empty, and {_ANSWERS}. {_DO}")
+
+
+def _check_log(data: Path) -> None:
+    if (data / UNCLEAN).exists() and (data / DATABASE).exists() and not (data / LOG).exists():
+        lost = f"{data / LOG} is missing although the last Gofer was killed: what it wrote last stood there."
+        anyway = f"If that is no loss, delete {data / UNCLEAN} and start again."
+        raise ConfigError(f"{lost} Put the file back, or restore a backup with `gofer restore`. {anyway}")
+
+
+def _check_same(data: Path, used: str) -> None:
+    found = _identity(data / DATABASE)
+    if found is not None and found != used:
+        raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_ANSWERS}. {_DO}")
+
+
+def check_keys(data: Path) -> None:
+    """Raise ConfigError when runs have no file of keys, or one that holds none. Raises OSError."""
+    _check_ruined(data)
+    path = data / KEYS
+    # A Gofer that was killed before its first run leaves an empty file.
+    if not _size(path) and _needs_keys(data / DATABASE):
+        told = "is empty" if path.exists() else "is missing"
+        raise ConfigError(f"{path} {told}, and without it no run here can be read. {_DO}")
+
+
+def _check_ruined(data: Path) -> None:
+    path = data / KEYS
+    if _size(path) and not is_key_file(path):
+        raise ConfigError(f"{path} is no file of keys, and without it no run here can be read. {_DO}")
+
+
+def _needs_keys(path: Path) -> bool:
+    """Return whether a database has frames whose keys are in a file of their own."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            found = connection.execute("SELECT 1 FROM frames WHERE length(frame) > 0 LIMIT 1").fetchone()
+    except sqlite3.Error:
+        # The one who opens it next says what is wrong with it.
+        return False
+    return version == VERSION and found is not None
+
+
+def _used(data: Path) -> str | None:
+    try:
+        return (data / USED).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return ""
+
+
+def _identity(path: Path) -> str | None:
+    """Return the identity that a database has, "0" for one without, None for one that cannot be read."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return str(connection.execute("PRAGMA application_id").fetchone()[0])
+    except sqlite3.Error:
+        # The one who opens it next says what is wrong with it.
+        return None
+
+
+def _identify(connection: sqlite3.Connection) -> int:
+    connection.isolation_level = None
+    connection.execute("BEGIN IMMEDIATE")
+    (identity,) = connection.execute("PRAGMA application_id").fetchone()
+    if not identity:
+        identity = 1 + secrets.randbelow(2**31 - 1)
+        connection.execute(f"PRAGMA application_id={identity}")
+    connection.execute("COMMIT")
+    return int(identity)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_secret(path, text)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,58 @@
+"""How is everything opened for a real Slack: settings checked, token tried, deliveries heard, runs continued?"""
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.app.embedded.server import LOCAL
+from gofer.app.embedded.socket_mode import connected
+from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.notion_token import Tell
+from gofer.app.required_settings import check_complete
+from gofer.app.settings import Settings
+from gofer.app.slack_app import SlackApp, identify
+from gofer.app.slack_manifest import needed
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import Http
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Gofer that serves a real Slack."""
+
+    laptop: Laptop
+    app: SlackApp
+    lacking: tuple[str, ...]
+    """Scopes that the workflows need and the app does not have."""
+
+
+@contextlib.asynccontextmanager
+async def open_service(
+    settings: Settings, root: Path, port: int, tell_token: Tell | None = None, *, host: str = LOCAL
+) -> AsyncGenerator[Service]:
+    """Serves while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
+
+    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
+    verification token is taken, and is told of it.
+    Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
+    when the port is taken.
+    """
+    check_complete(settings)
+    async with contextlib.AsyncExitStack() as stack:
+        laptop = await stack.enter_async_context(open_laptop(settings, root, port, host=host, tell_token=tell_token))
+        app = await _identify(settings, laptop.worker.services.outside.http)
+        if settings.slack_app_token:
+            await stack.enter_async_context(connected(laptop.settings, laptop.editions.hear))
+        await stack.enter_async_context(working(laptop.worker, laptop.clockwork, laptop.watcher))
+        workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
+        scopes = needed(workflows, laptop.worker.services.tools.values())
+        lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)
+        yield Service(laptop, app, lacking)
+
+
+async def _identify(settings: Settings, http: Http) -> SlackApp:
+    try:
+        return await identify(settings, http)
+    except TemporaryError as error:
+        raise TemporaryError(f"Slack cannot be reached ({error}); check the network, then start again.") from error

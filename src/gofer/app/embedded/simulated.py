@@ -1,0 +1,175 @@
+"""How do simulators stand in for the systems outside, each a server on this machine?"""
+
+import contextlib
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import httpx2
+
+from gofer.app.embedded.server import serve
+from gofer.app.otlp_settings import nothing_real
+from gofer.app.receivers import PATHS
+from gofer.app.settings import Settings
+from gofer.simulators.github import GitHubSimulator
+from gofer.simulators.jira import JiraSimulator
+from gofer.simulators.notion import NotionSimulator
+from gofer.simulators.slack import SlackSimulator
+from gofer.values.canonical_json import as_object
+from gofer.values.outside import SystemClock, random_id, random_key
+from gofer.values.secret import Secret
+
+Simulator = SlackSimulator | JiraSimulator | NotionSimulator | GitHubSimulator
+
+
+@dataclass(slots=True)
+class Simulated:
+    """The systems that are simulated; None for one that the world does not have."""
+
+    slack: SlackSimulator | None = None
+    jira: JiraSimulator | None = None
+    notion: NotionSimulator | None = None
+    github: GitHubSimulator | None = None
+    urls: dict[str, str] = field(default_factory=dict[str, str])
+    """Where each listens, by name."""
+
+    @property
+    def systems(self) -> Mapping[str, Simulator]:
+        """Those that are there, by name."""
+        every = {"slack": self.slack, "jira": self.jira, "notion": self.notion, "github": self.github}
+        return {name: system for name, system in every.items() if system is not None}
+
+    def subscribe(self, front: str) -> None:
+        """Each delivers what happens in it to Gofer's front from now on."""
+        for name, system in self.systems.items():
+            system.subscribe(front + PATHS[name])
+
+    def state(self) -> dict[str, object]:
+        """What is in each, as plain JSON, for comparing the world before and after."""
+        return {name: _state(system) for name, system in self.systems.items()}
+
+    async def settled(self) -> None:
+        """Waits until nobody has anything to deliver."""
+        for system in self.systems.values():
+            await system.settled()
+
+
+def _state(system: Simulator) -> Mapping[str, object]:
+    return system.snapshot() if isinstance(system, SlackSimulator) else system.state()
+
+
+async def simulate(
+    stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
+) -> tuple[Simulated, Settings]:
+    """Starts what a world describes; the settings given back lead there, and to nothing real."""
+    simulated, settings = Simulated(), _without_credentials(settings)
+    for name, start in _STARTS.items():
+        if name in world:
+            settings = await start(stack, simulated, settings, world, http)
+    return simulated, settings
+
+
+def _without_credentials(settings: Settings) -> Settings:
+    """Nothing of the real outside can be reached from a simulated world, whatever the environment says."""
+    return replace(
+        settings,
+        slack_bot_token=Secret(""),
+        slack_signing_secrets=(),
+        jira_base_url="",
+        jira_api_token=Secret(""),
+        jira_webhook_secrets=(),
+        notion_token=Secret(""),
+        notion_webhook_secrets=(),
+        github_token=Secret(""),
+        github_webhook_secrets=(),
+        jira_account_id="",
+        notion_bot_id="",
+        github_login="",
+        webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
+        public_url="",
+        otlp=nothing_real(settings.otlp),
+    )
+
+
+async def _slack(
+    stack: contextlib.AsyncExitStack,
+    simulated: Simulated,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+) -> Settings:
+    token, secret = random_id(), random_id()
+    slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
+    stack.push_async_callback(slack.close)
+    simulated.slack, simulated.urls["slack"] = slack, await stack.enter_async_context(serve(slack.app))
+    return replace(
+        settings,
+        slack_api_url=f"{simulated.urls['slack']}/api/",
+        slack_bot_token=Secret(token),
+        slack_signing_secrets=(Secret(secret),),
+    )
+
+
+async def _jira(
+    stack: contextlib.AsyncExitStack,
+    simulated: Simulated,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+) -> Settings:
+    email, token, secret = "gofer@example.com", random_id(), random_id()
+    part = as_object(world["jira"])
+    jira = JiraSimulator(part, clock=SystemClock().now, http=http, email=email, token=token, webhook_secret=secret)
+    stack.push_async_callback(jira.close)
+    simulated.jira, simulated.urls["jira"] = jira, await stack.enter_async_context(serve(jira.app))
+    return replace(
+        settings,
+        jira_base_url=simulated.urls["jira"],
+        jira_email=email,
+        jira_api_token=Secret(token),
+        jira_webhook_secrets=(Secret(secret),),
+        jira_account_id=jira.site.account,
+    )
+
+
+async def _notion(
+    stack: contextlib.AsyncExitStack,
+    simulated: Simulated,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+) -> Settings:
+    token, secret = random_id(), random_id()
+    part = as_object(world["notion"])
+    notion = NotionSimulator(part, clock=SystemClock().now, http=http, token=token, verification_token=secret)
+    stack.push_async_callback(notion.close)
+    simulated.notion, simulated.urls["notion"] = notion, await stack.enter_async_context(serve(notion.app))
+    return replace(
+        settings,
+        notion_base_url=simulated.urls["notion"],
+        notion_token=Secret(token),
+        notion_webhook_secrets=(Secret(secret),),
+    )
+
+
+async def _github(
+    stack: contextlib.AsyncExitStack,
+    simulated: Simulated,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+) -> Settings:
+    token, secret = random_id(), random_id()
+    part = as_object(world["github"])
+    github = GitHubSimulator(part, clock=SystemClock().now, http=http, token=token, webhook_secret=secret)
+    stack.push_async_callback(github.close)
+    simulated.github, simulated.urls["github"] = github, await stack.enter_async_context(serve(github.app))
+    return replace(
+        settings,
+        github_api_url=simulated.urls["github"],
+        github_token=Secret(token),
+        github_webhook_secrets=(Secret(secret),),
+    )
+
+
+_STARTS = {"slack": _slack, "jira": _jira, "notion": _notion, "github": _github}

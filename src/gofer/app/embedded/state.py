@@ -1,0 +1,191 @@
+"""The embedded state of one GOFER_DATA folder, and the right to serve it."""
+
+import contextlib
+import fcntl
+import logging
+import os
+import re
+import secrets
+import sqlite3
+from collections.abc import AsyncGenerator, Generator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from gofer.app.embedded.integrity import (
+    BLOBS,
+    DATABASE,
+    KEY,
+    KEYS,
+    LOG,
+    UNCLEAN,
+    check_intact,
+    forget_unclean_stop,
+    mark_used,
+    unclean_until_closed,
+)
+from gofer.app.embedded.serving_lock import LOCK, read_holder, refusal, sign
+from gofer.app.embedded.state_files import refused, write_secret
+from gofer.app.private_files import tighten_folder
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite import schedule_marks as marks
+from gofer.stores.sqlite.blobs import DirectoryBlobs
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import KeyFile
+from gofer.stores.sqlite.queue import SqliteQueue
+from gofer.stores.sqlite.schedule_marks import SqliteMarks
+from gofer.stores.sqlite.upgrade import move_keys
+from gofer.values.errors import ConfigError
+from gofer.values.outside import Clock
+from gofer.values.secret import Secret
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The embedded state of one GOFER_DATA folder."""
+
+    store: SqliteStore
+    blobs: DirectoryBlobs
+    queue: SqliteQueue
+    marks: SqliteMarks
+    database: Database
+    """The file that all of these but the bodies are kept in."""
+
+
+@contextlib.contextmanager
+def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[State]:
+    """The state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
+
+    With `upgrade` a state of the version before is taken over: no other process may use the folder then.
+    """
+    make_folder(data)
+    # The process that may upgrade is alone with the folder.
+    check_intact(data, alone=upgrade)
+    keys = KeyFile(data / KEYS)
+    schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
+    database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
+    try:
+        store = SqliteStore(database, keys)
+        blobs = DirectoryBlobs(data / BLOBS)
+        yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database), database)
+    finally:
+        database.close()
+        keys.close()
+        _forget_unclean_stop(data)
+
+
+@contextlib.asynccontextmanager
+async def served_state(data: Path, clock: Clock) -> AsyncGenerator[State]:
+    """Hold the right to serve a folder and open its state. Raises ConfigError, TemporaryError, Damaged."""
+    with serving(data), open_state(data, clock) as state, unclean_until_closed(data):
+        await forgive_clock(state, clock)
+        yield state
+
+
+async def forgive_clock(state: State, clock: Clock) -> None:
+    """Count as due what a clock that was ahead put into the future. Raises TemporaryError, Damaged.
+
+    Only with the right to serve the folder: it proves that every earlier owner is dead.
+    """
+    heads = await state.store.bring_back(int(clock.now() * 1000))
+    messages = await state.queue.bring_forward()
+    if heads or messages:
+        _log.warning("the clock was set back; made due: runs %d, queue messages %d", heads, messages)
+
+
+@contextlib.contextmanager
+def read_state(data: Path, clock: Clock) -> Generator[State]:
+    """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
+    check_intact(data, alone=False)
+    if not (data / DATABASE).exists():
+        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
+    with open_state(data, clock, upgrade=False) as state:
+        yield state
+
+
+@contextlib.contextmanager
+def serving(data: Path) -> Generator[None]:
+    """Hold the right to serve a folder. Raises ConfigError when another process has it, or the disk refuses."""
+    make_folder(data)
+    handle = _open_lock(data / LOCK)
+    try:
+        _take(handle, data)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, data: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sign(handle)
+    except BlockingIOError as error:
+        raise ConfigError(refusal(data, read_holder(handle))) from error
+    except OSError as error:
+        raise refused(data / LOCK, error) from error
+
+
+def installation_key(data: Path) -> Secret:
+    """Return the key that run ids are made with; it is created on first use and kept beside the state.
+
+    From here on the folder needs the database that is there now. Raises ConfigError, TemporaryError.
+    """
+    path = data / KEY
+    try:
+        if not path.exists():
+            _create_key(data)
+        text = path.read_bytes().decode("ascii", "replace").strip()
+    except OSError as error:
+        raise refused(path, error) from error
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        # With another key a mention that was answered before would be answered again.
+        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start anew.")
+    mark_used(data)
+    return Secret(text)
+
+
+def _create_key(data: Path) -> None:
+    path = data / KEY
+    if _has_heads(data / DATABASE):
+        told = "is missing, and with another one old mentions would be answered again"
+        raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
+    write_secret(path, secrets.token_hex(32))
+
+
+def _open_lock(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def _forget_unclean_stop(data: Path) -> None:
+    """Remove the mark of a killed Gofer if closing the database here removed its log in good order."""
+    if not (data / UNCLEAN).exists() or (data / LOG).exists():
+        return
+    with contextlib.suppress(ConfigError), serving(data):
+        forget_unclean_stop(data)
+
+
+def _has_heads(database: Path) -> bool:
+    if not database.exists():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM heads LIMIT 1").fetchone() is not None
+    except sqlite3.Error:
+        # Who opens it next says what is wrong with it; until then nothing may be made anew.
+        return True
+
+
+def make_folder(data: Path) -> None:
+    """Create the folder of a state for its owner only. Raises ConfigError."""
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tighten_folder(data)
+    except OSError as error:
+        raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

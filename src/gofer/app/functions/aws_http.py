@@ -1,0 +1,172 @@
+"""How does a signed request reach a service of AWS? Over connections that are kept, three times when it has to."""
+
+import hashlib
+import hmac
+import http.client
+import queue
+import random
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from botocore.exceptions import EndpointConnectionError  # pyright: ignore[reportMissingTypeStubs]
+
+from gofer.values.outside import Clock
+from gofer.values.secret import Secret
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Signs requests to one service in one Region."""
+
+    key_id: str
+    key: Secret
+    token: str
+    """Of the session; empty where the keys are somebody's own."""
+    region: str
+    service: str
+
+    def headers(
+        self, method: str, host: str, path: str, given: Mapping[str, str], body: bytes, now: float
+    ) -> dict[str, str]:
+        """All headers of a request without a query; `path` is percent-encoded, names in `given` are lower case."""
+        at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+        content = hashlib.sha256(body).hexdigest()
+        headers = {**given, "host": host, "x-amz-date": at}
+        headers |= {"x-amz-content-sha256": content} if self.service == "s3" else {}
+        headers |= {"x-amz-security-token": self.token} if self.token else {}
+        names = sorted(headers)
+        told = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
+        canonical = "\n".join([method, path, "", told, ";".join(names), content])
+        scope = f"{at[:8]}/{self.region}/{self.service}/aws4_request"
+        said = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        signature = hmac.new(self._key_of(at[:8]), said.encode(), hashlib.sha256).hexdigest()
+        credential = f"Credential={self.key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
+        return {**headers, "authorization": f"{_ALGORITHM} {credential}"}
+
+    def _key_of(self, day: str) -> bytes:
+        key = f"AWS4{self.key.reveal()}".encode()
+        for part in (day, self.region, self.service, "aws4_request"):
+            key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+        return key
+
+
+ATTEMPTS = 3
+TIMEOUT = 5.0
+_PAUSE = 0.05
+_BUSY = (
+    *(b"ThrottlingException", b"ProvisionedThroughputExceededException", b"RequestLimitExceeded"),
+    *(b"RequestThrottled", b"TransactionInProgressException", b"SlowDown", b"TooManyRequestsException"),
+)
+"""Refusals that are worth another attempt, beside all answers from 500 on."""
+
+Answer = tuple[int, Mapping[str, str], bytes]
+"""Status, headers with lower-case names, body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where AWS is, and as whom it is asked."""
+
+    key_id: str
+    key: Secret
+    token: str
+    region: str
+    endpoint: str
+    """AWS_ENDPOINT_URL; empty is AWS itself."""
+
+    def origin(self, service: str, bucket: str = "") -> str:
+        """Where a service is reached; a bucket has an address of its own."""
+        if self.endpoint:
+            return self.endpoint.rstrip("/")
+        china = ".cn" if self.region.startswith("cn-") else ""
+        return f"https://{f'{bucket}.' if bucket else ''}{service}.{self.region}.amazonaws.com{china}"
+
+
+def read_account(environment: Mapping[str, str]) -> Account:
+    """The account of a function, as Lambda sets it."""
+    return Account(
+        environment.get("AWS_ACCESS_KEY_ID", ""),
+        Secret(environment.get("AWS_SECRET_ACCESS_KEY", "")),
+        token=environment.get("AWS_SESSION_TOKEN", ""),
+        region=environment.get("AWS_REGION", ""),
+        endpoint=environment.get("AWS_ENDPOINT_URL", ""),
+    )
+
+
+@dataclass
+class Wire:
+    """Signed requests to one service; connections are kept."""
+
+    account: Account
+    service: str
+    clock: Clock
+    bucket: str = ""
+    tls: ssl.SSLContext | None = None
+    timeout: float = TIMEOUT
+    """Seconds for each step of an exchange."""
+    _idle: "queue.SimpleQueue[http.client.HTTPConnection]" = field(default_factory=queue.SimpleQueue)
+
+    def __post_init__(self) -> None:
+        self._origin = self.account.origin(self.service, self.bucket)
+        self._host = urlsplit(self._origin).netloc
+        account = self.account
+        self._signer = Signer(
+            account.key_id, account.key, token=account.token, region=account.region, service=self.service
+        )
+
+    def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """The answer to a request, whatever its status. Raises EndpointConnectionError."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                answer = self._once(method, path, headers, body)
+            except (OSError, http.client.HTTPException) as error:
+                if attempt == ATTEMPTS:
+                    raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
+                # What was kept beside it was closed as well, while nobody looked: Lambda may sleep for minutes.
+                self.close()
+            else:
+                if attempt == ATTEMPTS or not _busy(answer):
+                    return answer
+            # A connection that was closed while nobody looked is no reason to wait, what is busy is.
+            time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
+        raise AssertionError("the last attempt returns or raises")
+
+    def close(self) -> None:
+        """Closes the connections that were kept."""
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
+    def _once(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        signed = self._signer.headers(method, self._host, path, headers, body, self.clock.now())
+        connection = self._connection()
+        try:
+            connection.request(method, path, body=body, headers=signed)
+            response = connection.getresponse()
+            received = {name.lower(): value for name, value in response.getheaders()}
+            answer = response.status, received, response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.put(connection)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            pass
+        if self._origin.startswith("http://"):
+            return http.client.HTTPConnection(self._host, timeout=self.timeout)
+        self.tls = self.tls or ssl.create_default_context()
+        return http.client.HTTPSConnection(self._host, timeout=self.timeout, context=self.tls)
+
+
+def _busy(answer: Answer) -> bool:
+    status, _, body = answer
+    return status >= 500 or (status >= 400 and any(code in body[:2_000] for code in _BUSY))

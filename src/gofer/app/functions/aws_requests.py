@@ -1,0 +1,161 @@
+"""How does a door reach AWS without the half second that it takes to load boto3? By the few requests that it makes.
+
+Operations look as a boto3 client's do: keyword arguments in, a JSON object out, botocore's errors. So everything above
+them is the same, and is tried with both.
+"""
+
+import base64
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+
+from gofer.app.functions.aws_http import Answer, Wire
+from gofer.values.errors import TemporaryError
+
+_NAMES_AT_ONCE = 10
+"""Parameters that one request takes."""
+_S3_CODE = re.compile(rb"<Code>(\w+)</Code>")
+
+
+def code_of(answer: Answer) -> str:
+    """The name of a refusal; empty for an answer that is none."""
+    status, headers, body = answer
+    if status < 300:
+        return ""
+    # The older name of an error, where the service has one.
+    older = headers.get("x-amzn-query-error", "").partition(";")[0]
+    kind = str(_object(body).get("__type", "")).rpartition("#")[2]
+    return older or kind or str(status)
+
+
+def operation(wire: Wire, target: str, name: str, version: str = "1.0") -> Callable[..., Any]:
+    """One operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
+    words = "".join(word.capitalize() for word in name.split("_"))
+    headers = {"content-type": f"application/x-amz-json-{version}", "x-amz-target": f"{target}.{words}"}
+
+    def ask(**arguments: object) -> Mapping[str, Any]:
+        body = json.dumps(arguments, default=_base64).encode()
+        answer = wire.send("POST", "/", headers, body)
+        said = _object(answer[2])
+        if code := code_of(answer):
+            raise ClientError({**said, "Error": {"Code": code, "Message": ""}}, words)
+        return said
+
+    ask.__name__ = name
+    return ask
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(type(value).__name__)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body, object_hook=_with_bytes)
+    except (ValueError, RecursionError):
+        return {}
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
+    """Binary attributes as bytes: an attribute value has one key, its type."""
+    match value:
+        case {"B": str(text)} if len(value) == 1:
+            return {"B": base64.b64decode(text)}
+        case _:
+            return value
+
+
+class LightDynamo:
+    """What the stores use of DynamoDB."""
+
+    def __init__(self, wire: Wire) -> None:
+        def ask(name: str) -> Callable[..., Any]:
+            return operation(wire, "DynamoDB_20120810", name)
+
+        self.get_item = ask("get_item")
+        self.batch_get_item = ask("batch_get_item")
+        self.query = ask("query")
+        self.scan = ask("scan")
+        self.put_item = ask("put_item")
+        self.update_item = ask("update_item")
+        self.delete_item = ask("delete_item")
+        self.transact_write_items = ask("transact_write_items")
+        self.batch_write_item = ask("batch_write_item")
+
+
+class LightSqs:
+    """What the queue uses of SQS."""
+
+    def __init__(self, wire: Wire) -> None:
+        def ask(name: str) -> Callable[..., Any]:
+            return operation(wire, "AmazonSQS", name)
+
+        self.send_message = ask("send_message")
+        self.receive_message = ask("receive_message")
+        self.change_message_visibility = ask("change_message_visibility")
+        self.delete_message = ask("delete_message")
+
+
+class LightS3:
+    """What a door reads of S3 where workflows are published, and adds where bodies are kept."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def get_object(self, *, Bucket: str, Key: str) -> Mapping[str, Any]:  # noqa: N803 - as boto3 has it
+        """An object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
+        status, headers, body = self._wire.send("GET", self._path(Bucket, Key), {}, b"")
+        if status != 200:
+            # Doors may list the bucket too, so what is forbidden is not what is missing.
+            raise ClientError({"Error": {"Code": _code(status, body)}}, "GetObject")
+        return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
+
+    def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> Mapping[str, Any]:  # noqa: N803
+        """Adds an object. Raises ClientError, `PreconditionFailed` for one that is there."""
+        status, headers, body = self._wire.send("PUT", self._path(Bucket, Key), {"if-none-match": IfNoneMatch}, Body)
+        if status != 200:
+            raise ClientError({"Error": {"Code": _code(status, body)}}, "PutObject")
+        return {"ETag": headers.get("etag", "")}
+
+    def _path(self, bucket: str, key: str) -> str:
+        beside = f"/{bucket}" if self._wire.account.endpoint else ""
+        return f"{beside}/{quote(key)}"
+
+
+def _code(status: int, body: bytes) -> str:
+    found = _S3_CODE.search(body)
+    return found[1].decode() if found else str(status)
+
+
+class LightParameters:
+    """Parameter Store, SecureStrings decrypted."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._get = operation(wire, "AmazonSSM", "get_parameters", "1.1")
+        self._put = operation(wire, "AmazonSSM", "put_parameter", "1.1")
+
+    def read(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See ParameterStore.read."""
+        found: dict[str, str] = {}
+        for first in range(0, len(names), _NAMES_AT_ONCE):
+            try:
+                page = self._get(Names=list(names[first : first + _NAMES_AT_ONCE]), WithDecryption=True)
+            except (ClientError, BotoCoreError) as error:
+                raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
+            found |= {item["Name"]: item["Value"] for item in page["Parameters"]}
+        return found
+
+    def write(self, name: str, value: str) -> None:
+        """Replaces a SecureString. Raises TemporaryError."""
+        try:
+            self._put(Name=name, Value=value, Type="SecureString", Overwrite=True)
+        except (ClientError, BotoCoreError) as error:
+            raise TemporaryError(f"The parameter cannot be written now ({type(error).__name__}).") from error

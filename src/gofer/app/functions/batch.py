@@ -1,0 +1,101 @@
+"""Which doorbells are in a batch of SQS, and which of them have to come back?
+
+Lambda deletes those of a batch that are not named as failed, but only when the whole batch is done; until then a bell
+that was answered would be heard again. So each is deleted when it is answered, except the last, which Lambda deletes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.stores.queue import DeadLetter, Doorbell, Queue
+from gofer.values.canonical_json import as_list, as_object, as_text, decode
+from gofer.values.errors import BadRequest
+
+_RUN = re.compile(r"[0-9a-f]{24}")
+_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one event of the queue holds."""
+
+    bells: Mapping[str, Doorbell]
+    """By the id of their message."""
+    malformed: Mapping[str, str]
+    """Receipts of messages that are no doorbells, by id: they come back until they are dead letters, for people."""
+
+
+def read_batch(event: object) -> Batch:
+    """The doorbells in an event. Raises BadRequest when it is no event of SQS: then nothing can be named as failed."""
+    records = as_object(event).get("Records")
+    if not isinstance(records, list):
+        raise BadRequest(400, "This is no event of SQS.")
+    bells: dict[str, Doorbell] = {}
+    malformed: dict[str, str] = {}
+    for record in map(as_object, as_list(as_object(event).get("Records"))):
+        message, bell = as_text(record.get("messageId")), _bell(record)
+        if bell is None:
+            malformed[message] = as_text(record.get("receiptHandle"))
+        else:
+            bells[message] = bell
+    if "" in bells or "" in malformed:
+        raise BadRequest(400, "A record has no messageId.")
+    return Batch(bells, malformed)
+
+
+def failures(messages: Sequence[str]) -> dict[str, object]:
+    """What Lambda is told: these messages come back."""
+    return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
+
+
+def _bell(record: Mapping[str, object]) -> Doorbell | None:
+    try:
+        run = as_text(as_object(decode(as_text(record.get("body")).encode())).get("run"))
+    except BadRequest:
+        return None
+    receipt = as_text(record.get("receiptHandle"))
+    receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
+    if not _RUN.fullmatch(run) or not receipt:
+        return None
+    return Doorbell(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
+
+
+@dataclass(slots=True)
+class BatchQueue:
+    """The queue as the worker of one batch sees it."""
+
+    queue: Queue
+    under_way: set[str] = field(default_factory=set[str])
+    """Receipts of bells that were not answered yet."""
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.ring."""
+        await self.queue.ring(run, delay)
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        """See Queue.receive. Lambda hears the bells: there are none but those of the batch."""
+        return ()
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        """See Queue.extend."""
+        await self.queue.extend(bell, visibility)
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        """See Queue.acknowledge."""
+        if self.under_way - {bell.receipt}:
+            await self.queue.acknowledge(bell)
+        self.under_way.discard(bell.receipt)
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """See Queue.bury."""
+        await self.queue.bury(bell, why)
+        self.under_way.discard(bell.receipt)
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried."""
+        return await self.queue.buried(limit)
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self.queue.forget_dead(before)

@@ -1,0 +1,88 @@
+"""The dashboard function: Gofer's own pages, behind a sign-in with Slack."""
+
+from collections.abc import Mapping
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
+from gofer.app.aws.settings import AwsSettings, aws_settings
+from gofer.app.front import healthy, unreadable
+from gofer.app.functions.asgi import call
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.invocation import Handler
+from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameters import SIGN_IN, Following
+from gofer.app.functions.payload import Response
+from gofer.app.functions.refusal_metric import count_refusal
+from gofer.app.http import SharedHttp, http_client
+from gofer.app.pages.page_headers import PageHeaders
+from gofer.app.pages.pages import Pages
+from gofer.app.pages.sign_in import SignIn, sign_in
+from gofer.journal.store import Store
+from gofer.sources.slack.openid import SlackOpenId
+from gofer.sources.slack.page_requests import SlackWeb
+from gofer.sources.slack.people import SlackPeople
+from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.outside import Clock, Outside
+from gofer.workflows.load import Catalog
+from gofer.workflows.publication import read_catalog
+from gofer.workflows.published import Live, bundle_key
+from gofer.workflows.schema import Defaults
+
+
+def dashboard_function(ground: Ground) -> Handler:
+    """Return the function at /runs and beside it, for people."""
+    session = new_session(ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
+    parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))
+    catalogs = _catalogs(ground)
+
+    def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
+        catalog, environment = told
+        door = build_sign_in(aws_settings(environment), outside, cloud.store)
+        return _app(cloud, catalog, outside.clock, door)
+
+    following = Following(make)
+
+    async def answer(event: object, seconds: float) -> Response:
+        catalog = await catalogs.current()
+        return await call(following.current(lambda: (catalog, parameters.told(SIGN_IN))), event)
+
+    return ground.handler(answer)
+
+
+def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
+    """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
+    settings = known.settings
+    needed = {
+        "SLACK_CLIENT_ID": settings.slack_client_id,
+        "SLACK_CLIENT_SECRET": settings.slack_client_secret,
+        "SLACK_BOT_TOKEN": settings.slack_bot_token,
+        "GOFER_URL": settings.public_url,
+    }
+    if missing := [name for name, value in needed.items() if not value]:
+        raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
+    people = SlackPeople(SlackWeb(settings.slack_api_url, settings.slack_bot_token, outside.http))
+    slack = SlackOpenId(people, settings.slack_client_id, settings.slack_client_secret, settings.public_url)
+    return sign_in(slack, outside, store, known.installation_key, count_refusal)
+
+
+def _app(cloud: Cloud, catalog: Catalog, clock: Clock, door: SignIn) -> Starlette:
+    pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.readers)
+    return Starlette(
+        routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
+        middleware=[Middleware(PageHeaders)],
+        exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
+    )
+
+
+def _catalogs(ground: Ground) -> Live[Catalog]:
+    """The published workflows, for the pages of their prompts; none before anything was published."""
+
+    def load(raw: bytes) -> Catalog:
+        return read_catalog(raw, ground.package)
+
+    return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))

@@ -1,0 +1,107 @@
+"""What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
+
+import asyncio
+import contextlib
+import gc
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aws_lambda_powertools.logging import Logger
+
+from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.settings import CloudSettings, cloud_settings
+from gofer.app.functions.aws_http import TIMEOUT, Account, Wire, read_account
+from gofer.app.functions.aws_requests import LightS3
+from gofer.app.functions.invocation import Answer, Handler, handler
+from gofer.app.functions.log_lines import start_lines
+from gofer.app.functions.parameters import Parameters, ParameterStore
+from gofer.app.private_files import forbid_core_dumps
+from gofer.app.published_routes import live_front
+from gofer.app.settings import process_variables, read_log_level
+from gofer.stores.aws.calls import Aws
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
+from gofer.workflows.published import Compiled, Live, Shelf
+
+COMPILED = "compiled.json"
+"""In a package: the routes, hooks and schedules of the workflows that it was made with."""
+
+_READERS = 2
+"""Objects that are read at once."""
+
+
+class NoNetwork(Http):
+    """For functions that send nothing of their own."""
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See Http.send."""
+        raise TemporaryError("this function sends nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One execution environment: what is there before the first invocation and stays for all of them."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    """Keys and tokens are in it."""
+    cloud: CloudSettings
+    account: Account
+    clock: Clock
+    logger: Logger
+    runner: asyncio.Runner
+    kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    """What is let go with it."""
+
+    @property
+    def package(self) -> Path:
+        """Where the function's code is."""
+        return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
+
+    def parameters(self, store: ParameterStore) -> Parameters:
+        """What the function is told."""
+        return Parameters(self.environment, store, self.clock)
+
+    def outside(self, http: Http | None = None) -> Outside:
+        """Time, ids, chance and the network."""
+        return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
+
+    def wire(self, service: str, bucket: str = "", timeout: float = TIMEOUT) -> Wire:
+        """Signed requests to a service; `timeout` is how many seconds each step of one may take."""
+        wire = Wire(self.account, service, self.clock, bucket, timeout=timeout)
+        self.kept.callback(wire.close)
+        return wire
+
+    def shelf(self) -> Shelf:
+        """Where workflows are published, to be read."""
+        return S3Shelf(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
+
+    def published(self) -> Live[Compiled]:
+        """Routes, hooks and schedules as they were published last; those of the package while there are none."""
+        compiled = self.package / COMPILED
+        return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
+
+    def handler(self, answer: Answer) -> Handler:
+        """The entry point."""
+        return handler(self.logger, self.runner, answer)
+
+    def close(self) -> None:
+        """Lets everything go; Lambda never does, it ends the process."""
+        self.kept.close()
+        self.runner.close()
+
+
+def stand() -> Ground:
+    """What this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
+    gc.freeze()
+    gc.enable()
+    forbid_core_dumps()
+    environment = process_variables()
+    logger = start_lines(read_log_level(environment))
+    cloud, account = cloud_settings(environment), read_account(environment)
+    return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
+
+
+def _as_it_is(compiled: Compiled) -> Compiled:
+    return compiled

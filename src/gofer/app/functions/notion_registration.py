@@ -1,0 +1,80 @@
+"""How does a door on AWS take the verification token that Notion offers? While an operator lets it, by its parameter.
+
+`NOTION_WEBHOOK_SECRET` then holds `register until 2026-11-21T12:00:00Z` in place of the token, and beside the older one
+where there is one. The first token that is offered takes its place. Anybody can offer one, so whoever reads it there
+and gives it to Notion learns whether it was Notion's.
+"""
+
+import asyncio
+import hmac
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gofer.sources.receiver import Registration
+from gofer.values.errors import BadRequest
+from gofer.values.outside import Clock
+from gofer.values.secret import Secret
+
+NAME = "NOTION_WEBHOOK_SECRET"
+LONGEST = 3600.0
+"""Seconds that a window is open at most; one that is to close later is none."""
+_OPEN = re.compile(r"register until ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time in which one verification token is taken and written into its parameter."""
+
+    closes: float
+    """Unix seconds."""
+    secrets: list[Secret]
+    """What Notion may sign with."""
+    read: Callable[[], str]
+    """The parameter as it is now. Raises TemporaryError, as the next one does."""
+    write: Callable[[str], None]
+    clock: Clock
+
+    def is_open(self) -> bool:
+        """See Registering.is_open."""
+        return 0 < self.closes - self.clock.now() <= LONGEST
+
+    async def register(self, offered: Registration) -> None:
+        """See Registering.register."""
+        # Another process may have taken one.
+        standing, before = _parts(await asyncio.to_thread(self.read))
+        token = offered.token.reveal()
+        if not any(hmac.compare_digest(token.encode(), known.encode()) for known in before):
+            if not standing or not self.is_open():
+                raise BadRequest(403, "Nobody waits for a verification token any more.", code="window_closed")
+            await asyncio.to_thread(self.write, ",".join([token, *before]))
+        if token not in {known.reveal() for known in self.secrets}:
+            self.secrets.append(offered.token)
+
+
+def opened(
+    environment: Mapping[str, str], read: Callable[[], str], write: Callable[[str], None], clock: Clock
+) -> tuple[Mapping[str, str], Window | None]:
+    """The environment with the tokens that are known, and the window that the parameter opens, if it does."""
+    standing, known = _parts(environment.get(NAME, ""))
+    told = {**environment, NAME: ",".join(known)}
+    if not standing:
+        return told, None
+    closes = datetime.fromisoformat(standing).timestamp()
+    return told, Window(closes, [Secret(one) for one in known], read, write, clock)
+
+
+def _parts(value: str) -> tuple[str, Sequence[str]]:
+    """When the window closes, or the empty string; and the tokens."""
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    times = [found[1] for part in parts if (found := _OPEN.fullmatch(part)) and _is_time(found[1])]
+    # What says so wrongly is no token either: everybody could sign with it.
+    return (times or [""])[0], [part for part in parts if not part.startswith("register")]
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False

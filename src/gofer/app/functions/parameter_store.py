@@ -1,0 +1,28 @@
+"""How are parameters read by their names? By Powertools, over the one client that is made for it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from aws_lambda_powertools.utilities.parameters import SSMProvider
+from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+
+from gofer.values.errors import TemporaryError
+
+
+class SsmParameters:
+    """Parameter Store, SecureStrings decrypted; what is kept, and for how long, is for `Parameters`."""
+
+    def __init__(self, client: Any) -> None:
+        # Its types are those of stubs that are not there.
+        self._provider = cast(Any, SSMProvider(boto3_client=client))
+
+    def read(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See ParameterStore.read."""
+        asked: dict[str, dict[str, object]] = {name: {} for name in names}
+        try:
+            found = self._provider.get_parameters_by_name(asked, decrypt=True, max_age=0, raise_on_error=False)
+        except (ClientError, BotoCoreError, GetParameterError) as error:
+            raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
+        values = cast(Mapping[str, object], found)
+        return {name: value for name, value in values.items() if name in asked and isinstance(value, str)}

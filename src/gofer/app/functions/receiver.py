@@ -1,0 +1,88 @@
+"""The function of a receiver, put together from the lightest parts only.
+
+What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
+"""
+
+from collections.abc import Mapping
+
+from gofer.app.aws.settings import aws_settings
+from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.front import Front
+from gofer.app.functions.invocation import Handler
+from gofer.app.functions.notion_registration import NAME, opened
+from gofer.app.functions.parameters import KEY
+from gofer.app.functions.publication import Current, Told
+from gofer.app.ingress import build_ingress
+from gofer.runtime.receive import Ingress
+from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.webhook.receiver import JwtProofs
+from gofer.stores.aws.blobs import S3Bodies
+from gofer.stores.aws.calls import Aws
+from gofer.stores.aws.dynamodb_client import DynamoTable
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.queue import SqsQueue
+from gofer.values.errors import ConfigError
+
+THREADS = 4
+"""Requests of one delivery that are under way at once."""
+
+SOON = 1.5
+"""Seconds for each step of asking Parameter Store: while it hangs, a door goes on in time with what it knows."""
+
+OWN: Mapping[str, str] = {
+    "JIRA_WEBHOOK_SECRET": "JIRA_ACCOUNT_ID",
+    "NOTION_WEBHOOK_SECRET": "NOTION_BOT_ID",
+    "GITHUB_WEBHOOK_SECRET": "GITHUB_LOGIN",
+}
+"""What says as whom Gofer acts, by the setting with which a door hears of what was done there."""
+
+
+def check_own_account(environment: Mapping[str, str]) -> None:
+    """Raises ConfigError where Gofer would hear itself; a door holds no token with which it could ask who it is."""
+    for heard, own in OWN.items():
+        if environment.get(heard) and not environment.get(own):
+            told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
+            raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
+
+
+def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
+    """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
+    cloud, aws = ground.cloud, Aws(THREADS)
+    sqs = LightSqs(ground.wire("sqs"))
+    table = DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table, cloud.keys_table)
+    store = DynamoStore(table)
+    blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
+    queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
+    ssm, token = (
+        LightParameters(ground.wire("ssm", timeout=SOON)),
+        f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
+    )
+    parameters = ground.parameters(ssm)
+    # As old as the process: a front that is made anew goes on counting.
+    log = DeliveryLog()
+
+    def build(told: Told) -> Ingress:
+        compiled, environment = told
+        check_own_account(environment)
+        environment, window = opened(
+            environment, lambda: ssm.read([token]).get(token, ""), lambda value: ssm.write(token, value), ground.clock
+        )
+        known, own = aws_settings(environment), compiled.hooks if hooks else None
+        key, outside = known.installation_key, ground.outside()
+        return build_ingress(
+            known.settings,
+            compiled.routes,
+            store,
+            blobs,
+            queue,
+            key,
+            outside,
+            hooks=own,
+            jwt=jwt,
+            window=window,
+            log=log,
+        )
+
+    current = Current(ground.published(), parameters, (KEY, *names), build, hooks=hooks)
+    return ground.handler(Front(current).answer)

@@ -1,0 +1,103 @@
+"""How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gofer.app.aws.clients import build_client, new_session, open_cloud
+from gofer.app.aws.settings import aws_settings
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.invocation import Handler
+from gofer.app.functions.metrics import measure
+from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameters import SYSTEMS, Following
+from gofer.app.functions.worker_batch import LEAVE, Working
+from gofer.app.http import SharedHttp, http_client
+from gofer.app.model_endpoints import Endpoints, build_model
+from gofer.app.published_catalog import live_catalog
+from gofer.app.worker import build_worker
+from gofer.engine.effects import Patience
+from gofer.files.child import Children
+from gofer.files.sandbox.python import sandbox
+from gofer.runtime.worker import Worker
+from gofer.values.secret import Secret
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+
+OWN = 512
+"""Megabytes for the worker itself: 120 with nothing to do, 80 for its two helpers, the rest for ten conversations."""
+PLACE = 512
+"""Megabytes that one child may take at most, whichever it is: see `files.child.MEMORY` and `sandbox.python.MEMORY`."""
+MOST = 4
+"""More at once wait for processors, and for nothing else."""
+
+
+def places(environment: Mapping[str, str]) -> int:
+    """How many children may be under way at once in a function's memory; one where nobody says how much it is."""
+    told = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
+    memory = int(told) if told.isascii() and told.isdecimal() else 0
+    return min(MOST, max(1, (memory - OWN) // PLACE))
+
+
+def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
+    """What reads documents and what runs code in this function; nothing is started before the first job."""
+    count = places(environment)
+    shared = threading.Semaphore(count)
+    # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
+    libraries = environment.get("LD_LIBRARY_PATH", "")
+    told = {"LD_LIBRARY_PATH": libraries} if libraries else None
+    return Children(at_once=count, environment=told, places=shared), sandbox(told, shared)
+
+
+RECEIVES = 5
+"""How often SQS lets a bell be heard before it is a dead letter, as template.yaml says."""
+LEASE = 60.0
+
+
+def worker_function(
+    ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
+) -> Handler:
+    """The function that continues runs; shorter waits than these are only right where nothing can be late."""
+    session = new_session(ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
+    parameters = ground.parameters(SsmParameters(ssm))
+    live = live_catalog(ground.shelf(), ground.clock, ground.package)
+    reading, python = children(ground.environment)
+    for helped in (reading, python):
+        ground.kept.callback(helped.close)
+    http = http_client()
+
+    def key_in(variable: str) -> Secret:
+        # By its own name: the role of the function reads no parameters by their path.
+        return Secret(parameters.told([variable]).get(variable, "").strip())
+
+    def make(environment: Mapping[str, str]) -> Worker:
+        known = aws_settings(environment)
+        model = build_model(known.settings, http)
+        worker = build_worker(
+            known.settings,
+            Catalog({}, Defaults()),
+            cloud.store,
+            cloud.blobs,
+            cloud.queue,
+            model,
+            ground.outside(SharedHttp(http)),
+            known.settings.public_url,
+            known.installation_key,
+            reading,
+            alone=False,
+            python=python,
+            reach=Endpoints(known.settings, http, key_in, model),
+        )
+        # Without GOFER_URL no page is known that a person could sign in to.
+        links = replace(worker.services.links, signs_in=bool(known.settings.public_url))
+        services = replace(worker.services, patience=patience or worker.services.patience, links=links)
+        return replace(worker, services=services, live=live, lease=lease, receives=RECEIVES, tell=measure)
+
+    following = Following(make)
+
+    async def current() -> Worker:
+        return following.current(lambda: parameters.told(SYSTEMS))
+
+    return ground.handler(Working(current, leave).answer)

@@ -1,0 +1,73 @@
+"""What does the worker function do with one batch? All its conversations at once, until its time is over.
+
+A run that does not fit is handed over with a bell of its own, in good order; so a run of hours is many invocations.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from gofer.app.functions.batch import Batch, BatchQueue, failures, read_batch
+from gofer.engine.deadline import Term
+from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
+from gofer.stores.queue import Doorbell
+from gofer.values.errors import TemporaryError
+
+LEAVE = 8.0
+"""Seconds before its deadline at which what is still under way is cut off, to be written down as left."""
+NOW = 1.0
+"""Seconds until somebody else may take up what was cut off."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """The worker as a function."""
+
+    worker: Callable[[], Awaitable[Worker]]
+    """With the workflows as they are now. Raises TemporaryError, ConfigError."""
+    leave: float = LEAVE
+
+    async def answer(self, event: object, seconds: float) -> dict[str, object]:
+        """Deals with a batch in so many seconds; says which messages come back. Raises BadRequest for no batch."""
+        batch = read_batch(event)
+        worker = await self.worker()
+        queue = BatchQueue(worker.queue, {bell.receipt for bell in batch.bells.values()})
+        await asyncio.gather(*(_hide(queue, bell, VISIBILITY_SECONDS) for bell in batch.bells.values()))
+        await self._work(replace(worker, queue=queue), list(batch.bells.values()), seconds)
+        await asyncio.gather(*(_hide(queue, bell, NOW) for bell in _left(batch, queue).values()))
+        await self._return_malformed(batch, queue)
+        return failures([*_left(batch, queue), *batch.malformed])
+
+    async def _work(self, worker: Worker, bells: Sequence[Doorbell], seconds: float) -> None:
+        term = Term(worker.services.outside.clock, seconds)
+        tasks = [asyncio.create_task(worker.answer(bell, term)) for bell in bells]
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=max(0.0, seconds - self.leave))
+        if late:
+            # Ended first: only then what is cut off is written down as left.
+            term.end()
+            for task in late:
+                task.cancel()
+            await asyncio.wait(late, timeout=self.leave / 2)
+            _log.warning("conversations were cut off at the deadline", extra={"fields": {"count": len(late)}})
+
+    async def _return_malformed(self, batch: Batch, queue: BatchQueue) -> None:
+        for message, receipt in batch.malformed.items():
+            _log.error("a message of the queue is no doorbell", extra={"fields": {"message_id": message}})
+            # Heard again at once, so that it soon lies where the alarm is.
+            await _hide(queue, Doorbell("", receipt, 1), 0.0)
+
+
+def _left(batch: Batch, queue: BatchQueue) -> dict[str, Doorbell]:
+    return {message: bell for message, bell in batch.bells.items() if bell.receipt in queue.under_way}
+
+
+async def _hide(queue: BatchQueue, bell: Doorbell, seconds: float) -> None:
+    # A bell that stays out of sight longer than it should is late, and the sweeper rings another one.
+    with contextlib.suppress(TemporaryError):
+        await queue.extend(bell, seconds)

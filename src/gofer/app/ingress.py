@@ -1,0 +1,50 @@
+"""The front, put together from the lightest parts only.
+
+What is imported here is on the way of every cold start to its first 2xx: no engine, models, tools, files, pydantic.
+"""
+
+from dataclasses import replace
+
+from gofer.app.notion_token import Registering
+from gofer.app.receivers import doors, secret_settings
+from gofer.app.settings import Settings
+from gofer.journal.blob_store import Bodies
+from gofer.journal.store import Store
+from gofer.runtime.receive import Ingress
+from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.webhook.hook import every_hook
+from gofer.sources.webhook.receiver import JwtProofs, webhook_doors
+from gofer.stores.queue import Queue
+from gofer.values.outside import Outside
+from gofer.values.secret import Secret
+from gofer.workflows.routes import read_routes
+
+
+def build_ingress(
+    settings: Settings,
+    routes: object,
+    store: Store,
+    blobs: Bodies,
+    queue: Queue,
+    key: Secret,
+    outside: Outside,
+    *,
+    hooks: object = None,
+    jwt: JwtProofs | None = None,
+    window: Registering | None = None,
+    log: DeliveryLog | None = None,
+) -> Ingress:
+    """The front over given stores; a source without a secret has no door.
+
+    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes Notion's verification
+    token. `log` outlives this front where a process makes a new one when a setting changes. Raises ConfigError for a
+    secret that cannot be used.
+    """
+    every = every_hook(hooks, settings.webhook_secrets)
+    found = doors(settings, window) | webhook_doors([hook for hook in every if hook.proven], jwt)
+    ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside, settings=secret_settings(every))
+    if log is not None:
+        ingress = replace(ingress, log=log)
+    if window is not None:
+        ingress = replace(ingress, register=window.register)
+    return ingress

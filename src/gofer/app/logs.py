@@ -1,0 +1,55 @@
+"""Log lines: one JSON object a line on stderr, with counts, names and ids; contents never, unless asked for.
+
+`minimal` keeps ids, status, duration, counts, and which system does not let Gofer in or is refused. `summary` adds
+names and the sentences of Gofer. `full` adds what libraries and providers say and stack traces, which may hold
+contents: it is for development.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import cast
+
+from gofer.app.settings import LogLevel
+from gofer.values.canonical_json import as_object
+
+_MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code", "path", "count"})
+
+
+def start_logging(level: LogLevel) -> None:
+    """Sends the log lines of this process to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(level))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("gofer").setLevel(logging.INFO)
+
+
+class JsonLines(logging.Formatter):
+    """A record as one JSON object: `at`, `level`, `logger`, then what its level lets through."""
+
+    def __init__(self, level: LogLevel) -> None:
+        super().__init__()
+        self._level: LogLevel = level
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter.format."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, object] = {"at": at, "level": record.levelname.lower(), "logger": record.name}
+        fields = as_object(cast(object, getattr(record, "fields", None)))
+        if self._level == "minimal":
+            fields = {name: value for name, value in fields.items() if name in _MINIMAL}
+        # A library's text may hold anything; that it said something, and where, is worth a line.
+        if self._level == "full" or (self._level == "summary" and record.name.startswith("gofer.")):
+            line["message"] = record.getMessage()
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            if self._level == "full":
+                line["trace"] = self.formatException(record.exc_info)
+        contents: Mapping[str, object] = {}
+        if self._level == "full":
+            contents = as_object(cast(object, getattr(record, "contents", None)))
+        return json.dumps(line | dict(fields) | dict(contents), ensure_ascii=False)

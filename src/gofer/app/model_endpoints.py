@@ -1,0 +1,123 @@
+"""The models behind endpoints that defaults.yaml names, as far as the deployment allows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import httpx2
+from openai import AsyncOpenAI, Omit
+
+from gofer.app.settings import Settings, checked_credential
+from gofer.models.chat_completions import OpenAIModel
+from gofer.models.language_model import Access, Answer, Model, Refused
+from gofer.models.served_model import OPENAI_KEY, Endpoint
+from gofer.values.errors import ConfigError
+from gofer.values.messages import ProviderError
+from gofer.values.secret import Secret
+
+OPENAI = "https://api.openai.com/v1"
+"""The base URL of the default endpoint, where OPENAI_BASE_URL names no other."""
+
+Keys = Callable[[str], Secret]
+"""Returns the key in a variable; an empty one where it is not set. May raise TemporaryError."""
+
+
+def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
+    """Return the model behind the default endpoint. Raises ConfigError when no endpoint is set up."""
+    if not settings.has_model:
+        raise ConfigError(
+            "No model is set up; set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for "
+            "the endpoints of agents/defaults.yaml."
+        )
+    if not settings.has_default_endpoint:
+        return NoDefault()
+    return OpenAIModel(Client(http, _default_url(settings), settings.openai_api_key))
+
+
+class Client(AsyncOpenAI):
+    """The SDK's client without the headers of OPENAI_CUSTOM_HEADERS, which may replace the key of any endpoint."""
+
+    def __init__(self, http: httpx2.AsyncClient, base_url: str, key: Secret) -> None:
+        super().__init__(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
+
+    @property
+    def default_headers(self) -> dict[str, str | Omit]:
+        """The headers of each request beside its key."""
+        headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}
+        if self.organization:
+            headers["OpenAI-Organization"] = self.organization
+        if self.project:
+            headers["OpenAI-Project"] = self.project
+        return headers
+
+
+class NoDefault:
+    """The model behind the default endpoint where the deployment sets up other endpoints only."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        """Raise Refused, so that the models of other endpoints are asked."""
+        raise _refused(
+            "The default endpoint has no key; set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint without one."
+        )
+
+
+def keys_of(settings: Settings) -> Keys:
+    """Return what finds keys among the settings of this process."""
+    known = {**settings.model_keys, OPENAI_KEY: settings.openai_api_key}
+    return lambda variable: known.get(variable, Secret(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The endpoints of one process: a key is sent to base URLs that its operator listed, and to no others."""
+
+    settings: Settings
+    http: httpx2.AsyncClient
+    keys: Keys
+    default: Model
+    _open: dict[tuple[Endpoint, str], Model] = field(default_factory=dict[tuple[Endpoint, str], Model], repr=False)
+
+    def __call__(self, endpoint: Endpoint) -> Model:
+        """Return the models behind an endpoint. Raises Refused when it may not be asked, or cannot be without a key."""
+        if self.settings.offline:
+            return self.default
+        if endpoint.base_url not in {_default_url(self.settings), *self.settings.model_base_urls}:
+            raise _refused(
+                f"The endpoint `{endpoint.name}` of agents/defaults.yaml has the base URL {endpoint.base_url}, which "
+                "MODEL_BASE_URLS does not list; add it there, or correct the endpoint."
+            )
+        key = self._key(endpoint)
+        opened = (endpoint, key.reveal())
+        if opened not in self._open:
+            self._open[opened] = self._model(endpoint, key)
+        return self._open[opened]
+
+    def _key(self, endpoint: Endpoint) -> Secret:
+        if not endpoint.key:
+            return Secret("")
+        key = self.keys(endpoint.key)
+        if not key:
+            raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
+        try:
+            return checked_credential(endpoint.key, key.reveal())
+        except ConfigError as error:
+            raise _refused(str(error)) from error
+
+    def _model(self, endpoint: Endpoint, key: Secret) -> Model:
+        at = Access(
+            key=key,
+            key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
+            url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
+        )
+        client = Client(self.http, endpoint.base_url, key)
+        # The SDK reads both from OPENAI_ORG_ID and OPENAI_PROJECT_ID: they belong to the default endpoint only.
+        client.organization = None
+        client.project = None
+        return OpenAIModel(client, at)
+
+
+def _default_url(settings: Settings) -> str:
+    return settings.openai_base_url or OPENAI
+
+
+def _refused(why: str) -> Refused:
+    return Refused(why, ProviderError("no_endpoint"), elsewhere=True)

@@ -1,0 +1,47 @@
+"""What is not set up: workflows that nothing can start, and endpoints of models that are closed."""
+
+from collections.abc import Callable, Mapping
+
+from gofer.app.settings import Settings
+from gofer.models.language_model import Model, Refused
+from gofer.models.served_model import Endpoint
+from gofer.sources.webhook.hook import variable
+from gofer.workflows.load import Catalog
+from gofer.workflows.when import Trigger
+
+
+def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
+    """Workflows of which no trigger is set up, each with the setting that its first one lacks."""
+    lacking = {
+        name: [_lacks(settings, trigger) for trigger in loaded.workflow.when]
+        for name, loaded in sorted(catalog.workflows.items())
+    }
+    return {name: settings_[0] for name, settings_ in lacking.items() if all(settings_)}
+
+
+def _lacks(settings: Settings, trigger: Trigger) -> str:
+    """The setting without which a trigger never fires; empty when it can."""
+    if trigger.webhook is not None:
+        own = settings.webhook_secrets.get(trigger.webhook.name) or settings.webhook_secrets.get("")
+        return "" if own or trigger.webhook.auth.jwt is not None else variable(trigger.webhook.name)
+    ways: Mapping[str, tuple[object, str]] = {
+        "slack": (settings.slack_signing_secrets or settings.slack_app_token, "SLACK_SIGNING_SECRET"),
+        "jira": (settings.jira_webhook_secrets, "JIRA_WEBHOOK_SECRET"),
+        "notion": (settings.notion_webhook_secrets, "NOTION_WEBHOOK_SECRET"),
+        "github": (settings.github_webhook_secrets, "GITHUB_WEBHOOK_SECRET"),
+    }
+    there, name = ways.get(trigger.kind.partition(".")[0], (True, ""))
+    return "" if there else name
+
+
+def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:
+    """Return a sentence for each endpoint that the workflows name and that this process may not or cannot ask."""
+    models = [model for loaded in catalog.workflows.values() for model in loaded.every_model()]
+    named = {model.endpoint for model in models if not model.endpoint.is_default}
+    closed: list[str] = []
+    for endpoint in sorted(named, key=lambda one: one.name):
+        try:
+            reach(endpoint)
+        except Refused as error:
+            closed.append(str(error))
+    return closed

@@ -1,0 +1,53 @@
+"""On what do the commands act that look after runs? On the state of this folder, or on that of a stage on AWS."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.journal.blob_store import Blobs
+from gofer.journal.store import Store
+from gofer.stores.queue import Queue
+from gofer.values.errors import ConfigError
+from gofer.values.outside import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which state somebody means."""
+
+    variables: Mapping[str, str]
+    """What is set for this process."""
+    stage: str = ""
+    """The stage on AWS; empty where the environment says what its table and its bucket are, or none is meant."""
+    profile: str = ""
+    """The profile of AWS' own configuration; empty for the default one."""
+
+    @property
+    def away(self) -> bool:
+        """Whether it is on AWS."""
+        return bool(self.stage or self.variables.get("GOFER_TABLE"))
+
+    @property
+    def data(self) -> Path:
+        """The folder of the embedded state."""
+        return Path(self.variables.get("GOFER_DATA") or ".gofer")
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Everything a command that looks after runs may use; it does not know where that is."""
+
+    store: Store
+    blobs: Blobs
+    queue: Queue
+    clock: Clock
+
+
+def read_place(variables: Mapping[str, str], stage: str, profile: str) -> Place:
+    """The place that options and environment name. Raises ConfigError when they contradict each other."""
+    place = Place(variables, stage, profile)
+    if profile and not place.away:
+        raise ConfigError(
+            "--profile is for a Gofer on AWS; add --stage NAME, or set GOFER_TABLE and what goes with it."
+        )
+    return place

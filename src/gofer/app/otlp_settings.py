@@ -1,0 +1,98 @@
+"""Where do traces go? The standard variables of OpenTelemetry, as far as they are about traces over HTTP."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
+
+_PROTOCOL = "http/protobuf"
+_LONGEST = 10_000
+"""Milliseconds, which all requests of a run have together."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Otlp:
+    """A collector, and what spans say of where they are from."""
+
+    url: str = ""
+    """Where traces are taken; empty when nowhere."""
+    headers: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
+    resource: Mapping[str, str] = field(default_factory=lambda: {"service.name": "gofer"})
+    timeout: float | None = None
+    """Seconds that one request may take; None when nobody says."""
+
+
+def read_otlp(environment: Mapping[str, str]) -> Otlp:
+    """What the environment says. Raises ConfigError naming the variable that is wrong."""
+    _check_protocol(environment)
+    resource = {"service.name": "gofer", **_pairs("OTEL_RESOURCE_ATTRIBUTES", environment)}
+    if name := environment.get("OTEL_SERVICE_NAME", "").strip():
+        resource["service.name"] = name
+    own = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
+    headers = _pairs(own if environment.get(own) else "OTEL_EXPORTER_OTLP_HEADERS", environment)
+    secrets = {name: Secret(value) for name, value in headers.items()}
+    return Otlp(_endpoint(environment), secrets, resource, _timeout(environment))
+
+
+def nothing_real(otlp: Otlp) -> Otlp:
+    """For a simulated world, whose runs no account of the company should hold: collectors of this machine only."""
+    return otlp if urlsplit(otlp.url).hostname in _LOOPBACK else Otlp()
+
+
+def _check_protocol(environment: Mapping[str, str]) -> None:
+    for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        said = environment.get(name, "").strip()
+        if said not in ("", _PROTOCOL):
+            raise ConfigError(f"{name} is {said[:40]!r}; Gofer sends {_PROTOCOL} only.")
+        if said:
+            return
+
+
+def _timeout(environment: Mapping[str, str]) -> float | None:
+    """Seconds; the variables have milliseconds."""
+    for name in ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"):
+        said = environment.get(name, "").strip()
+        if said and not (said.isascii() and said.isdigit() and 0 < int(said[:9]) <= _LONGEST):
+            raise ConfigError(f"{name} is not a number of milliseconds from 1 to {_LONGEST}; correct it.")
+        if said:
+            return int(said) / 1000
+    return None
+
+
+def _endpoint(environment: Mapping[str, str]) -> str:
+    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return ""
+    own, every = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
+    # One that is for traces alone is taken as it stands.
+    if url := environment.get(own, "").strip():
+        return _checked(own, url)
+    base = _checked(every, environment.get(every, "").strip())
+    return f"{base.rstrip('/')}/v1/traces" if base else ""
+
+
+def _checked(name: str, url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for a port that is none
+    except ValueError:
+        parts = urlsplit("")
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ConfigError(f"{name} is not a URL; write one such as http://127.0.0.1:4318.")
+    return url
+
+
+def _pairs(variable: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """`name=value` between commas, values as in URLs. Raises ConfigError, without the values: they may be secret."""
+    found: dict[str, str] = {}
+    for pair in filter(str.strip, environment.get(variable, "").split(",")):
+        name, equals, value = pair.partition("=")
+        name, value = name.strip(), unquote(value.strip())
+        if not equals or not name or not (name + value).isprintable() or not name.isascii():
+            raise ConfigError(f"{variable} is not of the form name=value,name=value; correct it.")
+        if "HEADERS" in variable and not value.isascii():
+            raise ConfigError(f"{variable} holds characters that no header has; copy it again.")
+        found[name] = value
+    return found

@@ -1,0 +1,1 @@
+"""Gofer's own pages: runs, traces, prompts and schedules, and the sign-in before them."""

@@ -1,0 +1,48 @@
+"""What follows when a page finds that a channel became private: its runs leave the lists."""
+
+import asyncio
+from collections.abc import Sequence
+
+from gofer.journal.blob_store import Blobs
+from gofer.journal.hidden_runs import hide, is_hidden
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.projections.progress import project
+from gofer.values.errors import Damaged, Gone
+from gofer.values.events import Event
+
+LISTED = 200
+"""The newest runs, among which others of the channel are looked for. An older one leaves with its own view."""
+_AT_ONCE = 20
+
+
+async def hide_place(run: str, event: Event, store: Store, blobs: Blobs, at: int) -> None:
+    """Take a run and the newest others of its channel out of every list; `at` is now, unix milliseconds.
+
+    Raises TemporaryError.
+    """
+    if not await is_hidden(run, store):
+        listed = [head.run for head in await store.heads(LISTED) if head.run != run]
+        for first in range(0, len(listed), _AT_ONCE):
+            for other in await _of_channel(listed[first : first + _AT_ONCE], event, store, blobs):
+                await hide(other, store, at)
+    # Last: a look at the others that broke off is made again with the next view.
+    await hide(run, store, at)
+
+
+async def _of_channel(runs: Sequence[str], event: Event, store: Store, blobs: Blobs) -> Sequence[str]:
+    """Return which runs began in the channel of an event."""
+    events = await asyncio.gather(*(_event_of(run, store, blobs) for run in runs))
+    place = _place(event)
+    return [run for run, other in zip(runs, events, strict=True) if other is not None and _place(other) == place]
+
+
+async def _event_of(run: str, store: Store, blobs: Blobs) -> Event | None:
+    try:
+        return project(await read_journal(run, store, blobs)).event
+    except (Damaged, Gone):
+        return None
+
+
+def _place(event: Event) -> tuple[str, str]:
+    return event.source, event.place.get("channel", "")

@@ -1,0 +1,160 @@
+"""The pages that the links under an answer lead to: the runs, one run's trace, the prompt that made it.
+
+A request for `application/json` gets the same for programs. Private runs are not listed, and have a page only for the
+people who are where they began (`readers.py`). Traces hold names and counts, no contents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.app.pages.became_private import hide_place
+from gofer.app.pages.readers import LocalReaders, Readers
+from gofer.journal.blob_store import Blobs
+from gofer.journal.child_runs import read_below
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.journal.unlisted_ends import recent
+from gofer.projections import progress
+from gofer.projections.listing import row_of, unlisted_lines, why
+from gofer.projections.outline import about, levels
+from gofer.projections.progress import Progress
+from gofer.projections.trace import Span, timestamp
+from gofer.projections.whole_trace import whole_trace
+from gofer.sources.github.receiver import of_private_repository
+from gofer.values.errors import Damaged, Gone
+from gofer.values.outside import Clock
+from gofer.workflows.load import Catalog
+
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d1c1d }}
+table {{ border-collapse: collapse; width: 100% }} th {{ text-align: left; color: #616061; font-weight: 500 }}
+td, th {{ padding: .4rem .8rem .4rem 0; border-bottom: 1px solid #e8e8e8; vertical-align: top }}
+td.number {{ text-align: right; white-space: nowrap }}
+pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
+.ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
+</style><h1>{title}</h1>{body}{footer}</html>"""
+
+
+def for_program(request: Request) -> bool:
+    """Whether a page is asked for by a program and not by somebody at a browser."""
+    return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Gofer's own pages."""
+
+    store: Store
+    blobs: Blobs
+    catalog: Catalog
+    clock: Clock
+    readers: Readers = field(default_factory=LocalReaders)
+    """Who may read what."""
+    notice: str = ""
+    """What people who look at the pages have to know of the workflow files; empty when all is well."""
+
+    def routes(self) -> list[Route]:
+        """Where the pages are."""
+        return [
+            Route("/", self.runs, methods=["GET"]),
+            Route("/runs", self.runs, methods=["GET"]),
+            Route("/runs/{run}", self.run, methods=["GET"]),
+            Route("/runs/{run}/trace", self.trace, methods=["GET"]),
+            Route("/prompts/{workflow}", self.prompt, methods=["GET"]),
+        ]
+
+    async def runs(self, request: Request) -> Response:
+        """The newest runs that are not private."""
+        heads = await self.store.heads(200)
+        if for_program(request):
+            return JSONResponse({"runs": [row_of(head) for head in heads]})
+        rows = [
+            f'<tr><td><a href="/runs/{head.run}">{head.run[:8]}</a><td>{escape(head.workflow)}'
+            f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(why(head))}'
+            for head in heads
+        ]
+        table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
+        unlisted = unlisted_lines(await recent(self.store, int(self.clock.now() * 1000)))
+        notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
+        return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
+
+    async def run(self, request: Request) -> Response:
+        """The trace of one run as a table."""
+        if for_program(request):
+            return await self.trace(request)
+        if not (spans := await self._spans(request)):
+            return _absent()
+        deep = levels(spans)
+        rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
+        table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
+        run = request.path_params["run"]
+        return self._page(
+            request, f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>'
+        )
+
+    async def trace(self, request: Request) -> Response:
+        """The trace of one run as JSON."""
+        if not (spans := await self._spans(request)):
+            return _absent()
+        return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
+
+    async def prompt(self, request: Request) -> Response:
+        """The prompt of a workflow as its next run will read it, or its script."""
+        loaded = self.catalog.workflows.get(request.path_params["workflow"])
+        if loaded is None or not await self.readers.reads(request, loaded):
+            return _absent()
+        script = self.catalog.scripts.get(loaded.prompt_file)
+        about = "" if script else ", with the preamble of the folder before it"
+        shown = script.sources[script.module] if script else loaded.system
+        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
+        kind = "Script" if script else "Prompt"
+        body = f"{self._notice()}{text}<pre>{escape(shown)}</pre>"
+        return self._page(request, f"{kind} of {escape(loaded.name)}", body)
+
+    def _notice(self) -> str:
+        return f'<pre class="error">{escape(self.notice)}</pre>' * bool(self.notice)
+
+    async def _spans(self, request: Request) -> Sequence[Span]:
+        try:
+            entries = await read_journal(request.path_params["run"], self.store, self.blobs)
+            if not await self._shown(request, progress.project(entries)):
+                return ()
+            return whole_trace(entries, await read_below(entries, self.store, self.blobs))
+        except (Damaged, Gone):
+            return ()
+
+    async def _shown(self, request: Request, begun: Progress) -> bool:
+        """Return whether a reader may see a run, as its place is now. Hides a run whose place became private."""
+        if begun.event is None:
+            return False
+        if begun.private:
+            return await self.readers.sees(request, begun.event)
+        if await self.readers.became_private(begun.event):
+            now_ms = int(self.clock.now() * 1000)
+            await hide_place(request.path_params["run"], begun.event, self.store, self.blobs, now_ms)
+            return await self.readers.sees(request, begun.event)
+        if of_private_repository(begun.event):
+            return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))
+        return True
+
+    def _page(self, request: Request, title: str, body: str) -> Response:
+        return HTMLResponse(_PAGE.format(title=title, body=body, footer=self.readers.footer(request)))
+
+
+def _row(span: Span, beginning: int, level: int) -> str:
+    took = "" if span.end is None else f"{span.end - span.start} ms"
+    return (
+        f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
+        f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
+    )
+
+
+def _absent() -> Response:
+    return Response(b"There is nothing here that you may see.\n", 404, media_type="text/plain")

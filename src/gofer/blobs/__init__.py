@@ -1,1 +1,0 @@
-"""Bodies: bytes too large for a frame, and the bundles that runs pin. Knows nothing of runs or entries."""

@@ -1,1 +1,0 @@
-"""Bootstrap: the only room that reads the environment or builds clients. `ingress` stays light, `worker` does not."""

@@ -1,1 +1,0 @@
-"""What Lambda functions are made of; `handlers/` names one function a module. Ingress' parts stay light."""

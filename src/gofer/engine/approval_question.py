@@ -1,0 +1,229 @@
+"""The question put to people in Slack, and the presses of its buttons that count; each a journaled step."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from gofer.engine.step import Permitted, Step
+from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.entries import ToolResult as Result
+from gofer.sources.signed_decision import Stamp, token
+from gofer.sources.slack.question import moment
+from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_object, as_text, encode
+from gofer.values.events import Event
+
+ASKS = 3
+"""How often a question is put of which nobody can tell whether it was seen; one that stands twice does no harm."""
+TOOLS = (
+    "slack_ask_approval",
+    "slack_ask_requester",
+    "slack_close_question",
+    "slack_may_decide",
+    "slack_tell_one",
+)
+"""Tools that a run calls by itself to be allowed something."""
+GROUPS = "slack_find_groups"
+"""The one it calls when user groups may decide."""
+
+
+class Question:
+    """One request as it is put to people."""
+
+    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str, where: str = "") -> None:
+        self.requested = requested
+        self._where = where
+        self._step, self._item, self._owner = step, item, owner
+        self._event = step.progress.event
+        self._alone = requested.about != "call"
+
+    async def ask(self, provenance: Provenance) -> str:
+        """Puts the question once; why nobody could be asked, or the empty string."""
+        if (place := self._place()) is None:
+            return "there is no place in Slack to ask at"
+        page, failure = await self._people(provenance)
+        if failure:
+            return failure
+        for call in ask_calls(self.requested):
+            match await self._step.call(self._put(call, place, page), provenance):
+                case Result(status="ok"):
+                    return ""
+                case Result(text=why):
+                    return f"nobody could be asked: {why.rstrip('.')}"
+                case _:
+                    pass  # Nobody can tell whether it was seen.
+        return ""
+
+    async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
+        """Why the press of a button does not count, for whoever pressed it; empty when it does."""
+        if click.arguments_sha256 != self.requested.arguments_sha256:
+            return "This button belongs to other arguments than those that are asked for now."
+        if click.at > self.requested.until:
+            return "The time for this decision was over."
+        asked = {"user": click.actor, "by": list(self.requested.by), "requester": self._requester()}
+        match await self._step.call(self._internal(_who(click), "slack_may_decide", asked), provenance):
+            case Result(status="ok", details=details):
+                allowed = as_object(details).get("allowed") is True
+                return "" if allowed else f"Only {' or '.join(self._who_may())} may decide this."
+            case _:
+                return "I could not look up whether you may decide this. Press the button again."
+
+    def name_of(self, click: ApprovalClicked) -> str:
+        """The name of who pressed a button, as it was looked up."""
+        outcome = self._step.progress.outcomes.get(_who(click))
+        return as_text(as_object(outcome.details).get("name")) if isinstance(outcome, Result) else ""
+
+    async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
+        """Tells one person something; whether it arrived changes nothing."""
+        said = {"user": user, "text": text, **(self._place() or {})}
+        await self._step.call(self._internal(call, "slack_tell_one", said), provenance)
+
+    async def show(self, provenance: Provenance) -> None:
+        """Says in place of the buttons what was decided; once."""
+        decided = self._step.progress.approvals[self.requested.about, self.requested.call].decided
+        if decided is None:
+            return
+        clicked = [click.at for click in self._step.progress.clicks if click.item == decided.item]
+        ending = _ending(decided, clicked[0] if clicked else 0)
+        if self._alone and decided.item:
+            # What only one person sees cannot be changed later.
+            await self.say(_told(self.requested), self._requester(), ending, provenance)
+        elif not self._alone:
+            asked = {**self._fields({}, [], ""), "approve": "", "deny": ""}
+            await close_shown(self._step, self.requested, ending, asked, provenance)
+
+    async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
+        """The ids of those who may decide, and why there are none."""
+        by, ids = self.requested.by, dict[str, object]()
+        if handles := [name for name in by if name.startswith("@")]:
+            call = self._internal(f"groups/{self.requested.call}", GROUPS, {"names": handles})
+            match await self._step.call(call, provenance):
+                case Result(status="ok", details=details):
+                    ids = dict(as_object(as_object(details).get("ids")))
+                case Result(text=why):
+                    return [], why.rstrip(".")
+                case _:
+                    return [], "the user groups could not be looked up"
+        found = [self._requester() if name == "requester" else as_text(ids.get(name, name)) for name in by]
+        found = list(dict.fromkeys(filter(None, found)))
+        return found, "" if found else "nobody started this run who could be asked"
+
+    def _put(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> Permitted:
+        tool = "slack_ask_requester" if self._alone else "slack_ask_approval"
+        return self._internal(call, tool, self._fields(place, page, self._requester() if self._alone else ""))
+
+    def _fields(self, place: Mapping[str, object], page: Sequence[str], to: str) -> dict[str, object]:
+        requested = self.requested
+        shown: dict[str, object] = {
+            "tool": requested.tool,
+            "arguments": dict(_plain(self._item)),
+            "arguments_sha256": requested.arguments_sha256,
+            "about": requested.about,
+            "where": self._where or self._destination(),
+            "direct": self._direct,
+            "by": list(requested.by),
+            "until": requested.until,
+        }
+        buttons = {"approve": self._stamp("approved"), "deny": self._stamp("denied")}
+        return {**shown, **buttons, "page": list(page), "to": to, **place}
+
+    def _destination(self) -> str:
+        """Return the place that a call takes something to, as its tool declares it; empty where it declares none."""
+        if self.requested.about != "leaving" or self._event is None or self._item.tool.where is None:
+            return ""
+        return str(self._item.tool.where(self._event, self._item.arguments))
+
+    @property
+    def _direct(self) -> bool:
+        """Whether the run was asked in a direct message of Slack."""
+        event = self._event
+        return event is not None and event.source == "slack" and event.place.get("channel", "").startswith("D")
+
+    def _stamp(self, decision: Literal["approved", "denied"]) -> str:
+        requested = self.requested
+        stamp = Stamp(self._step.run, requested.call, requested.about, requested.arguments_sha256, decision)
+        return token(self._step.services.installation_key, stamp)
+
+    def _place(self) -> Mapping[str, object] | None:
+        """Where in Slack it is asked; None when there is no such place."""
+        event = self._event
+        if event is not None and event.source == "slack":
+            return {name: event.place[name] for name in ("thread_ts",) if name in event.place}
+        if self._owner.startswith("#") and not self._step.progress.private and not self._alone:
+            return {"channel": self._owner}
+        return None
+
+    def _requester(self) -> str:
+        return _person(self._event)
+
+    def _who_may(self) -> Sequence[str]:
+        return ["the person who started this" if name == "requester" else name for name in self.requested.by]
+
+    def _internal(self, call: str, name: str, arguments: Mapping[str, object]) -> Permitted:
+        tool = self._step.services.tools[name]
+        return Permitted(call, tool, tool.parse(arguments), arguments)
+
+
+async def close_shown(
+    step: Step,
+    requested: ApprovalRequested,
+    ending: str,
+    asked: Mapping[str, object] | None,
+    provenance: Provenance,
+) -> None:
+    """Says how a question ended wherever it stands with buttons; `asked` shows it further."""
+    tool = step.services.tools["slack_close_question"]
+    for number, call in enumerate(ask_calls(requested), 1):
+        match step.progress.outcomes.get(call):
+            case Result(status="ok", details={"channel": str(channel), "ts": str(ts)}):
+                fields = {"channel": channel, "ts": ts, "ending": ending} | ({"asked": asked} if asked else {})
+                told = f"{_told(requested)}/{number}"
+                await step.call(Permitted(told, tool, tool.parse(fields), fields), provenance)
+            case _:
+                pass
+
+
+def arguments_sha256(item: Permitted) -> str:
+    """The hash that an approval holds for: the tool, every argument, left out or not, and the ids of its place."""
+    asked: list[object] = [item.tool.name, _plain(item)]
+    if item.ids:
+        asked.append(dict(item.ids))
+    return hashlib.sha256(encode(asked)).hexdigest()
+
+
+def _plain(item: Permitted) -> Mapping[str, object]:
+    return item.arguments.model_dump(mode="json")
+
+
+def _ending(decided: ApprovalDecided, at_ms: int) -> str:
+    when = f" on {moment(at_ms)}" if at_ms else ""
+    match decided.decision:
+        case "approved":
+            return f"Approved by {decided.by}{when}."
+        case "denied":
+            return f"Denied by {decided.by}{when}."
+        case "expired":
+            return "Nobody decided in time: denied."
+
+
+def _person(event: Event | None) -> str:
+    """Who started the run, in Slack; empty when that was nobody there."""
+    return event.actor.id if event is not None and event.source == "slack" and event.actor.kind == "person" else ""
+
+
+def ask_calls(requested: ApprovalRequested) -> Sequence[str]:
+    """Call ids of putting the question, the first and each further attempt."""
+    return [f"ask/{requested.about}/{requested.call}/{number}" for number in range(1, ASKS + 1)]
+
+
+def _told(requested: ApprovalRequested) -> str:
+    return f"told/{requested.about}/{requested.call}"
+
+
+def _who(click: ApprovalClicked) -> str:
+    return f"who/{click.item}"
+
+
+def word_call(click: ApprovalClicked) -> str:
+    """Call id of telling somebody why their press does not count."""
+    return f"word/{click.item}"

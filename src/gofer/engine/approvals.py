@@ -1,0 +1,141 @@
+"""Has somebody approved this call, with exactly these arguments? Asked, awaited and decided as journaled steps.
+
+    approval.requested   what is asked, who may decide, until when
+    ask/…                the question in Slack; its buttons are stamped for this run, call and arguments
+    run.parked           nobody works on the run, and its conversation is free
+    approval.clicked     a button was pressed; journaled before anybody looks at who pressed it
+    who/…                whether they may decide, looked up then; a word to them alone when it does not count
+    approval.decided     once; nothing else lets the call happen
+    told/…               the question says what was decided
+
+A crash between any two of these goes on where it was: each is durable before the next begins, and each call is a step.
+"""
+
+from dataclasses import dataclass
+
+from gofer.engine.approval_question import Question, arguments_sha256, ask_calls, close_shown, word_call
+from gofer.engine.model_order import Parked
+from gofer.engine.step import Permitted, Step
+from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.entries import RunParked
+from gofer.journal.entries import ToolResult as Result
+from gofer.tools.definition import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What has to be approved, by whom, and how long there is for it."""
+
+    about: About
+    by: tuple[str, ...]
+    expires_ms: int
+    owner: str = ""
+    """Where it is asked when the run did not begin in Slack: the channel of whoever answers for the workflow."""
+    where: str = ""
+    """The place that the call writes to, for people, where the question is about that."""
+
+
+async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
+    """None when the call may be made; otherwise what it is told instead. Raises Parked while nobody has decided."""
+    sha256, name = arguments_sha256(item), _name(wanted.about, item.call)
+    if before := _denied_before(step, item, sha256, wanted.about):
+        return before
+    if name not in step.progress.approvals:
+        until = step.now_ms() + wanted.expires_ms
+        step.note(
+            ApprovalRequested(
+                call=item.call,
+                tool=item.tool.name,
+                arguments_sha256=sha256,
+                by=wanted.by,
+                until=until,
+                about=wanted.about,
+            )
+        )
+    requested = step.progress.approvals[name].requested
+    if requested.arguments_sha256 != sha256:
+        return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
+    question = Question(step, item, requested, wanted.owner, wanted.where)
+    if step.progress.approvals[name].decided is None:
+        await _decide(step, question, provenance)
+    await question.show(provenance)
+    return _outcome(item.call, step.progress.approvals[name].decided)
+
+
+async def close(step: Step, provenance: Provenance) -> None:
+    """Takes the buttons from questions that need no answer any more, because the run is over."""
+    for approval in list(step.progress.approvals.values()):
+        requested = approval.requested
+        if approval.decided is not None or requested.about != "call":
+            continue
+        for call in ask_calls(requested):
+            if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
+                tool = step.services.tools[recorded.tool]
+                await step.call(Permitted(call, tool, tool.parse(recorded.arguments), recorded.arguments), provenance)
+        ending = f"{requested.tool} was not called: the run ended before anybody decided."
+        await close_shown(step, requested, ending, None, provenance)
+
+
+def _name(about: About, call: str) -> tuple[About, str]:
+    return about, call
+
+
+async def _decide(step: Step, question: Question, provenance: Provenance) -> None:
+    """Asks, and looks at what was pressed. Raises Parked when nothing of it counts and there is time left."""
+    requested = question.requested
+    name = requested.about, requested.call
+    if failure := await question.ask(provenance):
+        step.note(ApprovalDecided(requested.call, "denied", f"Gofer: {failure}", about=requested.about))
+        return
+    while True:
+        # Looked for anew each time: while one press is looked at, the next may come in.
+        while click := _unheard(step, name):
+            if why := await question.objection(click, provenance):
+                await question.say(word_call(click), click.actor, why, provenance)
+            else:
+                by = question.name_of(click)
+                step.note(ApprovalDecided(requested.call, click.decision, by, click.item, requested.about))
+                return
+        if step.now_ms() < requested.until:
+            step.heed_cancel()
+            raise Parked(RunParked("approval", requested.until))
+        # Entries have the time at which their frame was begun: one of before would be an end before its time.
+        await step.commit()
+        if _unheard(step, name) is None:
+            step.note(ApprovalDecided(requested.call, "expired", about=requested.about))
+            return
+
+
+def _unheard(step: Step, name: tuple[About, str]) -> ApprovalClicked | None:
+    """The first press for a request that nobody was told about."""
+    clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
+    return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
+
+
+def _denied_before(step: Step, item: Permitted, sha256: str, about: About) -> Result | None:
+    """The same again, after somebody decided against it: nobody is asked twice."""
+    for approval in step.progress.approvals.values():
+        requested, decided = approval.requested, approval.decided
+        same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
+        # Where nobody could be asked, nobody was.
+        answered = decided is not None and (decided.decision == "expired" or decided.item)
+        if same and answered and decided is not None and decided.decision != "approved":
+            return _refused(item.call, "the same call was decided against before", decided.decision)
+    return None
+
+
+def _outcome(call: str, decided: ApprovalDecided | None) -> Result | None:
+    match decided:
+        case ApprovalDecided(decision="approved"):
+            return None
+        case ApprovalDecided(decision="denied", by=by, item=""):
+            return _refused(call, f"it needs approval, and {by.removeprefix('Gofer: ')}", "denied")
+        case ApprovalDecided(decision="denied", by=by):
+            return _refused(call, f"{by or 'somebody'} denied it", "denied")
+        case _:
+            return _refused(call, "nobody approved it in time", "expired")
+
+
+def _refused(call: str, why: str, code: str) -> Result:
+    text = f"Not called: {why}. Do not try the same again; go on without it, or tell the person."
+    return Result(call, "refused", text, details={"code": code})

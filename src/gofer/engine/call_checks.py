@@ -1,0 +1,90 @@
+"""The last check before an intent: was the call made already, may it act on its place, and has a person to agree first?
+
+A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from gofer.engine import once
+from gofer.engine.approvals import Wanted, approved
+from gofer.engine.place_rules import Judge, Judged, leaves
+from gofer.engine.step import Outcome, Permitted, Step
+from gofer.journal.coordination import DAY_MS
+from gofer.journal.entries import ToolResult
+from gofer.tools.definition import Provenance
+from gofer.workflows.schema import Workflow
+
+_KEPT = "Not called: this run began in a private channel, and may write nothing elsewhere. Answer there."
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """What the workflow of a run says about its calls."""
+
+    workflow: Workflow
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a place is looked up."""
+
+    async def clear(self, step: Step, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
+        """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        step.heed_cancel()
+        limited = item.tool.effect != "read" and item.tool.name in self._once
+        # Nobody is asked for what was done already; what somebody decided stands.
+        if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
+            return outcome
+        match await self._judged(step, item, provenance):
+            case Judged() as judged:
+                item = judged.item
+            case result:
+                return result
+        if refused := await self._agreed(step, judged, provenance):
+            return refused
+        return await once.claim(step, item) if limited else item
+
+    def may_leave(self, step: Step, call: str) -> bool:
+        """Whether a call may take what is private with it: its workflow lets every call, or who started the run did."""
+        decided = approval.decided if (approval := step.progress.approvals.get(("leaving", call))) else None
+        allowed = self.workflow.private_channels == "allow"
+        return allowed or (decided is not None and decided.decision == "approved")
+
+    async def _judged(self, step: Step, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
+        event = step.progress.event
+        if event is None:
+            return Judged(item, "yes")
+        return await Judge(step, event, self.workflow, provenance, self.looking).judge(item)
+
+    async def _agreed(self, step: Step, judged: Judged, provenance: Provenance) -> ToolResult | None:
+        item = judged.item
+        verdict = judged.verdict
+        event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
+        if event is not None and leaves(item, event, private=step.progress.private):
+            match self.workflow.private_channels:
+                case "refuse":
+                    return ToolResult(item.call, "refused", _KEPT)
+                case "reply_only":
+                    wanted = Wanted("leaving", ("requester",), DAY_MS, where=judged.where)
+                    if refused := await approved(step, item, wanted, provenance):
+                        return refused
+                    # The same person agreed to the same call: one question is enough.
+                    if verdict == "ask":
+                        verdict = "yes"
+                case "allow":
+                    pass
+        if verdict == "no":
+            return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
+        if verdict == "ask":
+            wanted = Wanted("elsewhere", ("requester",), DAY_MS, where=judged.where)
+            if refused := await approved(step, item, wanted, provenance):
+                return refused
+        if approve is not None and item.tool.name in approve.tools:
+            return await approved(step, item, Wanted("call", approve.by, approve.expires_ms, owner), provenance)
+        return None
+
+    @property
+    def _once(self) -> frozenset[str]:
+        return frozenset(grant.name for grant in self.workflow.tools if grant.once == "per_message")
+
+
+def _decided(step: Step, call: str) -> bool:
+    return any(name == call and one.decided is not None for (_, name), one in step.progress.approvals.items())

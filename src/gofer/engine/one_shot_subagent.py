@@ -1,0 +1,68 @@
+"""The question that a one-shot subagent is asked, and the use of its answer."""
+
+from gofer.engine.first_message import today
+from gofer.engine.model_order import Aside, Params
+from gofer.engine.model_request import head
+from gofer.journal.entries import SubagentFinished
+from gofer.models.language_model import Answer
+from gofer.models.written_calls import written_call
+from gofer.values import messages
+from gofer.values.canonical_json import encode_text
+from gofer.workflows.output import problems, read_answer
+from gofer.workflows.subagent import LoadedSubagent
+
+_QUOTED = 300
+"""Characters of what a model said to a refusal."""
+
+
+def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> Aside:
+    """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
+    said = messages.user(f"{today(at_ms)}\n\n{prompt}")
+
+    def request(params: Params) -> bytes:
+        return head(params, (), subagent.system) + b"," + said + b"]}"
+
+    return Aside(
+        call=call,
+        name=name,
+        prompt=prompt,
+        chain=subagent.chain(),
+        request=request,
+        finish=lambda answer: read(call, subagent, answer),
+        timeout=timeout,
+    )
+
+
+def read(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
+    """What is recorded of an answer, without what it cost: its text, or why it is of no use."""
+    code, text = _judged(subagent, answer)
+    status = "error" if code else "ok"
+    return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
+
+
+def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
+    """A code, empty for an answer of use, and the text that goes with it."""
+    said = answer.text.strip()
+    match answer.finish:
+        case "refusal":
+            return "refusal", f"The model refused: {said[:_QUOTED]}"
+        case "content_filter":
+            return "filtered", "The filter of the model's provider stopped the answer."
+        case "length":
+            return "cut", "The answer was cut off at the limit of one answer; a larger max_output_tokens helps."
+        case _ if not said:
+            return "empty", "The answer was empty."
+        case _ if subagent.output is None and written_call(said, ()) is not None:
+            return "written", "The answer was a tool call written as text."
+        case _:
+            return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
+
+
+def _fitting(subagent: LoadedSubagent, said: str) -> tuple[str, str]:
+    try:
+        value = read_answer(said)
+    except ValueError as error:
+        return "unfit", f"The answer is {error}."
+    if wrong := problems(subagent.output or {}, value):
+        return "unfit", f"The answer has not the form of the output: {'; '.join(wrong)}."
+    return "", encode_text(value)

@@ -1,0 +1,347 @@
+"""The rule for places: where a run may write, and which places of Slack it may read.
+
+A run writes where it was asked, where its workflow file says, and in channels of Slack that its asker is in. Anything
+else is put to the asker; a run without one is refused. What a place is, is looked up as a step of the run. The call is
+sent to the id that was looked up, so that a name which means another place by then changes nothing.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, assert_never
+
+from gofer.engine.asker import Person, known_person
+from gofer.engine.permitted_call import Permitted
+from gofer.engine.step import Step
+from gofer.journal.entries import ToolResult
+from gofer.sources.slack.places import HIDDEN
+from gofer.sources.slack.read_thread import ID
+from gofer.tools.definition import Provenance
+from gofer.tools.places import Place
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.errors import ToolError
+from gofer.values.events import Event
+from gofer.workflows.schema import Workflow
+from gofer.workflows.writes import Destinations
+
+
+def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
+    """Whether a call of a private run writes anywhere but where the run began."""
+    if not private or item.tool.effect == "read":
+        return False
+    writes = item.tool.writes
+    if writes is None or item.tool.name.partition("_")[0] != event.source:
+        return True
+    return not writes.here(_said(item), event.place)
+
+
+def at_origin(item: Permitted, event: Event) -> bool:
+    """Return whether a call writes nowhere but where the run was asked."""
+    writes = item.tool.writes
+    if writes is None or item.tool.name.partition("_")[0] != event.source:
+        return False
+    return writes.at(_said(item), event.place)
+
+
+def _said(item: Permitted) -> dict[str, object]:
+    return item.arguments.model_dump(mode="json", exclude_defaults=True)
+
+
+FRESH_MS = 300_000
+"""How long a run relies on what it looked up of a place, milliseconds."""
+LOOKUPS = ("slack_find_place", "jira_find_place", "notion_find_place")
+"""Tools that a run calls by itself to look up a place."""
+
+PLACE = "place"
+"""Before the slash of the id of a look-up for a write."""
+READING = "reading"
+"""The same for a read, which a run may take out of a private channel later."""
+_ANSWERLESS = frozenset({"schedule", "webhook"})
+"""Sources that have no place for an answer."""
+_ANSWERS = (
+    "Not called: the channel is private, and no person of Slack started this run, so nobody can be asked whether its "
+    "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
+)
+_TAKES_OUT = (
+    "Not called: this run read a private channel, and no person of Slack started it, so nobody can be asked whether "
+    "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
+    "`private_channels: allow`."
+)
+
+Verdict = Literal["yes", "ask", "no"]
+"""Whether a call may be made: it may, the asker decides, or it may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a place."""
+
+    id: str = ""
+    """Empty for a place that was not looked up, and for one that the run may not know of."""
+    name: str = ""
+    """As people know it."""
+    home: bool = False
+    """Whether the run was asked there."""
+    listed: bool = False
+    """Whether the workflow file lists it."""
+    public: bool = False
+    """Whether all full members of the workspace can read it."""
+    member: bool = False
+    """Whether the asker is in it."""
+    own: bool = False
+    """Whether only the asker and Gofer read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call with the ids of its place, and whether it may be made."""
+
+    item: Permitted
+    verdict: Verdict
+    where: str = ""
+    """The place, for people."""
+    refusal: str = ""
+    """What the model reads of a call that may not be made."""
+
+
+def may_write(known: Known, asker: Person | None) -> Verdict:
+    """Return whether a run may write to a place."""
+    if known.home or known.listed or known.own:
+        return "yes"
+    if asker is None:
+        return "no"
+    if known.member and asker.kind == "member":
+        return "yes"
+    return "ask"
+
+
+def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
+    """Return whether a run may read a channel; `alone` when only the asker reads its answer.
+
+    What is private is read elsewhere only by its member in a direct message: any other answer would take it out.
+    """
+    if known.home:
+        return True
+    if asker is None:
+        return known.public or known.listed
+    if known.public:
+        return asker.kind == "member" or known.member
+    return known.member and alone
+
+
+def asker_of(step: Step) -> Person | None:
+    """Return the person of Slack who started a run, or the run that asks this one; None when no person did."""
+    root = _root(step)
+    event = root.progress.event
+    if event is None or event.source != "slack" or event.actor.kind != "person":
+        return None
+    person = known_person(root, event)
+    if person.kind == "bot":
+        return None
+    return person
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judges the calls of one run: who asked, where, and what the workflow file lists."""
+
+    step: Step
+    event: Event
+    workflow: Workflow
+    provenance: Provenance
+    looking: asyncio.Lock
+    """Held during a look-up, so that branches of a script that ask for the same share it."""
+
+    async def judge(self, item: Permitted) -> Judged | ToolResult:
+        """Look up the place of a call and judge the call; a call that cannot be judged gets its result.
+
+        Raises Cancelled, OutOfTime, Parked.
+        """
+        if item.tool.where is None:
+            return Judged(item, "yes")
+        if item.tool.effect == "read" and not self._may_read_private:
+            # The tool itself refuses all channels but public ones and the origin.
+            return Judged(item, "yes")
+        try:
+            place = item.tool.where(self.event, item.arguments)
+            known = await self._known(item, place)
+            if known.id and place.argument:
+                item = replace(item, ids={place.argument: known.id})
+            if item.tool.effect == "read":
+                return self._read(item, known)
+        except ToolError as error:
+            return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
+        verdict = may_write(known, asker_of(self.step))
+        if verdict == "yes" and self._takes_out(known):
+            return Judged(item, "no", refusal=_TAKES_OUT)
+        return Judged(item, verdict, known.name or str(place), refusal(place))
+
+    @property
+    def writes(self) -> Destinations:
+        """Where the workflow file lets runs write."""
+        return self.workflow.writes
+
+    def _takes_out(self, known: Known) -> bool:
+        """Return whether a write would take what a run without an asker read of a private channel somewhere else.
+
+        There is nobody to ask, so `private_channels` alone decides.
+        """
+        if asker_of(self.step) is not None or self.workflow.private_channels == "allow":
+            return False
+        read = _private_channels_read(self.step)
+        return bool(read - {known.id})
+
+    @property
+    def _may_read_private(self) -> bool:
+        """Whether it depends on the channel, beside its being public, what the run may read."""
+        asker = asker_of(self.step)
+        if asker is None:
+            return bool(self.writes.channels)
+        return asker.kind != "member" or self._alone
+
+    @property
+    def _alone(self) -> bool:
+        """Whether only the asker reads what the run answers."""
+        return self._home.startswith("D")
+
+    def _read(self, item: Permitted, known: Known) -> Judged:
+        """Return a read that may be made. Raises ToolError for one that may not."""
+        asker = asker_of(self.step)
+        if not may_read(known, asker, alone=self._alone):
+            raise HIDDEN
+        if asker is None and not (known.home or known.public or self._keeps_to_itself):
+            raise ToolError(_ANSWERS, code="private")
+        return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
+
+    @property
+    def _keeps_to_itself(self) -> bool:
+        """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
+        silent = self.workflow.reply == "none" or self.event.source in _ANSWERLESS
+        return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
+
+    @property
+    def _home(self) -> str:
+        """The id of the channel that the run was asked in; empty where that is no channel."""
+        if self.event.source != "slack":
+            return ""
+        return self.event.place.get("channel", "")
+
+    async def _known(self, item: Permitted, place: Place) -> Known:
+        """Return what is known of a place, looked up where that decides. Raises ToolError, and what `judge` raises."""
+        if item.tool.effect != "read" and at_origin(item, self.event):
+            return Known(home=True)
+        match place.kind:
+            case "channel":
+                return await self._channel(place, _use(item))
+            case "person":
+                asker = asker_of(self.step)
+                return Known(own=asker is not None and place.name == asker.id)
+            case "project":
+                return Known(listed=place.name in self.writes.jira)
+            case "repository":
+                return Known(listed=place.name.casefold() in map(str.casefold, self.writes.github))
+            case "issue":
+                return await self._within(place, "jira_find_place", self.writes.jira)
+            case "page":
+                return await self._within(place, "notion_find_place", self.writes.notion)
+            case "other":
+                # No entry of `writes` can name it: that the file lists the tool is the permission.
+                return Known(listed=True)
+            case _:
+                assert_never(place.kind)
+
+    async def _channel(self, place: Place, use: str) -> Known:
+        if self._home and place.name == self._home:
+            return Known(home=True)
+        asked: dict[str, object] = {"channel": place.name, "listed": list(self.writes.channels)}
+        if asker := asker_of(self.step):
+            asked["asker"] = asker.id
+        found = await self._looked_up("slack_find_place", asked, use)
+        channel = as_text(found.get("id"))
+        public = found.get("public") is True
+        if not channel and not ID.fullmatch(place.name):
+            # A name of no place cannot be asked about either: another channel may get it before the call is made.
+            raise HIDDEN
+        return Known(
+            channel,
+            "#" * bool(found.get("name")) + as_text(found.get("name")),
+            home=bool(self._home) and channel == self._home,
+            listed=found.get("listed") is True or (public and self.writes.all_public),
+            public=public,
+            member=found.get("member") is True,
+            own=found.get("own") is True,
+        )
+
+    async def _within(self, place: Place, name: str, listed: tuple[str, ...]) -> Known:
+        if not listed:
+            return Known()
+        found = await self._looked_up(name, {place.kind: place.name})
+        within = {as_text(one) for one in as_list(found.get("within"))}
+        return Known(as_text(found.get("id")), listed=bool(within & {*listed}))
+
+    async def _looked_up(self, name: str, asked: Mapping[str, object], use: str = PLACE) -> Mapping[str, object]:
+        """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
+        tool = self.step.services.tools[name]
+        digest = hashlib.sha256(encode([name, asked])).hexdigest()[:16]
+        # The id holds the time: an older look-up is made anew, by a new owner as well.
+        call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
+        async with self.looking:
+            outcome = await self.step.call(Permitted(call, tool, tool.parse(asked), asked), self.provenance)
+        match outcome:
+            case ToolResult(status="ok", details=details):
+                return as_object(details)
+            case ToolResult(text=why, details=details):
+                raise ToolError(f"Not called: {why}", code=as_text(as_object(details).get("code")))
+            case _:
+                raise ToolError(f"Not called: {outcome.text}")
+
+
+def _use(item: Permitted) -> str:
+    if item.tool.effect == "read":
+        return READING
+    return PLACE
+
+
+def _private_channels_read(step: Step) -> set[str]:
+    """Return the ids of channels that are not public and that a run, or the run that asks it, was let read."""
+    found: set[str] = set()
+    for call, outcome in _root(step).progress.outcomes.items():
+        match outcome:
+            case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READING}/"):
+                if details.get("public") is not True:
+                    found.add(as_text(details.get("id")))
+            case _:
+                pass
+    return found - {""}
+
+
+def _root(step: Step) -> Step:
+    """Return the run that people started: the step itself, or the one above all subagents."""
+    while step.above is not None:
+        step = step.above
+    return step
+
+
+def refusal(place: Place) -> str:
+    """Return what the model reads of a call to a place that a run without an asker may not write to."""
+    if place.kind == "person":
+        return (
+            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits"
+            " it. Go on without it."
+        )
+    return (
+        "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"
+        f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."
+    )
+
+
+def _entry(place: Place) -> str:
+    """Return the entry of the key `writes` that permits a place."""
+    match place.kind:
+        case "channel":
+            return f'slack: ["{place}"]'
+        case "issue":
+            return f"jira: [{place.name.rpartition('-')[0] or 'KEY'}]"
+        case _:
+            return f"{place.system}: [{place}]"

@@ -1,0 +1,146 @@
+"""Where do the contents of a run's files come from, and where do those that a call made go?"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gofer.engine.services import Services
+from gofer.files.completeness import together
+from gofer.files.file_names import display
+from gofer.files.size_limits import FILE_BYTES
+from gofer.journal.log import Journal, read_body
+from gofer.journal.workspace_entries import FileAdded, Missing
+from gofer.projections.workspace import Workspace
+from gofer.tools.definition import Call, NewFile
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import Damaged, Gone, ToolError
+
+FILE_LIMIT = FILE_BYTES
+"""Bytes of one file at most."""
+RUN_LIMIT = 200_000_000
+"""Bytes of all files of one run at most."""
+FILES = 500
+"""Files of one run at most."""
+FETCHES = 4
+"""Files of one run that are fetched at once at most: each may be large."""
+_REMEMBERED = 64_000_000
+"""Bytes of contents that are kept in memory between calls at most."""
+_SHOWN = 20
+"""Ids that a model is told of when it names one that is not there."""
+
+
+class Shelf:
+    """The files of one run."""
+
+    def __init__(self, journal: Journal, services: Services, workspace: Workspace) -> None:
+        self._journal = journal
+        self._services = services
+        self._workspace = workspace
+        self._contents: dict[str, bytes] = {}
+        self.fetching = asyncio.Semaphore(FETCHES)
+
+    async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
+        """Stores new files; gives what is written down of each.
+
+        Raises ToolError for too many or too much, unless they have to be kept `always`.
+        """
+        room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
+        new = {file.id for file in files} - self._workspace.files.keys()
+        if new and not always and len(self._workspace.files) + len(new) > FILES:
+            raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
+        for file in files:
+            entry = FileAdded(
+                file=file.id,
+                name=display(file.name),
+                media_type=file.media_type,
+                size=file.size,
+                origin=file.origin,
+                source=file.source,
+                missing=file.missing,
+            )
+            if file.content is not None:
+                room -= len(file.content)
+                if not always and (len(file.content) > FILE_LIMIT or room < 0):
+                    raise ToolError(f"{file.name} is too large: {len(file.content)} bytes.", code="too_large")
+                body = await self._journal.keep(file.content)
+                self._remember(body, file.content)
+                entry = replace(entry, size=len(file.content), body=body)
+            added.append(entry)
+        return added
+
+    async def content(self, added: FileAdded) -> bytes:
+        """What a file holds. Raises ToolError when it is gone, TemporaryError."""
+        if (known := self._contents.get(added.body)) is not None:
+            return known
+        try:
+            home = added.home or self._journal.run
+            content = await read_body(home, added.body, self._services.store, self._services.blobs)
+        except (Damaged, Gone) as error:
+            text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
+            raise ToolError(text, code="gone") from error
+        self._remember(added.body, content)
+        return content
+
+    def _remember(self, body: str, content: bytes) -> None:
+        self._contents[body] = content
+        while len(self._contents) > 1 and sum(map(len, self._contents.values())) > _REMEMBERED:
+            del self._contents[next(iter(self._contents))]
+
+
+class Reach:
+    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards."""
+
+    def __init__(self, shelf: Shelf, services: Services, workspace: Workspace) -> None:
+        self.fetched: list[FileAdded] = []
+        self._read: list[str] = []
+        self._shelf, self._services, self._workspace = shelf, services, workspace
+        self.call: Call | None = None
+        """The call that reaches for them, which lends its identity to fetching."""
+
+    async def content(self, file: str) -> bytes:
+        """See Files.content."""
+        added = self.added(file)
+        self._read.append(file)
+        if not added.body:
+            added = await self._fetch(added)
+        try:
+            return await self._shelf.content(added)
+        except ToolError:
+            # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
+            if not (added.home and added.source):
+                raise
+            return await self._shelf.content(await self._fetch(added))
+
+    def added(self, file: str) -> FileAdded:
+        """See Files.added."""
+        held = self._workspace.files.get(file)
+        if held is None:
+            known = ", ".join(list(self._workspace.files)[-_SHOWN:]) or "none"
+            raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known}.", code="no_such_file")
+        return next((one for one in self.fetched if one.file == file), held.added)
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Return what the files lack that the call read, and so all that it made of them."""
+        return together(self.added(file).missing for file in self._read)
+
+    async def _fetch(self, added: FileAdded) -> FileAdded:
+        source: Mapping[str, object] = added.source or {}
+        tool = self._services.tools.get(as_text(source.get("tool")))
+        if tool is None or self.call is None:
+            raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
+        async with self._shelf.fetching:
+            given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
+            if not given.files or given.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
+            (fresh,) = await self._shelf.add(given.files[:1])
+        fetched = replace(
+            added,
+            body=fresh.body,
+            home="",
+            size=fresh.size,
+            media_type=fresh.media_type or added.media_type,
+            missing=fresh.missing,
+        )
+        self.fetched.append(fetched)
+        return fetched

@@ -1,0 +1,91 @@
+"""Which call of a script is this? The same one whenever the script is run again, in whichever order calls come back.
+
+A script begins in branch `0`; the third part of its second `gather` is `0.2-2`. A call is named by its branch, what it
+calls, a hash of its arguments, and how often the same was asked for in that branch before.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gofer.journal.workspace_entries import FileAdded
+from gofer.values.canonical_json import MAX_DEPTH, deeper_than, encode
+
+DEPTH = 8
+"""Levels of `gather` within `gather`."""
+WIDTH = 1_000
+"""Branches of one `gather`."""
+ARGUMENTS_LIMIT = 200_000
+"""Bytes of the arguments of one call, as JSON."""
+
+Path = tuple[tuple[int, int], ...]
+"""For each level: which `gather` of its branch, and which part of that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call as a script asks for it."""
+
+    call: str
+    path: Path
+    tool: str
+    arguments: Mapping[str, object]
+    place: str
+    """`file:line` of the script."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """What runs by itself within a script: the whole of it, or one part of a `gather`."""
+
+    place: str
+    """`file:line` where it was begun."""
+    path: Path = ()
+    gathers: int = 0
+    asked: Counter[str] = field(default_factory=Counter[str])
+    files: dict[str, FileAdded] = field(default_factory=dict[str, FileAdded])
+    """The files that it was told of, by id."""
+
+    def learn(self, files: Iterable[FileAdded]) -> None:
+        """It was told of some files, or more of those it knew."""
+        for added in files:
+            known = self.files.get(added.file)
+            if known is None or added.body:
+                self.files[added.file] = replace(added, name=known.name if known else added.name)
+
+    def ask(self, tool: str, arguments: Mapping[str, object], place: str) -> Asked:
+        """The next call of the branch. Raises TypeError or ValueError for arguments that are no plain JSON."""
+        raw = encode(arguments)
+        if len(raw) > ARGUMENTS_LIMIT or deeper_than(arguments, MAX_DEPTH):
+            raise ValueError(f"arguments larger than {ARGUMENTS_LIMIT} bytes or nested deeper than {MAX_DEPTH} levels")
+        name = f"{_name(self.path)}:{tool}:{hashlib.sha256(raw).hexdigest()[:12]}"
+        self.asked[name] += 1
+        return Asked(f"{name}:{self.asked[name]}", self.path, tool, json.loads(raw), place)
+
+    def split(self, parts: int, place: str) -> list["Branch"]:
+        """The parts of its next `gather`. Raises ValueError when they are too many."""
+        self.gathers += 1
+        if len(self.path) >= DEPTH or parts > WIDTH:
+            raise ValueError(f"a gather of more than {WIDTH} parts, or more than {DEPTH} of them within each other")
+        paths = [(*self.path, (self.gathers, index)) for index in range(parts)]
+        return [Branch(place, path, files=dict(self.files)) for path in paths]
+
+
+def path_of(call: str) -> Path:
+    """The branch that a call's id names."""
+    levels = call.partition(":")[0].split(".")[1:]
+    return tuple((int(gather), int(index)) for gather, _, index in (level.partition("-") for level in levels))
+
+
+def beside(one: Path, other: Path) -> bool:
+    """Whether two branches run at the same time: they are in different parts of one `gather`."""
+    for (gather, part), (other_gather, other_part) in zip(one, other, strict=False):
+        if (gather, part) != (other_gather, other_part):
+            return gather == other_gather
+    return False
+
+
+def _name(path: Path) -> str:
+    return ".".join(["0", *(f"{gather}-{index}" for gather, index in path)])

@@ -1,0 +1,145 @@
+"""How does the owner of a run hold the run of a subagent: open it, take it over, leave it, settle it?
+
+Its journal is like any other. But nothing rings for it and nobody leases it: whoever owns the root owns all that stands
+below.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from gofer.engine.approvals import close
+from gofer.engine.model_order import Parked
+from gofer.engine.step import Step
+from gofer.journal.entries import (
+    RunAccepted,
+    RunFinished,
+    RunHandedOver,
+    RunOwned,
+    RunParked,
+    SubagentFinished,
+    SubagentStarted,
+)
+from gofer.journal.frame_counts import has_begun
+from gofer.journal.log import claim, open_journal
+from gofer.journal.subagent_entries import Exchanged
+from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.definition import Provenance
+from gofer.values.errors import Damaged, Fenced, RunStopped
+from gofer.values.messages import Usage
+
+
+async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
+    """The run of a subagent, claimed if it is new.
+
+    `fresh`: whether this owner just said that it begins; then somebody else who has it owns the root too by now.
+    Raises Fenced, Damaged, TemporaryError.
+    """
+    services, run, event = step.services, started.run, step.progress.event
+    if living := step.below.get(run):
+        # With what was noted of it and is not durable yet.
+        return living
+    if fresh or not await has_begun(run, services.store):
+        if event is None:
+            raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
+        accepted = RunAccepted(event, step.progress.workflow, above=step.run, depth=step.progress.depth + 1)
+        if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
+            raise Fenced(f"Run {run} is in other hands.")
+    journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
+    child = Step(journal, services, entries, step.term, step)
+    if child.progress.above != step.run:
+        raise Damaged(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
+    step.below[run] = child
+    return child
+
+
+async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> None:
+    """Makes it this owner's. Raises Parked while it waits, or while a lost owner may still be sending."""
+    parked, step = child.progress.parked, child.above
+    if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
+        raise Parked(parked)
+    again = bool(child.progress.owned_at or child.progress.in_doubt)
+    child.note(RunOwned())
+    if again:
+        # From this frame on a predecessor can append nothing more.
+        await child.commit()
+        if step is not None and child.progress.takeovers <= 1:
+            # What is new below is new: the run is not one that breaks off at the same point again and again.
+            resumed = step.progress.asking.get(started.call, started)
+            step.note(replace(resumed, resumed=resumed.resumed + 1))
+            await step.commit()
+    await child.take_inbox()
+    if seconds := child.quiet_left(alone):
+        quiet = RunParked("quiet", child.now_ms() + int(seconds * 1000) + 1)
+        await leave(child, quiet)
+        raise Parked(quiet)
+
+
+async def leave(child: Step, entry: RunParked | RunHandedOver | RunFinished) -> None:
+    """Writes down how this owner leaves it. Raises Fenced, TemporaryError."""
+    child.note(entry)
+    await child.commit()
+
+
+async def give_up(step: Step, why: str, provenance: Provenance) -> None:
+    """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
+    for call, started in list(step.progress.children.items()):
+        if not await has_begun(started.run, step.services.store):
+            unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, calls=0)
+            step.note(unused)
+            continue
+        held = step.below.get(started.run)
+        child = await opened(step, started, fresh=False)
+        if child.progress.finished is None:
+            if held is None or not held.progress.owned_at:
+                child.note(RunOwned())
+            await child.commit()
+            await give_up(child, why, provenance)
+            child.give_up_calls(why)
+            await close(child, provenance)
+            await leave(child, RunFinished("cancelled", why))
+        step.note(settled(child, started))
+
+
+def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
+    """What is recorded of one that ended: its answer, and all that it used."""
+    state = child.progress
+    status, code, text = _told(child, started.name)
+    return SubagentFinished(
+        started.call,
+        status,
+        text,
+        state.models[0] if state.models else "",
+        state.usage,
+        state.cost_usd,
+        max(0, state.last_at - state.accepted_at),
+        code,
+        child.run,
+        state.llm_calls,
+        state.tool_calls,
+        tuple(sorted(state.locked)),
+        tuple(Exchanged(model, tokens) for model, tokens in state.largest.items()),
+        child.frames,
+        state.spent_usd,
+    )
+
+
+def brought(step: Step, child: Step) -> Sequence[FileAdded]:
+    """The files of a subagent that its answer names and that the run does not have."""
+    concluded = child.progress.concluded
+    said = concluded.text if concluded else ""
+    held = child.workspace.files.items()
+    return [
+        replace(one.added, preloaded=False) for file, one in held if file in said and file not in step.workspace.files
+    ]
+
+
+def _told(child: Step, name: str) -> tuple[Literal["ok", "error"], str, str]:
+    """Status, code and text."""
+    concluded, finished = child.progress.concluded, child.progress.finished
+    if concluded is not None and concluded.status == "done":
+        return "ok", "", concluded.text
+    reason = finished.reason if finished is not None else ""
+    so_far = f" What it has so far:\n\n{concluded.text}" if concluded is not None and concluded.text else ""
+    code = finished.status if finished is not None else "stopped"
+    return "error", code, f"The subagent {name} did not finish: {reason.rstrip('.') or code}.{so_far}"

@@ -1,0 +1,154 @@
+"""May one more run begin, and what may it spend, given what its person and its workflow used of late?
+
+A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
+spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gofer.engine.step import Step
+from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
+from gofer.values.errors import GoferError
+from gofer.values.events import Event
+from gofer.values.row_tokens import Tokens
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Allowance
+
+
+class NotNow(GoferError):
+    """The run does not begin; the message is for lists, `told` is the one line for whoever asked."""
+
+    def __init__(self, reason: str, told: str) -> None:
+        super().__init__(reason)
+        self.told = told
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one scope may use."""
+
+    scope: str
+    allowance: Allowance
+    whose: str
+    """Without a name, for lists."""
+    started: str
+    """What people are told of its runs, with `{runs}`."""
+    spent: str
+    """What they are told of its money, with `{usd}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run may spend before a limit beyond its own ends it; None is without end."""
+
+    usd: float | None = None
+    of: str = ""
+    """The limit, without a name."""
+
+
+def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
+    """The limits beyond its own that a run of a workflow is under."""
+    person, name = ("person", event.source, event.actor.id), loaded.name
+    workflow = loaded.workflow
+    every = [
+        Share(
+            tokens.usage(*person),
+            loaded.limits_per_person,
+            whose="for one person",
+            started="You have started {runs}",
+            spent="Your runs have used {usd} USD",
+        ),
+        Share(
+            tokens.usage(*person, name),
+            workflow.limits_per_person,
+            whose="for one person in this workflow",
+            started=f"You have started {{runs}} of {name}",
+            spent=f"Your runs of {name} have used {{usd}} USD",
+        ),
+        Share(
+            tokens.usage("workflow", name),
+            workflow.limits_per_workflow,
+            whose="for this workflow",
+            started=f"People have started {{runs}} of {name}",
+            spent=f"{name} has used {{usd}} USD",
+        ),
+    ]
+    return [share for share in every if share.allowance != Allowance()]
+
+
+async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
+    """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
+    store, limited = step.services.store, shares(event, loaded, step.services.tokens)
+    await store.put_usage(_rows(step, limited))
+    left = Left()
+    try:
+        for share in limited:
+            since = min(step.progress.accepted_at - HOUR_MS, step.now_ms() - DAY_MS)
+            used = [row for row in await store.usage(share.scope, since) if row.run != step.run]
+            _check_runs(step, share, used)
+            left = min(left, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd)
+    except NotNow:
+        await store.drop_usage(step.run)
+        raise
+    return left
+
+
+async def record(step: Step, loaded: Loaded | None) -> None:
+    """Writes down what a run that began has spent so far."""
+    event = step.progress.event
+    if loaded is None or event is None or step.progress.started is None:
+        return
+    limited = shares(event, loaded, step.services.tokens)
+    if limited:
+        # What cannot be counted now must not be done again for it.
+        await step.commit()
+        await step.services.store.put_usage(_rows(step, limited))
+
+
+def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
+    at = step.progress.accepted_at
+    return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
+
+
+def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
+    at, limit = step.progress.accepted_at, share.allowance.runs_per_hour
+    earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
+    if limit is not None and len(earlier) >= limit:
+        raise NotNow(
+            f"limit reached: {_runs(limit)} an hour {share.whose}",
+            f"{share.started.replace('{runs}', _runs(len(earlier)))} in the last hour; "
+            f"I can take the next one {_moment(step, earlier[-limit] + HOUR_MS)}.",
+        )
+
+
+def _check_usd(step: Step, share: Share, used: Sequence[Usage]) -> Left:
+    limit = share.allowance.usd_per_day
+    if limit is None:
+        return Left()
+    fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
+    spent, free_at = math.fsum(row.usd for row in fresh), 0
+    named = f"{limit:.2f} USD a day {share.whose}"
+    if spent < limit:
+        return Left(limit - spent, named)
+    left = spent
+    for row in fresh:
+        left, free_at = left - row.usd, row.at + DAY_MS
+        if left < limit:
+            break
+    told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
+    raise NotNow(f"limit reached: {named}", f"{told}; I can take the next one {_moment(step, free_at)}.")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+def _moment(step: Step, at_ms: int) -> str:
+    """A time for people, up to the next full minute; with its day when that is not today."""
+    now_ms = step.now_ms()
+    then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    return f"at {then:%H:%M} UTC" + ("" if then.date() == today else f" on {then.day} {then:%B}")

@@ -1,0 +1,100 @@
+"""What do a chart and a diagram of an Office document say? The table it was drawn from, and the list."""
+
+import datetime
+import re
+from collections.abc import Mapping
+
+from gofer.files.extract.table import markdown
+from gofer.files.extract.xml_package import Element, Package, attribute
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+CHART = f"{_C}chart"
+DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
+_MOST_POINTS = 100_000
+_FIRST_DAY = datetime.datetime(1899, 12, 30)  # noqa: DTZ001 - days of a calendar, of no zone
+_LAST_DAY = 2_958_465
+_DAYS = re.compile(r"[dy]|mmm", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
+
+
+def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
+    """What a chart or a diagram shows that stands at this element; empty when its part is missing."""
+    name = "id" if element.tag == CHART else "dm"
+    _, target = relations.get(attribute(element, f"{_RELATION}{name}"), ("", ""))
+    tree = package.tree(target) if target else None
+    if tree is None:
+        return ""
+    return _chart(tree) if element.tag == CHART else _diagram(tree)
+
+
+def _diagram(tree: Element) -> str:
+    texts = ["".join(one.itertext(f"{_A}t")).strip() for one in tree.iter(f"{_A}p")]
+    return "\n".join(f"- {text}" for text in texts if text)
+
+
+def _chart(tree: Element) -> str:
+    title = tree.find(f"{_C}chart/{_C}title")
+    named = "".join(title.itertext(f"{_A}t", f"{_C}v")).strip() if title is not None else ""
+    columns: list[tuple[str, dict[int, str]]] = []
+    before: dict[int, str] | None = None
+    for series in tree.iter(f"{_C}ser"):
+        along = _points(series, "cat") or _points(series, "xVal")
+        if along != before:
+            # Series that have places of their own, as in a cloud of points.
+            columns.append(("", along))
+            before = along
+        columns.append((" ".join(_points(series, "tx").values()), _points(series, "val") or _points(series, "yVal")))
+    height = max((max(column, default=-1) + 1 for _, column in columns), default=0)
+    rows = [[name for name, _ in columns]]
+    rows += [[column.get(at, "") for _, column in columns] for at in range(height)]
+    return "\n\n".join(part for part in (f"[chart{': ' + named if named else ''}]", markdown(rows)) if part)
+
+
+def _points(series: Element, name: str) -> dict[int, str]:
+    """The values of a series by their places: what has no value has no place."""
+    part = series.find(f"{_C}{name}")
+    if part is None:
+        return {}
+    levels = list(part.iter(f"{_C}lvl"))
+    if len(levels) > 1:
+        return _grouped(levels)
+    code = next(part.iter(f"{_C}formatCode"), None)
+    days = code is not None and _DAYS.search(_QUOTED.sub("", code.text or "")) is not None
+    found = {at: _day(said) if days else said for at, said in _values(part).items()}
+    if found:
+        return found
+    return {at: value.text or "" for at, value in enumerate(part.iter(f"{_C}v"))}
+
+
+def _values(part: Element) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for point in part.iter(f"{_C}pt"):
+        at, value = attribute(point, "idx"), point.find(f"{_C}v")
+        if value is not None and at.isdigit() and len(at) < 10 and int(at) < _MOST_POINTS:
+            found[int(at)] = value.text or ""
+    return found
+
+
+def _grouped(levels: list[Element]) -> dict[int, str]:
+    """Categories within categories; the innermost come first, and an outer one holds until the next."""
+    inner, *outer = [_values(level) for level in levels]
+    named: dict[int, str] = {}
+    current = [""] * len(outer)
+    for at in range(max(inner, default=-1) + 1):
+        current = [groups.get(at, said) for groups, said in zip(outer, current, strict=True)]
+        named[at] = " / ".join(said for said in [*reversed(current), inner.get(at, "")] if said)
+    return named
+
+
+def _day(said: str) -> str:
+    """A date, which charts keep as a number of days."""
+    try:
+        days = float(said)
+    except ValueError:
+        return said
+    if not 0 < days < _LAST_DAY:
+        return said
+    moment = _FIRST_DAY + datetime.timedelta(seconds=round(days * 86_400))
+    return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")

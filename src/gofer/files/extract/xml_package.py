@@ -1,0 +1,200 @@
+"""Is a ZIP of XML harmless enough to be opened, and what do its parts hold?
+
+What a package says of its sizes bounds what is read, and each part is read only as far as it says; entry names are
+looked up and never become paths.
+"""
+
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import pairwise
+
+from lxml import etree
+
+from gofer.values.errors import ToolError
+
+_ENTRIES = 10_000
+_TOTAL = 256 << 20
+_PART = 128 << 20
+_RATIO = 150
+_RATIO_FROM = 4 << 20
+_LONGEST_NAME = 512
+_AT_ONCE = 8 << 20
+"""Bytes of a part that is read as a tree; a larger one is read piece by piece, which takes longer and less memory."""
+_ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_DIRECTORY_ENTRY = 46
+
+Element = etree._Element  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+
+RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+
+
+class Package:
+    """An Office document as a package of parts."""
+
+    def __init__(self, data: bytes) -> None:
+        """Raises ToolError for one that is damaged, encrypted, or made to blow up."""
+        self._zip = opened(data)
+        self._names = {name.lower(): name for name in self._zip.namelist()}
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Parts whose name begins so, in the order of their numbers."""
+        found = [name for low, name in self._names.items() if low.startswith(prefix)]
+        return sorted(found, key=lambda name: (len(name), name))
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a part; empty when there is none. Raises ToolError for a damaged one."""
+        known = self._names.get(name.lower().lstrip("/"))
+        if known is None:
+            return b""
+        try:
+            raw = self._zip.read(known)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+            raise ToolError(_DAMAGED, code="damaged") from error
+        # Strict documents say the same in other namespaces.
+        return (
+            _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw) if b"purl.oclc.org/ooxml" in raw else raw
+        )
+
+    def tree(self, name: str) -> Element | None:
+        """A small part as a tree; None when there is none. Raises ToolError for a damaged one."""
+        return root(raw) if (raw := self.read(name)) else None
+
+    def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
+        """Elements of a part with these names that stand in no other such; each is freed once the next is asked for.
+
+        Raises ToolError for a damaged part.
+        """
+        if not (raw := self.read(name)):
+            return
+        if len(raw) <= _AT_ONCE:
+            yield from _outermost(root(raw), tags)
+            return
+        depth = 0
+        for event, element in _events(raw, tags):
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 0:
+                yield element
+                element.clear(keep_tail=True)
+                while (earlier := element.getprevious()) is not None and (parent := earlier.getparent()) is not None:
+                    del parent[0]
+
+    def relations(self, name: str) -> dict[str, tuple[str, str]]:
+        """What a part refers to: id -> (last word of the kind, target). Targets inside are names of parts."""
+        folder, file = posixpath.split(name)
+        tree = self.tree(f"{folder}/_rels/{file}.rels")
+        found: dict[str, tuple[str, str]] = {}
+        for relation in tree.iter(_RELATION) if tree is not None else ():
+            target = relation.get("Target") or ""
+            if relation.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[relation.get("Id") or ""] = ((relation.get("Type") or "").rsplit("/", 1)[-1], target)
+        return found
+
+
+_DAMAGED = "The document is damaged: a part of it cannot be read. Ask for it to be saved and sent again."
+
+
+def root(raw: bytes) -> Element:
+    """The tree of some XML. Raises ToolError for what is none, or declares entities."""
+    _no_doctype(raw)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(raw, parser)
+    except etree.XMLSyntaxError as error:
+        raise ToolError(_DAMAGED, code="damaged") from error
+
+
+def _outermost(element: Element, tags: tuple[str, ...]) -> Iterator[Element]:
+    for child in element.iterchildren():
+        if child.tag in tags:
+            yield child
+        else:
+            yield from _outermost(child, tags)
+
+
+def _events(raw: bytes, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
+    _no_doctype(raw)
+    try:
+        yield from etree.iterparse(
+            BytesIO(raw),
+            events=("start", "end"),
+            tag=tags,
+            resolve_entities=False,
+            no_network=True,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+    except etree.XMLSyntaxError as error:
+        raise ToolError(_DAMAGED, code="damaged") from error
+
+
+def opened(data: bytes) -> zipfile.ZipFile:
+    """The archive, once what it says of itself is harmless. Raises ToolError."""
+    try:
+        end = zipfile.ZipFile(BytesIO(data)) if _plausible(data) else None
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise ToolError("The document is cut off or damaged; ask for it to be sent again.", code="damaged") from error
+    if end is None:
+        raise ToolError(f"The archive has more than {_ENTRIES:,} entries and is not opened.", code="bomb")
+    _check(end.infolist())
+    return end
+
+
+def _plausible(data: bytes) -> bool:
+    """Before a directory is read at all: whether it is as small as that of a document."""
+    at = data.rfind(b"PK\x05\x06")
+    if at < 0 or len(data) < at + 22:
+        raise zipfile.BadZipFile
+    count = int.from_bytes(data[at + 10 : at + 12], "little")
+    size = int.from_bytes(data[at + 12 : at + 16], "little")
+    return count <= _ENTRIES and size <= _ENTRIES * (_DIRECTORY_ENTRY + _LONGEST_NAME)
+
+
+def _check(entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > _ENTRIES:
+        raise ToolError(f"The archive has more than {_ENTRIES:,} entries and is not opened.", code="bomb")
+    if any(entry.flag_bits & _ENCRYPTED for entry in entries):
+        raise ToolError("The archive has a password; ask for the document without one.", code="encrypted")
+    if any(entry.compress_type not in _METHODS for entry in entries):
+        raise ToolError("The document is compressed in a way that is not read here; save it anew.", code="unsupported")
+    for entry in entries:
+        ratio = entry.file_size / max(1, entry.compress_size)
+        if entry.file_size > _PART or (entry.file_size > _RATIO_FROM and ratio > _RATIO):
+            raise ToolError(_bomb(entry.file_size, ratio), code="bomb")
+    if (total := sum(entry.file_size for entry in entries)) > _TOTAL:
+        raise ToolError(_bomb(total, total / max(1, sum(entry.compress_size for entry in entries))), code="bomb")
+    spans = sorted((entry.header_offset, entry.header_offset + entry.compress_size) for entry in entries)
+    if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
+        raise ToolError(
+            "The archive's entries lie over each other, as no document's do; it is not opened.", code="bomb"
+        )
+
+
+def _bomb(size: int, ratio: float) -> str:
+    told = f"{size / (1 << 20):,.0f} MB"
+    if ratio > _RATIO:
+        told += f", {ratio:,.0f} times what it has"
+        return f"The document would unpack to {told}, as no honest one does; it is not opened."
+    return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
+
+
+def _no_doctype(raw: bytes) -> None:
+    head = raw[:2048]
+    if b"<!DOCTYPE" in head or "<!DOCTYPE".encode("utf-16-le") in head or b"<!ENTITY" in head:
+        raise ToolError("The document declares XML entities, as no honest one does; it is not opened.", code="bomb")
+
+
+def attribute(element: Element, name: str) -> str:
+    """An attribute, or the empty string."""
+    return element.get(name) or ""

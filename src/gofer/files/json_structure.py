@@ -1,0 +1,132 @@
+"""What does a large JSON value look like in a few thousand characters?
+
+Every key, all nesting and the length of every list are kept; strings are cut, and lists whose items are alike show some
+of them and say how many there are. What is still too long is shown more and more briefly, and cut hard at the very end.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import cast
+
+from gofer.files.exact_json import quote, scalar
+from gofer.files.list_shape import MAX_DEPTH, Shapes
+from gofer.files.text_cut import head
+
+STRING = 100
+"""Characters of a string that are shown at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brevity:
+    """How much of a value is shown."""
+
+    string: int = STRING
+    scalars: int = 10
+    """Items of a list of plain values."""
+    alike: int = 2
+    """Items of a list of objects or lists, besides those that show a new key."""
+    keys: int = sys.maxsize
+    """Keys of one object."""
+    depth: int = MAX_DEPTH
+
+    @property
+    def whole(self) -> bool:
+        """Whether no key is left out, unless it lies deeper than anybody nests."""
+        return self.keys == sys.maxsize
+
+
+LEVELS = (
+    Brevity(),
+    Brevity(60, 5, 1),
+    Brevity(30, 3, 1),
+    Brevity(12, 2, 1),
+    Brevity(8, 1, 1),
+    Brevity(8, 1, 1, 200, 24),
+    Brevity(8, 1, 1, 100, 16),
+    Brevity(8, 1, 1, 50, 12),
+    Brevity(8, 1, 1, 30, 8),
+    Brevity(8, 1, 1, 15, 6),
+    Brevity(8, 1, 1, 8, 5),
+)
+"""From everything a preview may show to little; the first five keep every key."""
+
+
+class TooLong(Exception):
+    """The value takes more characters than allowed at this brevity."""
+
+
+def outline(value: object, brevity: Brevity, shapes: Shapes, most: int) -> str:
+    """The value in this brevity, as JSON on one line. Raises TooLong when that is more than `most` characters."""
+    writer = _Writer(brevity, shapes, most)
+    writer.write(value, 0)
+    return "".join(writer.parts)
+
+
+class _Writer:
+    """What was written so far, and how much may follow."""
+
+    def __init__(self, brevity: Brevity, shapes: Shapes, most: int) -> None:
+        self._brevity = brevity
+        self._shapes = shapes
+        self._left = most
+        self.parts: list[str] = []
+
+    def write(self, value: object, depth: int) -> None:
+        if isinstance(value, dict):
+            self._object(cast(dict[str, object], value), depth)
+        elif isinstance(value, list):
+            self._list(cast(list[object], value), depth)
+        else:
+            self._say(quote(self._short(value)) if isinstance(value, str) else _digits(scalar(value)))
+
+    def _say(self, part: str) -> None:
+        self._left -= len(part)
+        if self._left < 0:
+            raise TooLong
+        self.parts.append(part)
+
+    def _object(self, value: dict[str, object], depth: int) -> None:
+        if value and depth >= self._brevity.depth:
+            self._say(quote(f"… an object with {len(value):,} {'key' if len(value) == 1 else 'keys'}"))
+            return
+        self._say("{")
+        for count, (key, child) in enumerate(value.items()):
+            if count:
+                self._say(",")
+            if count >= self._brevity.keys:
+                self._say(f'"…":{quote(f"{len(value) - count:,} more keys, {len(value):,} in all")}')
+                break
+            self._say(f"{quote(key)}:")
+            self.write(child, depth + 1)
+        self._say("}")
+
+    def _list(self, value: list[object], depth: int) -> None:
+        if value and depth >= self._brevity.depth:
+            self._say(quote(f"… a list of {len(value):,}"))
+            return
+        shown = self._shown(value)
+        self._say("[")
+        for count, at in enumerate(shown):
+            if count:
+                self._say(",")
+            self.write(value[at], depth + 1)
+        if len(shown) < len(value):
+            self._say(f",{quote(f'… {len(value) - len(shown):,} more, {len(value):,} in all')}")
+        self._say("]")
+
+    def _shown(self, value: list[object]) -> list[int]:
+        plain = not any(isinstance(item, dict | list) for item in value)
+        most = self._brevity.scalars if plain else self._brevity.alike
+        # A sentence about one more is no shorter than the one.
+        if len(value) <= most + 1:
+            return list(range(len(value)))
+        return list(range(most)) if plain else self._shapes.examples(value, most)
+
+    def _short(self, text: str) -> str:
+        limit = self._brevity.string
+        return text if len(text) <= limit else f"{head(text, limit - 1)}…"
+
+
+def _digits(number: str) -> str:
+    """A number is whole or not there: one that is longer than any string may be says so."""
+    return number if len(number) <= 10 * STRING else quote(f"… a number of {len(number):,} characters")

@@ -1,0 +1,110 @@
+"""Which journals stand below a run: those of its subagents, and of theirs?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.journal.blob_store import Blobs
+from gofer.journal.entries import Recorded, SubagentFinished, SubagentStarted
+from gofer.journal.frames import Frame, open_alone
+from gofer.journal.log import read_journal
+from gofer.journal.seal import Seal, seal_of
+from gofer.journal.store import Store
+from gofer.values.errors import Damaged, Gone
+
+STARTED, FINISHED = "subagent.started", "subagent.finished"
+Span = tuple[int, int]
+"""When the run above began and when its last frame was written, unix milliseconds."""
+
+
+@dataclass(slots=True)
+class Below:
+    """What stands below one run, by run. Those that were deleted, and those that never began, are left out."""
+
+    journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
+    damaged: dict[str, str] = field(default_factory=dict[str, str])
+    """Why a journal cannot be read; what stands below that one, nobody knows."""
+
+
+def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
+    """The runs of the subagents that a journal names, each once."""
+    named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
+    return list(dict.fromkeys(named))
+
+
+async def named_below(run: str, store: Store) -> Mapping[str, Span]:
+    """The subagents that what is left of a run names, for whoever deletes it: of a damaged one, the frames that open.
+
+    Raises TemporaryError.
+    """
+    opened = await _frames(run, store)
+    started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
+    at = (opened[0].at, opened[-1].at) if opened else (0, 0)
+    return {str(entry["run"]): at for entry in started if entry.get("run")}
+
+
+async def under_way_below(run: str, store: Store) -> Sequence[str]:
+    """The subagents of a run that have not answered. Raises TemporaryError."""
+    found: dict[object, str] = {}
+    for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
+        if entry.get("kind") == STARTED:
+            found[entry.get("call")] = str(entry.get("run", ""))
+        elif entry.get("kind") == FINISHED:
+            found.pop(entry.get("call"), None)
+    return [child for child in found.values() if child]
+
+
+async def news(run: str, below: Iterable[str], store: Store) -> bool:
+    """Whether somebody put something into the inbox of a run, or of one that is under way below it, at any depth.
+
+    `below` are its subagents that have not answered; what comes for one that has is heard by nobody.
+    """
+    if await store.items(run):
+        return True
+    return any([await news(one, await under_way_below(one, store), store) for one in below])
+
+
+async def _frames(run: str, store: Store) -> Sequence[Frame]:
+    try:
+        seal = await seal_of(run, store)
+    except (Gone, Damaged):
+        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        return ()
+    return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
+
+
+def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
+    try:
+        return open_alone(n, raw, seal)
+    except Damaged:
+        return None
+
+
+async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
+    """The journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
+    found, left, settled = Below(), list(runs_below(entries)), dict(_settled(entries))
+    for run in left:
+        try:
+            journal = await read_journal(run, store, blobs)
+        except Gone:
+            continue
+        except Damaged as error:
+            found.damaged[run] = str(error)
+            continue
+        if (frames := journal[-1].n if journal else 0) < settled.get(run, 0):
+            found.damaged[run] = _cut(run, frames, settled[run])
+        elif journal:
+            found.journals[run] = journal
+            left += runs_below(journal)
+            settled |= _settled(journal)
+    return found
+
+
+def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
+    """How many frames the subagents had that a journal settled, by their runs."""
+    return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
+
+
+def _cut(run: str, frames: int, known: int) -> str:
+    return (
+        f"Run {run} is damaged after frame {frames}: {known} frames were written and {frames} are there; restore them."
+    )

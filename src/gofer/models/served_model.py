@@ -1,0 +1,137 @@
+"""A model as workflows ask it: its name, its endpoint, its price, and what it takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gofer.models.abilities import Ability
+from gofer.models.prices import Price, price_from_json
+from gofer.values.canonical_json import as_object, as_text
+
+OPENAI_KEY = "OPENAI_API_KEY"
+"""The variable with the key of the default endpoint."""
+DEFAULT = "openai"
+"""The name of the endpoint that the deployment itself sets up: OpenAI, or OPENAI_BASE_URL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where models are asked."""
+
+    name: str = DEFAULT
+    base_url: str = ""
+    """Without a slash at the end; empty for the one that the deployment sets up."""
+    key: str = OPENAI_KEY
+    """The variable that holds its key; empty for none."""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the deployment sets it up, and not a file."""
+        return not self.base_url
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """One model behind one endpoint."""
+
+    name: str
+    """Its provider's name."""
+    endpoint: Endpoint = field(default_factory=Endpoint, kw_only=True)
+    price: Price | None = field(default=None, kw_only=True)
+    """None when nobody knows it."""
+    ability: Ability | None = field(default=None, kw_only=True)
+    """None leaves it to the table of the process, as for a run that began before files described models."""
+    parameters: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)
+    """What each of its requests says beside what the workflow says."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the model as a bundle keeps it."""
+        ability = self.ability
+        return {
+            "name": self.name,
+            "endpoint": {"name": self.endpoint.name, "base_url": self.endpoint.base_url, "key": self.endpoint.key},
+            "price": self.price and self.price.to_json(),
+            "ability": ability and {"window": ability.window, "vision": ability.vision, "pdf": ability.pdf},
+            "parameters": dict(self.parameters),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One model that may be asked, and what a request says to it."""
+
+    model: ServedModel
+    params: Mapping[str, object]
+    """As they are recorded: `messages.sent` leaves out what is no part of a request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What a price list says of one model."""
+
+    price: Price | None
+    window: int = 0
+    """0 is not known."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the same as a price list keeps it."""
+        return {"price": self.price and self.price.to_json(), "window": self.window}
+
+
+class LookUp(Protocol):
+    """A price list."""
+
+    def __call__(self, model: str, base_url: str) -> Listed | None:
+        """Return what is known of a model behind a base URL, empty for the default endpoint; None for nothing."""
+        ...
+
+
+def unlisted(model: str, base_url: str) -> Listed | None:
+    """Return nothing: the price list of a process that has none."""
+    return None
+
+
+def model_from_json(value: object) -> ServedModel:
+    """Return the model that a bundle keeps; older bundles keep its name only."""
+    if isinstance(value, str):
+        return ServedModel(value)
+    kept = as_object(value)
+    endpoint = as_object(kept.get("endpoint"))
+    return ServedModel(
+        as_text(kept.get("name")),
+        endpoint=Endpoint(
+            name=as_text(endpoint.get("name")),
+            base_url=as_text(endpoint.get("base_url")),
+            key=as_text(endpoint.get("key")),
+        ),
+        price=_price(as_object(kept.get("price"))),
+        ability=_ability(as_object(kept.get("ability"))),
+        parameters=as_object(kept.get("parameters")),
+    )
+
+
+def listed_from_json(kept: Mapping[str, object]) -> Listed:
+    """Return what `Listed.to_json` wrote."""
+    return Listed(price=_price(as_object(kept.get("price"))), window=_whole(kept.get("window")))
+
+
+def _price(kept: Mapping[str, object]) -> Price | None:
+    if not kept:
+        return None
+    return price_from_json(kept)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        return 0
+    return value
+
+
+def _ability(kept: Mapping[str, object]) -> Ability | None:
+    if not kept:
+        return None
+    return Ability(
+        _whole(kept.get("window")),
+        vision=kept.get("vision") is True,
+        pdf=kept.get("pdf") is True,
+    )

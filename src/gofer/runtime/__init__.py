@@ -1,0 +1,1 @@
+"""The runtime: receives deliveries, works queued runs, answers, retries, cancels, sweeps and deletes."""

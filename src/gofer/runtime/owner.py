@@ -1,0 +1,215 @@
+"""What does the owner of a run do with it, from taking it over to letting it go?"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from gofer.engine import loop, script
+from gofer.engine.admission import admit, check_withdrawn, pinned
+from gofer.engine.approvals import close
+from gofer.engine.call_checks import Clearance
+from gofer.engine.conditions import NotMeant
+from gofer.engine.loop import Ending
+from gofer.engine.model_order import Parked
+from gofer.engine.private_link import show_link
+from gofer.engine.results import Shown
+from gofer.engine.services import Services
+from gofer.engine.step import Step
+from gofer.engine.subagent_owner import give_up
+from gofer.engine.subagent_runs import Subagents
+from gofer.engine.unmet_needs import NEVER_BEGAN
+from gofer.engine.usage_limits import NotNow, record
+from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
+from gofer.journal.hidden_runs import is_hidden
+from gofer.runtime.deliver import announce, conclude, deliver, nowhere, postpone
+from gofer.runtime.run_reports import SUMMARY, notify_owner, summarise
+from gofer.tools.definition import Provenance
+from gofer.values.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
+from gofer.values.events import Event
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Reply
+
+TAKEOVERS = 5
+"""Owners in a row that may be lost without anything new done; then the run is poison."""
+TROUBLES = 20
+"""How often in a row a run may be left because something could not be stored: each time a model may have been paid."""
+POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+
+_log = logging.getLogger(__name__)
+
+Coordinator = Callable[[Step, Bundle, Provenance], Awaitable[Ending]]
+COORDINATORS: Mapping[str, Coordinator] = {"llm": loop.coordinate, "script": script.coordinate}
+"""Who decides the next step of a run, by the name that workflow files use."""
+
+Left = RunFinished | RunParked | RunHandedOver
+"""How an owner leaves a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The one who acts for runs; whoever calls keeps others out, by a lease or a lock."""
+
+    services: Services
+    catalog: Catalog
+    alone: bool
+    """Whether every earlier owner is known to be dead, so that nothing of theirs can be under way."""
+
+    async def work(self, step: Step, again: bool) -> Left:
+        """Goes on with a run as far as possible; `again` when an earlier attempt may have left no mark.
+
+        Raises Fenced, Damaged, TemporaryError.
+        """
+        if ended := step.progress.finished:
+            return ended
+        if (parked := step.progress.parked) and self._too_early(step, parked) and not await step.has_news():
+            return parked
+        again = again or bool(step.progress.owned_at)
+        step.note(RunOwned())
+        if again or step.progress.in_doubt:
+            # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
+            # It also is the mark by which an owner that is lost at once is counted.
+            await step.commit()
+        try:
+            await step.take_inbox()
+            left = self._quiet(step) or await self._go_on(step)
+            # Before the end is written: an owner that is lost in between is followed by one that does it again.
+            await record(step, self.catalog.workflows.get(step.progress.workflow))
+            step.note(left)
+            await step.commit()
+        except TemporaryError:
+            await step.let_go(RunHandedOver("trouble"))
+            raise
+        except asyncio.CancelledError:
+            # Cut off while its worker stops. Who lost the lease writes nothing: somebody else owns the run by now.
+            if step.stopping:
+                await step.let_go(RunHandedOver("trouble"))
+            raise
+        return left
+
+    def _too_early(self, step: Step, parked: RunParked) -> bool:
+        """Whether a parked run still waits; not for a time that a clock set, which was ahead and is right again."""
+        set_back = self.alone and step.progress.last_at > step.now_ms()
+        return parked.until > step.now_ms() and not set_back
+
+    def _quiet(self, step: Step) -> RunParked | None:
+        seconds = step.quiet_left(self.alone)
+        return RunParked("quiet", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
+
+    async def _go_on(self, step: Step) -> Left:
+        try:
+            return await self._to_its_end(step)
+        except OutOfTime:
+            return RunHandedOver()
+        except Parked as parked:
+            return parked.entry
+
+    async def _to_its_end(self, step: Step) -> RunFinished:
+        event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
+        if event is None:
+            return RunFinished("failed", "its journal does not begin with an event", "damaged")
+        bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
+        poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
+        if (concluded := step.progress.concluded) is None:
+            ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
+            concluded = conclude(ending, step.progress, self.services.tools)
+            step.note(concluded)
+        elif poisoned:
+            told = SUMMARY in step.progress.in_doubt
+            step.give_up_calls("every worker that had it was lost")
+            if not told:
+                reason = "poison: every worker that tried to deliver its answer was lost"
+                return RunFinished("failed", reason, "poison")
+        used = bundle.loaded if bundle else loaded
+        reply, prompt_file = _where(used)
+        provenance = step.provenance(prompt_file)
+        await give_up(step, "the run that asked it ended", provenance)
+        await close(step, provenance)
+        finished = await deliver(step, event, reply, provenance, concluded)
+        if nowhere(event, reply):
+            await notify_owner(step, finished, self.catalog.defaults, used, provenance)
+        await summarise(step, finished, self.catalog.defaults, used, provenance)
+        return finished
+
+    async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
+        try:
+            # As its file has it now: what is prohibited meanwhile holds for runs under way.
+            step.withdrawn = frozenset(loaded.workflow.skills.prohibited) if loaded else frozenset()
+            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
+            if bundle is None:
+                if loaded is None:
+                    await check_withdrawn(step, event)
+                    step.give_up_calls("its workflow was taken away meanwhile")
+                    raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
+                step.shown = shown(loaded, self.services)
+                bundle = await pinned(self.services, await self._admitted(step, event, loaded))
+                await self._show_whether_private(step)
+            ending = await self._coordinate(step, event, bundle)
+            # A wish to stop that came in during the last call counts, because nothing was said yet.
+            await step.take_inbox()
+            step.heed_cancel()
+            return ending
+        except NotMeant as error:
+            return Ending("ignored", reason=str(error), cause=error.cause)
+        except NotNow as error:
+            return Ending("limited", reason=str(error), notice=error.told)
+        except RunStopped as error:
+            return loop.stopped(step, error, loaded)
+        except Cancelled as error:
+            return Ending("cancelled", step.conversation.answer, str(error))
+
+    async def _admitted(self, step: Step, event: Event, loaded: Loaded) -> RunStarted:
+        """Let the run in. A fault of Gofer ends it with a reason: the next owner would meet the same fault."""
+        try:
+            return await admit(step, event, loaded)
+        except ToolError as error:
+            _log.error("a run could not begin: %s", fault(error))
+            raise RunStopped(error.message_to_model, cause="fault", told=NEVER_BEGAN) from error
+        except GoferError:
+            raise
+        except Exception as error:
+            _log.error("a run could not begin: %s", fault(error))
+            raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault", told=NEVER_BEGAN) from error
+
+    async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
+        provenance = step.provenance(bundle.loaded.prompt_file)
+        await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        await show_link(step, event, bundle.loaded.workflow.reply, provenance)
+        step.agents = Subagents(bundle, self.alone)
+        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services)
+        try:
+            return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
+        except Parked as parked:
+            await postpone(step, provenance, parked.entry)
+            raise
+
+    async def _show_whether_private(self, step: Step) -> None:
+        """Gives a run that turned out not to be private its place in the lists, and takes it from one that is."""
+        store = self.services.store
+        private = step.progress.private or await is_hidden(step.run, store)
+        head = await store.head(step.run)
+        if head is not None and head.private != private:
+            await store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
+
+
+def _poisoned(step: Step) -> Ending:
+    step.give_up_calls("every worker that had it was lost")
+    return Ending("failed", loop.so_far(step), POISON)
+
+
+def _where(loaded: Loaded | None) -> tuple[Reply, str]:
+    """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
+    return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
+
+
+def shown(loaded: Loaded, services: Services) -> Shown:
+    """How much of one text the models of a workflow are shown, and what else each of them takes."""
+    files = loaded.workflow.files
+    ability = services.ability(loaded.models)
+    return Shown(
+        whole=files.whole_tokens,
+        preview=files.preview_tokens,
+        vision=ability.vision,
+        pdf=ability.pdf,
+    )

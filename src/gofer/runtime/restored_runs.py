@@ -1,0 +1,151 @@
+"""Runs that a backup had unfinished: held after a restore, until an operator retries them.
+
+The world went on after the backup, and the journals did not. What such a run did meanwhile is unknown, so it begins
+nothing by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gofer.journal.blob_store import Blobs
+from gofer.journal.coordination import Head, Retention
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.projections.progress import project
+from gofer.values.errors import Damaged, Gone
+from gofer.values.outside import Clock
+from gofer.values.row_tokens import Tokens
+
+_EVER = 2**62
+_ALL = 2**31
+_BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a restore found beside the runs that had ended."""
+
+    heads: Sequence[Head]
+    """Unfinished runs, which are held."""
+    keyless: Sequence[str]
+    """Runs without a key in the backup: they were deleted while it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The moment of the backup and of the restore, unix milliseconds."""
+
+    backup_at: int
+    now: int
+
+    @property
+    def reason(self) -> str:
+        """The reason that lists show of a run that is held."""
+        return f"restored: what it did after the backup of {moment(self.backup_at)} is unknown; continue by gofer retry"
+
+
+async def hold_unfinished(store: Store, blobs: Blobs, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
+    """Hold every run that the backup had unfinished, and return their heads as they are now.
+
+    A run whose key was destroyed while the backup was made is marked for deletion. Raises TemporaryError.
+    """
+    moments = Restored(backup_at, int(clock.now() * 1000))
+    keyless = await _mark_deleted(store, moments.now)
+    await _list_claims(store, blobs, tokens)
+    held: list[Head] = []
+    while page := await store.unfinished(_EVER, _BATCH):
+        settled = [await _settled(head, store, blobs, moments) for head in page]
+        for head in settled:
+            await store.put_head(head)
+        held += [head for head in settled if head.status == "needs_attention"]
+    for head in held:
+        await store.put_memo(_memo_key(head.run), str(backup_at), moments.now)
+    return Held(held, keyless)
+
+
+async def restored_from(run: str, store: Store) -> int:
+    """Return when the backup was made that a held run came from, unix milliseconds; 0 for every other run."""
+    return int(await store.memo(_memo_key(run)) or 0)
+
+
+async def release(run: str, store: Store, clock: Clock) -> None:
+    """Hold a run no longer; its journal is told first that it goes on from a backup."""
+    await store.put_memo(_memo_key(run), "0", int(clock.now() * 1000))
+
+
+def moment(at: int) -> str:
+    """Return a time as people read it, from unix milliseconds."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
+    """Mark every run without a key for deletion, and return their ids.
+
+    Such a run was deleted between the copies of the database and of the keys.
+    """
+    keyless: list[str] = []
+    for head in await store.heads(_ALL, private=True):
+        if head.retention == "deleted" or await store.key(head.run) is not None:
+            continue
+        if not head.ended:
+            await store.put_head(head.now("done", now))
+        due: tuple[Retention, ...] = ("due", "kept")
+        for was in due:
+            await store.retain(head.run, was, "deleting")
+        keyless.append(head.run)
+    return keyless
+
+
+async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
+    """Give every claim a head that had none yet: a second delivery of its event would begin it."""
+    for run in await store.unlisted(_EVER, _ALL):
+        try:
+            accepted = (await read_journal(run, store, blobs))[:1]
+        except (Damaged, Gone):
+            continue
+        for recorded in accepted:
+            match recorded.entry:
+                case RunAccepted(event=event, workflow=workflow):
+                    private = event.private is not False
+                    conversation = tokens.conversation(event.conversation)
+                    head = Head(
+                        run=run,
+                        workflow=workflow,
+                        conversation=conversation,
+                        accepted_at=recorded.at,
+                        private=private,
+                        frames=1,
+                    )
+                    await store.create_head(head)
+                case _:
+                    continue
+
+
+async def _settled(head: Head, store: Store, blobs: Blobs, moments: Restored) -> Head:
+    """Return the head as its journal has it: ended, or held."""
+    try:
+        progress = project(await read_journal(head.run, store, blobs))
+    except Damaged as error:
+        return head.now("needs_attention", moments.now, reason=_public(str(error), private=head.private))
+    # Without a journal only the head says whether it is private.
+    private = progress.private
+    if progress.event is None:
+        private = head.private
+    if (finished := progress.finished) is not None:
+        reason = _public(finished.reason, private=private)
+        return head.now(finished.status, progress.last_at, private=private, reason=reason)
+    reason = _public(moments.reason, private=private)
+    return head.now("needs_attention", moments.now, private=private, reason=reason)
+
+
+def _public(reason: str, *, private: bool) -> str:
+    if private:
+        # The head of a private run outlives its contents and says nothing of them.
+        return ""
+    return reason
+
+
+def _memo_key(run: str) -> str:
+    return f"restored:{run}"

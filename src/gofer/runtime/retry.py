@@ -1,0 +1,105 @@
+"""The retry of abandoned and parked runs: they are queued again, unless they have ended.
+
+A run goes on from its journal, by the rules that hold for every owner: what happened is not done again, and what nobody
+can tell about is not repeated. The end is such an entry too: a run that ended stays so, and who wants more asks anew.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from gofer.journal import inbox
+from gofer.journal.blob_store import Blobs
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunCancelled, RunRetried, Status
+from gofer.journal.log import read_journal
+from gofer.journal.seal import seal_of
+from gofer.journal.store import Store
+from gofer.projections.progress import Progress, project
+from gofer.runtime.restored_runs import moment, release, restored_from
+from gofer.stores.queue import Queue
+from gofer.values.errors import Gone, TemporaryError
+from gofer.values.outside import Clock
+
+_DOUBT = "It looks for its answer before it posts one; what its tools changed after the backup may be done again."
+LEASE = 60.0
+"""Seconds in which the head is written; nobody else does meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What became of the wish."""
+
+    rung: bool
+    """Whether a worker will look at the run."""
+    told: str
+    """For whoever wished it: one sentence."""
+
+
+async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock, owner: str) -> Retried:
+    """Requeue an abandoned run, or make the next attempt of a parked run now.
+
+    Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
+    """
+    head = await store.head(run)
+    if head is None or head.retention in ("deleting", "deleted"):
+        raise Gone(f"The contents of run {run} were deleted; there is nothing to go on with.")
+    # Its head may lie; whether it has ended its journal says.
+    progress = project(await read_journal(run, store, blobs))
+    if progress.finished is not None:
+        # Why a private run ended is said where it began, and nowhere else.
+        reason = "" if progress.private else progress.finished.reason
+        return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
+    if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
+        raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
+    backup_at = await restored_from(run, store)
+    if progress.parked is not None or backup_at:
+        # A parked run looks at its inbox before its time has come. One from a backup looks for what it has posted.
+        await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
+    await queue.ring(run)
+    if backup_at:
+        await release(run, store, clock)
+    if await _is_cancelled(progress, run, store):
+        return Retried(True, f"Run {run} is queued; it was cancelled, so it stops.")
+    if backup_at:
+        return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}. {_DOUBT}")
+    if progress.parked is not None:
+        return Retried(True, f"Run {run} makes its next attempt now.")
+    return Retried(True, f"Run {run} is queued; it goes on where it was.")
+
+
+async def _is_cancelled(progress: Progress, run: str, store: Store) -> bool:
+    """Return whether the journal of a run, or an item in its inbox, says that it stops. Raises Damaged, Gone."""
+    if progress.concluded is not None:
+        # It has decided on its answer, which it delivers all the same.
+        return False
+    if progress.cancelled is not None:
+        return True
+    waiting = await inbox.read(store, await seal_of(run, store))
+    return any(isinstance(item, RunCancelled) and progress.heeded(item) is not None for item in waiting)
+
+
+async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner: str) -> bool:
+    """Lets workers find a run that was given up; False while one of them has its conversation."""
+    if not await store.lease(conversation, owner, clock.now(), LEASE):
+        return False
+    try:
+        head: Head | None = await store.head(run)
+        if head is not None and head.ended:
+            await store.put_head(head.now("queued", int(clock.now() * 1000)))
+    finally:
+        await store.release(conversation, owner)
+    return True
+
+
+def _ended(status: Status, reason: str) -> str:
+    why = f" ({reason.rstrip('.')})" if reason else ""
+    match status:
+        case "done":
+            return "is done; there is nothing to do again."
+        case "ignored":
+            return f"did not match{why}. Correct the workflow, and let the event happen again."
+        case "limited" | "failed" | "cancelled" | "needs_attention":
+            anew = "Ask again in the same thread; the new run reads what this one found."
+            return f"ended and cannot be continued{why}. {anew}"
+        case _:
+            assert_never(status)

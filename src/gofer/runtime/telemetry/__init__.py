@@ -1,0 +1,1 @@
+"""Traces in OpenTelemetry's form: the spans of a journal, and their export."""

@@ -1,0 +1,145 @@
+"""How do the spans of a run get to a collector? Once, when it ended; whoever wants them again exports it by hand.
+
+A trace is a view: the journal is the record, so what a collector does not take is not kept for it.
+"""
+
+import asyncio
+import gzip
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from gofer.journal.blob_store import Blobs
+from gofer.journal.child_runs import read_below
+from gofer.journal.entries import Recorded
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.projections import progress
+from gofer.runtime.telemetry.otlp import requests
+from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import Http, HttpRequest
+from gofer.values.secret import Secret
+
+TIMEOUT = 3.0
+"""Seconds that one request may take, unless the operator says otherwise."""
+PATIENCE = 10.0
+"""Seconds that all requests of a run may take."""
+MOST_SPANS = 10_000
+"""Spans of one run; of a longer one the beginning is exported."""
+_ANSWER_BYTES = 64_000
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a collector made of a run."""
+
+    spans: int
+    rejected: int = 0
+    """Spans that it did not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """Sends runs to one collector."""
+
+    url: str
+    """Where traces are taken; empty when nowhere."""
+    headers: Mapping[str, Secret]
+    resource: Mapping[str, str]
+    """What the spans are of: `service.name` and what else the operator says."""
+    http: Http
+    full: bool = False
+    """Whether what was said goes along."""
+    base_url: str = ""
+    """Where people look at runs."""
+    timeout: float = TIMEOUT
+    """Seconds that one request may take."""
+
+    async def at_the_end(self, run: str, store: Store, blobs: Blobs, patience: float = PATIENCE) -> None:
+        """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
+        try:
+            async with asyncio.timeout(min(PATIENCE, patience)):
+                sent = await self.send(await self.read(run, store, blobs))
+            if sent.rejected:
+                _log.warning("the collector took %d spans of run %s less than there are", sent.rejected, run)
+        except TimeoutError:
+            _log.warning("the spans of run %s were not sent: it took too long", run)
+        except Exception as error:  # noqa: BLE001
+            # The run ended well without; only sentences of ours are fit for a log.
+            why = str(error) if isinstance(error, TemporaryError | ConfigError) else type(error).__name__
+            _log.warning("the spans of run %s were not sent: %s", run, why)
+
+    async def send(self, spans: Sequence[Exported]) -> Sent:
+        """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError when nobody answered."""
+        rejected = 0
+        # Putting them together takes as long as a hundred answers to Slack; others go on meanwhile.
+        for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
+            rejected += await self._post(await asyncio.to_thread(_packed, request))
+        return Sent(len(spans), rejected)
+
+    async def read(self, run: str, store: Store, blobs: Blobs) -> Sequence[Exported]:
+        """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
+        journal = await read_journal(run, store, blobs)
+        _check(run, journal)
+        head = await store.head(run)
+        below = (await read_below(journal, store, blobs)).journals
+        return self.spans(run, journal, below, head.conversation if head else "")
+
+    def spans(
+        self,
+        run: str,
+        journal: Sequence[Recorded],
+        below: Mapping[str, Sequence[Recorded]] | None = None,
+        conversation: str = "",
+    ) -> Sequence[Exported]:
+        """The spans of a run that ended, and of the journals `below`, by run; `conversation` is the token of its row.
+
+        Raises ConfigError for one that did not end, and for any that is private.
+        """
+        _check(run, journal)
+        spans = exported(run, journal, below, full=self.full, base_url=self.base_url, conversation=conversation)
+        return spans[:MOST_SPANS]
+
+    async def _post(self, body: bytes) -> int:
+        """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""
+        headers = {name: value.reveal() for name, value in self.headers.items()}
+        headers |= {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
+        answer = await self.http.send(HttpRequest("POST", self.url, headers, body, self.timeout, _ANSWER_BYTES))
+        if answer.status in (429, 502, 503, 504):
+            raise TemporaryError(f"the collector is busy (HTTP {answer.status}); `gofer export` sends it again.")
+        if not 200 <= answer.status < 300:
+            told = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
+            raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {told}.")
+        return _rejected(answer.body)
+
+
+def _check(run: str, journal: Sequence[Recorded]) -> None:
+    state = progress.project(journal)
+    if state.private:
+        raise ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
+    if state.finished is None:
+        raise ConfigError(f"Run {run} has not ended; export it when it has.")
+
+
+def _packed(request: ExportTraceServiceRequest) -> bytes:
+    # Without a time in it, so that equal spans are equal bytes.
+    return gzip.compress(request.SerializeToString(deterministic=True), mtime=0)
+
+
+def _rejected(body: bytes) -> int:
+    """What an answer says of spans that were not taken; one that is no OTLP says nothing."""
+    answer = ExportTraceServiceResponse()
+    try:
+        answer.ParseFromString(body)
+    except DecodeError:
+        return 0
+    return max(0, answer.partial_success.rejected_spans)

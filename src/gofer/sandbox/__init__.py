@@ -1,1 +1,0 @@
-"""Python that a model wrote, run where it can hurt nothing: an interpreter without a host, in a limited child."""

@@ -1,0 +1,1 @@
+"""Sources: all that Gofer knows of one system outside, one folder for each."""

@@ -1,0 +1,223 @@
+"""Downloads of files from vendors: how large a file may be, which hosts are asked, and which of them see credentials.
+
+Redirects are followed by hand, because every vendor sends its files from another host: to each of them goes what it may
+see, and nothing at all goes to a host that the vendor has no business with. Only the host that the operator configured
+may be in a private network.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from gofer.files.declared_type import likely, with_charset
+from gofer.files.size_limits import FILE_BYTES, megabytes, without_middle
+from gofer.journal.workspace_entries import Missing
+from gofer.tools.definition import Call, NewFile
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
+
+LIMIT = FILE_BYTES
+"""Bytes of one file at most."""
+ENDS = 30_000_000
+"""Bytes of the beginning, and of the end, that are fetched of a larger text."""
+HOPS = 3
+"""Redirects in a row at most."""
+_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})")
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Which hosts a file may come from, and what each of them is sent."""
+
+    vendor: str
+    """As people call it."""
+    base_url: str
+    """Where the operator configured the vendor; every other host must be public."""
+    headers: Callable[[SplitResult], Mapping[str, str] | None]
+    """The headers for an address; None for one that is not asked at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer of a server, and the parts that its body lacks of the file."""
+
+    response: HttpResponse
+    """May have any status."""
+    missing: tuple[Missing, ...] = ()
+
+
+async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
+    """Return a file that a vendor described, and of a text above the limit its beginning and its end.
+
+    Raises what `download` raises.
+    """
+    if file.size <= LIMIT:
+        try:
+            return Fetched(await download(call, way, url))
+        except ToolError as error:
+            if error.code != "too_large":
+                raise
+    if likely(file.media_type, file.name) != "text":
+        raise too_large(file.size)
+    try:
+        return await _ends(call, way, url)
+    except ToolError as error:
+        if error.code != "too_large":
+            raise
+        raise too_large(file.size) from error
+
+
+async def _ends(call: Call, way: Way, url: str) -> Fetched:
+    head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
+    if not 200 <= head.status < 300:
+        return Fetched(head)
+    tail = await download(call, way, url, f"bytes=-{ENDS}")
+    first = _span(head)
+    last = _span(tail)
+    # Lines of UTF-16 are not found by their bytes.
+    if first is None or last is None or not _are_ends(first, last) or b"\0" in head.body[:1_000]:
+        raise too_large()
+    ends = without_middle(head.body, tail.body, first.total)
+    return Fetched(HttpResponse(200, head.headers, ends.content), (ends.missing,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The bytes of a file that an answer holds, from `start` to `stop`, both included, and those of the whole file."""
+
+    start: int
+    stop: int
+    total: int
+
+
+def _span(part: HttpResponse) -> _Span | None:
+    """Return which bytes an answer holds; None for an answer that is no part, or not as long as it says."""
+    found = _RANGE.fullmatch(part.headers.get("content-range", ""))
+    if not found or part.status != 206:
+        return None
+    span = _Span(*map(int, found.groups()))
+    if len(part.body) != span.stop - span.start + 1:
+        return None
+    return span
+
+
+def _are_ends(first: _Span, last: _Span) -> bool:
+    """Return whether two parts are the two ends of one large file. A server may send less than it was asked for.
+
+    They are none where a server ignores ranges from the end, or where the file changed meanwhile.
+    """
+    if first.total != last.total or first.total <= 2 * ENDS:
+        return False
+    return first.start == 0 and first.stop < last.start and last.stop == last.total - 1
+
+
+async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
+    """Return what an address gives in the end, whatever its status; `part` is a range of bytes as HTTP writes it.
+
+    Raises ToolError for a file too large or elsewhere, and TemporaryError.
+    """
+    for _ in range(HOPS + 1):
+        address = parts(url)
+        headers = way.headers(address) if address else None
+        if headers is None:
+            raise ToolError(
+                f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
+            )
+        response = await _send(call, way, url, {**_range(part), **headers})
+        if not (300 <= response.status < 400 and response.headers.get("location")):
+            return _taken(way, response)
+        url = _joined(url, response.headers["location"])
+    raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
+
+
+def _range(part: str) -> Mapping[str, str]:
+    if not part:
+        return {}
+    return {"Range": part}
+
+
+async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+    sent = {"Accept-Encoding": "identity", **headers}
+    public_only = not configured(url, way.base_url)
+    try:
+        return await call.http.send(HttpRequest("GET", url, sent, limit=LIMIT, public_only=public_only))
+    except TooLarge as error:
+        raise too_large() from error
+    except NotPublic as error:
+        said = f"{way.vendor} has that file in a private network, and Gofer fetches nothing from there."
+        raise ToolError(said, code=error.code) from error
+
+
+def _taken(way: Way, response: HttpResponse) -> HttpResponse:
+    if response.status == 429 or response.status >= 500 or response.status == 408:
+        said = f"{way.vendor} did not send the file (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
+    if len(response.body) > LIMIT:
+        raise too_large(len(response.body))
+    return response
+
+
+def filled(file: NewFile, fetched: Fetched) -> NewFile:
+    """Return a file with its content, the encoding that its server declares, and what it lacks."""
+    sent = fetched.response.headers.get("content-type", "")
+    return replace(
+        file,
+        media_type=with_charset(file.media_type, sent),
+        content=fetched.response.body,
+        missing=fetched.missing,
+    )
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return ""
+
+
+def too_large(size: int = 0) -> ToolError:
+    """What is said of a file that is not fetched for its size."""
+    told = f" ({megabytes(size)})" if size else ""
+    said = f"That file is too large{told}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
+    return ToolError(said, code="too_large")
+
+
+def parts(url: str) -> SplitResult | None:
+    """The parts of an address; None for one that is none, or that carries credentials of its own."""
+    try:
+        split = urlsplit(url)
+        split.port  # noqa: B018 - raises for one that is no number
+    except ValueError:
+        return None
+    good = split.scheme in ("http", "https") and _HOST.fullmatch(split.hostname or "")
+    return split if good and "@" not in split.netloc else None
+
+
+def same_place(one: SplitResult, url: str) -> bool:
+    """Whether an address is served by the same server as another one."""
+    other = parts(url)
+    return other is not None and (one.scheme, one.netloc) == (other.scheme, other.netloc)
+
+
+def configured(url: str, base_url: str) -> bool:
+    """Return whether an address is served where the operator configured the vendor."""
+    address = parts(url)
+    return address is not None and same_place(address, base_url)
+
+
+def is_public(address: SplitResult) -> bool:
+    """Return whether an address may be public by its spelling: by TLS, to a name and not to a number.
+
+    What the name stands for is checked where it is resolved; see `HttpRequest.public_only`.
+    """
+    host = address.hostname or ""
+    if address.scheme != "https" or address.port not in (None, 443) or "." not in host:
+        return False
+    try:
+        ip_address(host)
+    except ValueError:
+        return not host.rpartition(".")[2].isdecimal() and not host.endswith((".local", ".internal", ".localhost"))
+    return False

@@ -1,0 +1,217 @@
+"""How is the REST API of GitHub called, and which answers are refusals?"""
+
+import asyncio
+import math
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+from gofer.sources.access import tell_operator
+from gofer.sources.github.refusals import refusal
+from gofer.sources.github.shown_text import one_line
+from gofer.tools.definition import Call
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
+from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+
+VERSION = "2022-11-28"
+"""The version of the API that is asked for; no field that a later one dropped is relied on."""
+LONGEST_WAIT = 15.0
+"""Seconds one request is held back in all while GitHub asks to wait; less than the time of a tool."""
+PER_PAGE, PAGES = 100, 10
+"""Things asked for at once, and how often, for one list."""
+REDIRECTS = 2
+"""How often a repository that was renamed is followed to its new name."""
+_NEXT = re.compile(r'<([^<>]+)>;\s*rel="next"')
+_CODES = {400: "bad_request", 401: "bad_credentials", 403: "forbidden", 404: "not_found", 409: "conflict", 410: "gone"}
+
+
+class GitHubRefusal(ToolError):
+    """GitHub said no, and nothing happened. `code` is one of `refusals.REFUSALS`, or the status."""
+
+    def __init__(self, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubApi:
+    """Where GitHub is and who we are there."""
+
+    base_url: str
+    """Without a slash at the end, as `https://api.github.com`."""
+    token: Secret
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Returns after so many seconds."""
+
+    @property
+    def web_host(self) -> str:
+        """The host of the addresses that people see."""
+        parts = urlsplit(self.base_url)
+        own = parts.path.rstrip("/").endswith("/api/v3")
+        return (parts.hostname or "") if own else "github.com"
+
+    async def read(self, call: Call, path: str, /, **query: str | int) -> object:
+        """The JSON under a path. Raises GitHubRefusal, TemporaryError."""
+        return _json(await self._send(call, "GET", self._url(path, query)))
+
+    async def read_object(self, call: Call, path: str) -> Mapping[str, object]:
+        """The JSON object under a path. Raises GitHubRefusal, TemporaryError."""
+        found = as_object(await self.read(call, path))
+        if not found:
+            raise TemporaryError("GitHub did not answer with what was asked for.")
+        return found
+
+    async def read_list(self, call: Call, path: str, /, **query: str | int) -> AsyncIterator[Mapping[str, object]]:
+        """Everything in a list, page after page; that it ends means that there is no more of it.
+
+        Raises TemporaryError for one of more than PAGES pages; GitHubRefusal.
+        """
+        url = self._url(path, {"per_page": PER_PAGE, **query})
+        for _ in range(PAGES):
+            response = await self._send(call, "GET", url)
+            for item in as_list(_json(response)):
+                yield as_object(item)
+            following = _NEXT.search(response.headers.get("link", ""))
+            if not following:
+                return
+            url = self._within(following[1])
+        said = f"GitHub has more than {PER_PAGE * PAGES} of them; that is too many to look through."
+        raise ToolError(said, code="too_many")
+
+    async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
+        """Posts JSON. Raises GitHubRefusal when it did not happen, TemporaryError when that is unclear."""
+        written = as_object(_json(await self._send(call, "POST", self._url(path, {}), encode(fields))))
+        if not written:
+            raise TemporaryError("GitHub did not say what it wrote.")
+        return written
+
+    async def _send(self, call: Call, method: str, url: str, content: bytes = b"") -> HttpResponse:
+        """The answer, if it is a good one. Renamed repositories are followed, and limits waited for."""
+        if not self.token:
+            raise _refused("no_token")
+        for _ in range(REDIRECTS + 1):
+            response = await self._patiently(call, HttpRequest(method, url, self._headers(), content))
+            if response.status not in (301, 302, 307, 308):
+                return _accepted(response, call.clock.now())
+            # What was sent elsewhere did not happen, so that sending it there is safe whatever its effect.
+            url = self._within(response.headers.get("location", ""))
+        raise ToolError("GitHub sends from one address to the next; nothing was done.", code="redirected")
+
+    async def _patiently(self, call: Call, request: HttpRequest) -> HttpResponse:
+        response, waited = await call.http.send(request), 0.0
+        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
+        while _limited(response) and (wait := _seconds(response, call.clock.now())) <= LONGEST_WAIT - waited:
+            await self.pause(wait)
+            waited += wait
+            response = await call.http.send(request)
+        return response
+
+    def _headers(self) -> Mapping[str, str]:
+        return {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {self.token.reveal()}",
+            "Content-Type": "application/json",
+            "User-Agent": "gofer",
+            "X-GitHub-Api-Version": VERSION,
+        }
+
+    def _url(self, path: str, query: Mapping[str, str | int]) -> str:
+        return self.base_url + path + (f"?{urlencode(query)}" if query else "")
+
+    def _within(self, url: str) -> str:
+        """An address GitHub names, where our token may go. Raises TemporaryError."""
+        if not url.startswith(self.base_url + "/"):
+            raise ToolError("GitHub names an address that is not its own; nothing was done.", code="redirected")
+        return url
+
+
+def _accepted(response: HttpResponse, now: float) -> HttpResponse:
+    if 200 <= response.status < 300:
+        return response
+    if response.status >= 500:
+        said = f"GitHub did not answer properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
+    if _limited(response):
+        seconds = _seconds(response, now)
+        raise GitHubRefusal("rate_limited", _until(seconds), retry_after=seconds)
+    if response.status == 403 and _lacks_permission(response):
+        needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
+        raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")
+    if response.status == 422:
+        raise _refused("validation_failed", f"GitHub says: {_said(response)}")
+    hint = f"GitHub says: {_said(response)}" if response.status == 403 else ""
+    raise _refused(_CODES.get(response.status, f"HTTP {response.status}"), hint)
+
+
+def _refused(code: str, hint: str = "") -> GitHubRefusal:
+    if refusal(code).rule == "operate":
+        message = f"GitHub refuses Gofer ({code}): {refusal(code).sentence} {hint}".rstrip()
+        tell_operator("github", _access(code), code, message)
+    return GitHubRefusal(code, hint)
+
+
+def _access(code: str) -> Access:
+    if refusal(code).rule != "operate":
+        return ""
+    return "credential" if code in ("bad_credentials", "no_token") else "permission"
+
+
+def _limited(response: HttpResponse) -> bool:
+    """Whether this is a limit of GitHub: some come as 429, others as 403 like a missing permission."""
+    if response.status not in (403, 429):
+        return False
+    exhausted = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
+    return response.status == 429 or exhausted or "rate limit" in _message(response).lower()
+
+
+def _seconds(response: HttpResponse, now: float) -> float:
+    """How long GitHub asks to wait, at least a second; for ever when it does not say."""
+    reset = response.headers.get("x-ratelimit-reset", "inf")
+    spent = response.headers.get("x-ratelimit-remaining") == "0"
+    try:
+        return max(1.0, float(response.headers.get("retry-after") or (float(reset) - now if spent else math.inf)))
+    except ValueError:
+        return math.inf
+
+
+def _until(seconds: float) -> str:
+    wait = f"{math.ceil(seconds)} second{'s' * (seconds > 1)}" if seconds < math.inf else "a few minutes"
+    return f"Wait {wait} before the next one."
+
+
+def _lacks_permission(response: HttpResponse) -> bool:
+    message = _message(response).lower()
+    return any(word in message for word in ("not accessible", "saml", "must have admin rights", "oauth app access"))
+
+
+def _message(response: HttpResponse) -> str:
+    return as_text(_body(response).get("message"))
+
+
+def _said(response: HttpResponse) -> str:
+    """GitHub's own words about what is wrong, on one line."""
+    errors = [as_text(error) or _named(as_object(error)) for error in as_list(_body(response).get("errors"))]
+    return one_line(" ".join(filter(None, [_message(response), *errors])), 400)
+
+
+def _named(error: Mapping[str, object]) -> str:
+    said = as_text(error.get("message"))
+    return said or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
+
+
+def _body(response: HttpResponse) -> Mapping[str, object]:
+    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    try:
+        return as_object(decode(response.body))
+    except BadRequest:
+        return {}
+
+
+def _json(response: HttpResponse) -> object:
+    try:
+        return decode(response.body)
+    except BadRequest as error:
+        raise TemporaryError("GitHub did not answer in JSON.") from error

@@ -1,0 +1,67 @@
+"""How does an issue look to a model: its state, its text, what was said about it?"""
+
+from collections.abc import Sequence
+
+from gofer.sources.github.api import PER_PAGE, GitHubApi
+from gofer.sources.github.references import Numbered, Target, target_of
+from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.canonical_json import as_text
+
+PAGES_SHOWN = 3
+"""Pages of comments that are read at most, the newest."""
+
+
+class GetIssue(Numbered):
+    """Which issue."""
+
+
+async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """An issue with its comments as text; details: state, title, url, author, labels, comments, private and facts."""
+    target = target_of(api, call, arguments)
+    issue = await api.read_object(call, target.path("issues"))
+    count = number(issue, "comments")
+    first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
+    comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
+    return issue_result(target, issue, comments, older=(first - 1) * PER_PAGE)
+
+
+def issue_result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
+    """An issue as it was read, for each reader; `older` comments were not."""
+    said = statements(comments, "created_at", older=older)
+    title, url = one_line(as_text(issue.get("title"))), one_line(as_text(issue.get("html_url")), 500)
+    kind = "Pull request" if issue.get("pull_request") else "Issue"
+    lines = [
+        f"{kind} {target}: {title}",
+        f"State: {_state(issue)}",
+        f"Author: {login(issue.get('user'))}",
+        f"Link: {url}",
+        f"Labels: {', '.join(names(issue.get('labels'), 'name')) or 'none'}",
+        f"Assigned to: {', '.join(names(issue.get('assignees'), 'login')) or 'nobody'}",
+        f"Created {one_line(as_text(issue.get('created_at')))}, changed {one_line(as_text(issue.get('updated_at')))}",
+        "Description:",
+        *indented(as_text(issue.get("body"))),
+        *(["Comments, oldest first:", *said] if said else ["No comments."]),
+    ]
+    details = {
+        "repository": target.repository,
+        "number": target.number,
+        "title": title,
+        "state": as_text(issue.get("state")),
+        "url": url,
+        "author": login(issue.get("user")),
+        "comments": number(issue, "comments"),
+        "private": False,
+        "facts": {
+            "repository": target.repository,
+            "labels": names(issue.get("labels"), "name"),
+            "author": login(issue.get("user")),
+        },
+    }
+    return ToolResult("\n".join(lines), f"read {target}", details)
+
+
+def _state(issue: Fields) -> str:
+    reason = as_text(issue.get("state_reason")).replace("_", " ")
+    state = one_line(as_text(issue.get("state")))
+    return f"{state} ({one_line(reason)})" if reason else state

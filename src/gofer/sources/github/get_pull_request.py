@@ -1,0 +1,115 @@
+"""How does a pull request look to a model: its state, what it changes, who is asked to look at it?"""
+
+from gofer.sources.github.api import PER_PAGE, GitHubApi
+from gofer.sources.github.references import Numbered, Target, target_of
+from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+
+class GetPullRequest(Numbered):
+    """Which pull request."""
+
+
+async def get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
+    """A pull request as text; details: state, merged, draft, url, author, files, reviewers, private and facts."""
+    target = target_of(api, call, arguments)
+    pull = await api.read_object(call, target.path("pulls"))
+    files = await _first(api, call, target.path("pulls", "/files"))
+    reviews = await _first(api, call, target.path("pulls", "/reviews"))
+    return pull_result(target, pull, files, reviews)
+
+
+def pull_result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fields]) -> ToolResult:
+    """A pull request as it was read, for each reader."""
+    details = _details(pull, files) | {"repository": target.repository, "number": target.number}
+    details["facts"] = pull_facts(target.repository, pull)
+    lines = [
+        f"Pull request {target}: {details['title']}",
+        f"State: {_state(pull)}",
+        f"Author: {details['author']}",
+        f"Branches: {_branch(pull, 'head')} into {_branch(pull, 'base')}",
+        f"Link: {details['url']}",
+        f"Labels: {', '.join(names(pull.get('labels'), 'name')) or 'none'}",
+        f"Asked to review: {', '.join(_asked(pull)) or 'nobody'}",
+        f"Created {one_line(as_text(pull.get('created_at')))}, changed {one_line(as_text(pull.get('updated_at')))}",
+        "Description:",
+        *indented(as_text(pull.get("body"))),
+        *_files(pull, files),
+        *_said(reviews),
+    ]
+    return ToolResult("\n".join(lines), f"read {target}", details)
+
+
+async def _first(api: GitHubApi, call: Call, path: str) -> list[Fields]:
+    return [as_object(item) for item in as_list(await api.read(call, path, per_page=PER_PAGE))]
+
+
+def _said(reviews: list[Fields]) -> list[str]:
+    if not reviews:
+        return ["No reviews."]
+    some = f"The first {PER_PAGE} reviews" if len(reviews) == PER_PAGE else "Reviews"
+    return [f"{some}, oldest first:", *statements(reviews, "submitted_at")]
+
+
+def merged(pull: Fields) -> bool:
+    """Closed and merged; lists and older servers say only when."""
+    said = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
+    return pull.get("state") == "closed" and said
+
+
+def pull_facts(repository: str, pull: Fields) -> dict[str, object]:
+    """What conditions of workflow files narrow by, as the trigger says it of an event."""
+    return {
+        "repository": repository,
+        "base": _branch(pull, "base"),
+        "labels": names(pull.get("labels"), "name"),
+        "draft": pull.get("draft") is True,
+        "author": login(pull.get("user")),
+    }
+
+
+def _details(pull: Fields, files: list[Fields]) -> dict[str, object]:
+    return {
+        "title": one_line(as_text(pull.get("title"))),
+        "state": as_text(pull.get("state")),
+        "merged": merged(pull),
+        "draft": pull.get("draft") is True,
+        "url": one_line(as_text(pull.get("html_url")), 500),
+        "author": login(pull.get("user")),
+        "base": _branch(pull, "base"),
+        "head": _branch(pull, "head"),
+        "files": names(files, "filename"),
+        "reviewers": names(pull.get("requested_reviewers"), "login"),
+        "private": False,
+    }
+
+
+def _state(pull: Fields) -> str:
+    if merged(pull):
+        by = as_object(pull.get("merged_by"))
+        return f"merged{f' by {login(by)}' if by else ''}"
+    if pull.get("state") == "closed":
+        return "closed without being merged"
+    return "open, draft" if pull.get("draft") is True else "open"
+
+
+def _asked(pull: Fields) -> list[str]:
+    teams = [f"the team {slug}" for slug in names(pull.get("requested_teams"), "slug")]
+    return names(pull.get("requested_reviewers"), "login") + teams
+
+
+def _branch(pull: Fields, end: str) -> str:
+    return one_line(as_text(as_object(pull.get(end)).get("ref")))
+
+
+def _files(pull: Fields, files: list[Fields]) -> list[str]:
+    count = number(pull, "changed_files") or len(files)
+    lines = [f"Changed files: {count} (+{number(pull, 'additions')} -{number(pull, 'deletions')})"]
+    lines += [f"    {one_line(as_text(file.get('filename')), 500)} ({_counts(file)})" for file in files]
+    left = count - len(files)
+    return [*lines, f"({left} more files are left out here.)"] if left > 0 else lines
+
+
+def _counts(file: Fields) -> str:
+    return f"{one_line(as_text(file.get('status')))}, +{number(file, 'additions')} -{number(file, 'deletions')}"

@@ -1,0 +1,66 @@
+"""Who changed a path of a repository, when, and with which words?"""
+
+from collections import Counter
+
+from pydantic import Field
+
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.read_file import path_of
+from gofer.sources.github.references import InRepository, repository_of
+from gofer.sources.github.shown_text import Fields, login, one_line
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+
+class ListCommits(InRepository):
+    """Which commits."""
+
+    path: str = Field(default="", description="File or folder whose commits are meant. Left out: all.")
+    ref: str = Field(default="", max_length=300, description="Branch or commit to begin at. Left out: the default one.")
+    limit: int = Field(default=30, ge=1, le=100, description="How many, newest first.")
+
+
+async def list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> ToolResult:
+    """Commits, newest first; details: repository, path, commits with sha, author and date, and commits by author."""
+    repository, path = repository_of(call, arguments), path_of(arguments.path)
+    query = {"path": path, "sha": arguments.ref}
+    asked = {name: value for name, value in query.items() if value}
+    found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)
+    return commits_result(repository, path, [as_object(item) for item in as_list(found)])
+
+
+def commits_result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
+    """Commits as they were read, for each reader."""
+    authors = Counter(map(_author, commits))
+    lines = [f"{len(commits)} commits of {repository}{f'/{path}' if path else ''}, newest first:"]
+    lines += [f"    {_sha(one)[:7]} {_date(one)} {_author(one)}: {_subject(one)}" for one in commits]
+    lines.append(f"By author: {', '.join(f'{name} {count}' for name, count in authors.most_common()) or 'nobody'}")
+    details = {
+        "repository": repository,
+        "path": path,
+        "commits": [{"sha": _sha(one), "author": _author(one), "date": _date(one)} for one in commits],
+        "authors": dict(authors.most_common()),
+        "private": False,
+    }
+    return ToolResult("\n".join(lines), f"read {len(commits)} commits", details)
+
+
+def _author(commit: Fields) -> str:
+    """The account; the name in the commit where GitHub knows no account for it."""
+    if as_object(commit.get("author")):
+        return login(commit.get("author"))
+    git = as_object(as_object(commit.get("commit")).get("author"))
+    return f"{one_line(as_text(git.get('name'))) or 'somebody'} (no account)"
+
+
+def _sha(commit: Fields) -> str:
+    return one_line(as_text(commit.get("sha")))
+
+
+def _date(commit: Fields) -> str:
+    return one_line(as_text(as_object(as_object(commit.get("commit")).get("author")).get("date")))[:10]
+
+
+def _subject(commit: Fields) -> str:
+    message = as_text(as_object(commit.get("commit")).get("message"))
+    return one_line(message.partition("\n")[0])

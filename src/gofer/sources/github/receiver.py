@@ -1,0 +1,266 @@
+"""The GitHub receiver: verifies and translates deliveries."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, lacking, unknown_type
+from gofer.values.canonical_json import as_list, as_object, as_text, decode_text, encode
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
+
+TEXT_LIMIT = 4_000
+"""Characters of a text that its event keeps; a run reads the whole by a tool."""
+FACT_LIMIT, FACTS_LIMIT = 300, 100
+"""Characters of one word of a fact, and words of one fact."""
+KINDS: Mapping[str, str] = {
+    "pull_request": "github.pull_request",
+    "issues": "github.issue",
+    "issue_comment": "github.comment",
+    "pull_request_review_comment": "github.comment",
+    "pull_request_review": "github.review",
+    "push": "github.push",
+}
+"""Kinds of events by GitHub's names for them; docs/github.md lists the same."""
+
+_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
+_FULL_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+_MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
+"""What every text of ours ends with. Quoted, it begins with `>` and is somebody else's."""
+_WRITES = frozenset({"opened", "created", "submitted", "edited"})
+"""Actions that write the text of what they are about."""
+_BRANCH = "refs/heads/"
+_SAID: Mapping[str, str] = {
+    "issue_comment": "comment",
+    "pull_request_review_comment": "comment",
+    "pull_request_review": "review",
+}
+"""What an event brings beside its issue or pull request."""
+
+Fields = Mapping[str, object]
+_PUBLIC = "public"
+
+
+def of_private_repository(event: Event) -> bool:
+    """Return whether an event happened in a repository that GitHub did not say is public."""
+    return event.source == "github" and event.place.get("visibility") != _PUBLIC
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubDoor:
+    """The webhooks of repositories, an organisation or an app."""
+
+    secrets: Sequence[Secret]
+    """The webhook's secret, and the previous one while it is being rotated."""
+    own_logins: frozenset[str] = frozenset()
+    """Accounts that Gofer acts as, in small letters; what they do starts nothing."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify. GitHub signs no time; what comes twice is known by its identity."""
+        signature = request.header("x-hub-signature-256") or ""
+        if not _SIGNATURE.fullmatch(signature):
+            raise BadRequest(401, "The GitHub signature is missing or malformed.", code="signature_missing")
+        if not any(hmac.compare_digest(sign(secret, request.body), signature) for secret in self.secrets):
+            raise BadRequest(401, "The GitHub signature does not match.", code="signature_mismatch")
+
+    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+        """See Door.translate."""
+        body = _payload(request)
+        name = request.header("x-github-event") or ""
+        actor = _actor(body)
+        if not name:
+            said = "the header X-GitHub-Event, which says what happened, is missing or there more than once"
+            return Ignored("type_missing", said, actor)
+        if name == "ping":
+            return Handshake("Gofer hears GitHub.")
+        if name not in KINDS:
+            return unknown_type("events", name, actor)
+        if actor and actor.id.lower() in self.own_logins:
+            return Ignored("own_act", "Gofer did it", actor)
+        return _push(body, actor) if name == "push" else _happening(name, body, actor)
+
+
+def sign(secret: Secret, body: bytes) -> str:
+    """GitHub's signature of a delivery: `sha256=` and the HMAC-SHA256 of the raw body in hex."""
+    return "sha256=" + hmac.new(secret.reveal().encode(), body, hashlib.sha256).hexdigest()
+
+
+def _payload(request: RawRequest) -> Fields:
+    """The JSON of a delivery, also of one in a form. Raises BadRequest(400)."""
+    media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
+    if media_type != "application/x-www-form-urlencoded":
+        return json_object(request.body)
+    text = decode_text(request.body)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
+    try:
+        values = parse_qs(text, errors="strict", max_num_fields=10).get("payload", [])
+    except ValueError as error:
+        raise BadRequest(400, "The body is not a form in UTF-8.", code="body_not_form") from error
+    if len(values) != 1:
+        raise BadRequest(400, "The form has no field `payload`, or several.", code="form_without_payload")
+    return json_object(values[0].encode())
+
+
+def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
+    """What happened to an issue or a pull request, or to what is said about it."""
+    thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
+    said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
+    about = thing if name in ("pull_request", "issues") else said
+    action, repository, number = as_text(body.get("action")), _repository(body), _number(thing.get("number"))
+    identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
+    needed: dict[str, object] = {"a sender": actor, "an action": action, "a valid name of a repository": repository}
+    if thing and about:
+        needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
+    else:
+        needed |= {"an issue or a pull request": thing, f"the {_SAID.get(name, 'subject')}": about or not thing}
+    missing = lacking(needed)
+    if missing or actor is None:
+        return Ignored("incomplete", missing, actor)
+    if _is_ours(action, about):
+        return Ignored("own_act", "Gofer wrote it", actor)
+    return Event(
+        source="github",
+        kind=KINDS[name],
+        identity=identity,
+        conversation=f"github:{repository}:{number}",
+        actor=actor,
+        text=_text(about)[:TEXT_LIMIT],
+        place=_place(repository, number, thing, said) | _visibility(body),
+        private=False,
+        facts=_facts(name, action, repository, thing, about),
+    )
+
+
+def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
+    ref, repository = as_text(body.get("ref")), _repository(body)
+    told = as_object(body.get("repository"))
+    before, after = as_text(body.get("before"))[:FACT_LIMIT], as_text(body.get("after"))[:FACT_LIMIT]
+    needed = {
+        "a ref": ref,
+        "a sender": actor,
+        "a valid name of a repository": repository,
+        "an id of the repository": _id(told.get("id")),
+        "the commit before": before,
+        "the commit after": after,
+    }
+    missing = lacking(needed)
+    if missing or actor is None:
+        return Ignored("incomplete", missing, actor)
+    if not ref.startswith(_BRANCH):
+        return Ignored("not_a_branch", "it pushes a tag or another ref, not a branch", actor)
+    if body.get("deleted") is True:
+        return Ignored("not_a_branch", "it deletes a branch", actor)
+    branch = ref.removeprefix(_BRANCH)[:FACT_LIMIT]
+    # Forced there and back, the same two commits are pushed again; only the moment tells the pushes apart.
+    moment = _id(told.get("pushed_at"))
+    messages = [as_text(as_object(commit).get("message")) for commit in as_list(body.get("commits"))]
+    place = {"repository": repository, "ref": ref[:FACT_LIMIT], "sha": after, "url": _url(body.get("compare"))}
+    return Event(
+        source="github",
+        kind="github.push",
+        identity=("push", _id(told.get("id")), ref, before, after, moment),
+        conversation=f"github:{repository}:{ref[:FACT_LIMIT]}",
+        actor=actor,
+        text="\n\n".join(filter(None, messages))[:TEXT_LIMIT],
+        place={name: value for name, value in place.items() if value} | _visibility(body),
+        private=False,
+        facts={"repository": repository, "branch": branch, "author": actor.id},
+    )
+
+
+def _facts(name: str, action: str, repository: str, thing: Fields, about: Fields) -> dict[str, object]:
+    """What conditions narrow by; a fact that the delivery does not say is not there."""
+    merged = name == "pull_request" and action == "closed" and thing.get("merged") is True
+    facts: dict[str, object] = {
+        "action": [action[:FACT_LIMIT], "merged"] if merged else [action[:FACT_LIMIT]],
+        "repository": repository,
+    }
+    if isinstance(thing.get("labels"), list):
+        names = [as_text(as_object(label).get("name"))[:FACT_LIMIT] for label in as_list(thing.get("labels"))]
+        facts["labels"] = [label for label in names if label][:FACTS_LIMIT]
+    if isinstance(draft := thing.get("draft"), bool):
+        facts["draft"] = draft
+    if base := as_text(as_object(thing.get("base")).get("ref"))[:FACT_LIMIT]:
+        facts["base"] = base
+    if author := as_text(as_object(about.get("user")).get("login"))[:FACT_LIMIT]:
+        facts["author"] = author
+    return facts
+
+
+def _place(repository: str, number: str, thing: Fields, said: Fields) -> dict[str, str]:
+    place = {
+        "repository": repository,
+        "number": number,
+        "url": _url(said.get("html_url")) or _url(thing.get("html_url")),
+        "comment": _id(said.get("id")),
+    }
+    return {name: value for name, value in place.items() if value}
+
+
+def _visibility(body: Fields) -> dict[str, str]:
+    """Return that the repository is public, where GitHub says so; unknown counts as private."""
+    if as_object(body.get("repository")).get("private") is False:
+        return {"visibility": _PUBLIC}
+    return {}
+
+
+def _moment(action: str, about: Fields, thing: Fields) -> str:
+    """When it happened, as the delivery says it; a review has no time of its changes but that of its pull request."""
+    of_review = as_text(about.get("submitted_at")) if action == "submitted" else as_text(thing.get("updated_at"))
+    return (as_text(about.get("updated_at")) or of_review)[:FACT_LIMIT]
+
+
+def _subject(body: Fields) -> str:
+    """What tells apart acts of one second on one thing: which label, which person, which commit, which change."""
+    if changes := as_object(body.get("changes")):
+        return hashlib.sha256(encode(changes)).hexdigest()[:16]
+    for name in ("label", "assignee", "requested_reviewer", "requested_team", "milestone"):
+        if subject := _id(as_object(body.get(name)).get("id")):
+            return f"{name} {subject}"
+    return as_text(body.get("after"))[:FACT_LIMIT]
+
+
+def _is_ours(action: str, about: Fields) -> bool:
+    """Whether this act wrote a text that carries our marker; labels given with it are part of the same act."""
+    created, updated = as_text(about.get("created_at")), as_text(about.get("updated_at"))
+    wrote = action in _WRITES or bool(created and created == updated)
+    return wrote and _MARKER.search(as_text(about.get("body"))) is not None
+
+
+def _text(about: Fields) -> str:
+    return "\n\n".join(filter(None, (as_text(about.get("title")), as_text(about.get("body")))))
+
+
+def _actor(body: Fields) -> Actor | None:
+    sender = as_object(body.get("sender"))
+    login = as_text(sender.get("login"))[:FACT_LIMIT]
+    bot = sender.get("type") == "Bot" or login.endswith("[bot]")
+    return Actor(login, "bot" if bot else "person") if login else None
+
+
+def _repository(body: Fields) -> str:
+    name = as_text(as_object(body.get("repository")).get("full_name"))
+    return name if _FULL_NAME.fullmatch(name) else ""
+
+
+def _id(value: object) -> str:
+    """A number or an id as text; empty for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return ""
+    text = as_text(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= FACT_LIMIT else ""
+
+
+def _number(value: object) -> str:
+    """The number of an issue or a pull request as text; empty for what nobody could ask GitHub for."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else ""
+
+
+def _url(value: object) -> str:
+    text = as_text(value)
+    return text if text.startswith(("https://", "http://")) and len(text) <= 2_000 else ""

@@ -1,0 +1,126 @@
+"""Which repository, and which issue or pull request in it, does a call mean?"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import Field
+
+from gofer.sources.github.api import GitHubApi
+from gofer.tools.definition import Arguments
+from gofer.tools.places import Origin, Place
+from gofer.values.errors import ToolError
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_PATH = re.compile(r"/([^/]+/[^/]+)/(pull|pulls|issues)/([0-9]{1,9})(?:/.*)?")
+
+
+class InRepository(Arguments):
+    """Which repository."""
+
+    repository: str = Field(default="", description="owner/name. Left out: where the request came from.")
+
+
+class Numbered(InRepository):
+    """Which issue or pull request."""
+
+    url: str = Field(default="", description="Its address on GitHub; instead of repository and number.")
+    number: int = Field(default=0, ge=0, lt=10**9, description="Its number. Left out: what the request is about.")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One issue or pull request."""
+
+    repository: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.repository}#{self.number}"
+
+    def path(self, kind: Literal["issues", "pulls"], below: str = "") -> str:
+        """Its path in the API."""
+        return f"/repos/{self.repository}/{kind}/{self.number}{below}"
+
+
+def repository_of(call: Origin, arguments: InRepository) -> str:
+    """owner/name. Raises ToolError."""
+    name = arguments.repository.strip() or call.place.get("repository", "")
+    if not name:
+        raise ToolError("Say which repository, as owner/name: the request did not come from GitHub.")
+    return _checked(name)
+
+
+def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
+    """The issue or pull request a call means. Raises ToolError."""
+    if arguments.url:
+        return _target_at(api, arguments.url)
+    repository = repository_of(call, arguments)
+    here = call.place.get("number", "") if repository == call.place.get("repository") else ""
+    number = arguments.number or (int(here) if here.isascii() and here.isdecimal() else 0)
+    if not number:
+        raise ToolError("Say which one: its address, or repository and number.")
+    return Target(repository, number)
+
+
+def number_of(arguments: Numbered) -> str:
+    """The number that arguments name by themselves; empty when they leave it to where the request came from."""
+    found = _PATH.fullmatch(_split(arguments.url).path) if arguments.url else None
+    number = int(found[3]) if found else arguments.number
+    return str(number or "")
+
+
+def place_of(api: GitHubApi, origin: Origin, arguments: Numbered) -> Place:
+    """Return the repository of the issue or pull request that a call means. Raises ToolError."""
+    return Place("github", "repository", target_of(api, origin, arguments).repository)
+
+
+def repository_place(origin: Origin, arguments: InRepository) -> Place:
+    """Return the repository that a call means. Raises ToolError."""
+    return Place("github", "repository", repository_of(origin, arguments))
+
+
+def is_repository_at(name: str, place: Mapping[str, str]) -> bool:
+    """Whether a name is that of the repository of an event's place."""
+    return bool(name.strip()) and name.strip().casefold() == place.get("repository", "").casefold()
+
+
+def is_number_at(number: str, place: Mapping[str, str]) -> bool:
+    """Whether a number is that of the issue or pull request of an event's place."""
+    return number == place.get("number")
+
+
+def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
+    """Whether an address is one of the issue or pull request of an event's place."""
+    try:
+        target = _target_at(api, url)
+    except ToolError:
+        return False
+    return is_repository_at(target.repository, place) and is_number_at(str(target.number), place)
+
+
+def _target_at(api: GitHubApi, url: str) -> Target:
+    parts = _split(url)
+    found = _PATH.fullmatch(parts.path)
+    host = (parts.hostname or "").removeprefix("www.")
+    if not found or parts.scheme not in ("http", "https") or host != api.web_host:
+        raise ToolError(
+            f"That is no address of an issue or pull request; use one of the form https://{api.web_host}/owner/name/pull/1."
+        )
+    return Target(_checked(found[1]), int(found[3]))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url.strip().strip("<>"))
+    except ValueError:
+        return urlsplit("")
+
+
+def _checked(name: str) -> str:
+    parts = name.split("/")
+    if not _REPOSITORY.fullmatch(name) or {".", ".."} & set(parts):
+        raise ToolError("That is not the name of a repository; write it as owner/name.")
+    return name

@@ -1,0 +1,71 @@
+"""How do things on GitHub look to a model, so that nobody's words can pose as ours?
+
+What we say stands at the beginning of a line; what people wrote is indented, or is one line behind a name of ours.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from gofer.sources.github.provenance import without_marker
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+TEXT_LIMIT = 12_000
+"""Characters of one text shown at most."""
+TEXTS_LIMIT = 30_000
+"""Characters of all comments or reviews shown at most; the newest are kept."""
+
+Fields = Mapping[str, object]
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """A name or title as it may stand in a line of ours."""
+    return " ".join(text.split())[:limit]
+
+
+def login(user: object) -> str:
+    """Who somebody is; `ghost`, as GitHub has it, for an account that is gone."""
+    return one_line(as_text(as_object(user).get("login"))) or "ghost"
+
+
+def indented(text: str) -> list[str]:
+    """The lines of somebody's text."""
+    text = without_marker(text).strip()
+    cut = f"\n[{len(text) - TEXT_LIMIT} further characters are left out.]"
+    shown = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + cut
+    return [f"    {line}" for line in shown.splitlines()] or ["    (no text)"]
+
+
+def names(items: object, key: str) -> list[str]:
+    """What the objects of a list are called."""
+    found = (one_line(as_text(as_object(item).get(key))) for item in as_list(items))
+    return [name for name in found if name]
+
+
+def number(fields: Fields, key: str) -> int:
+    """A count; 0 where there is none."""
+    value = fields.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
+    """Comments or reviews, oldest first, each below a header line.
+
+    `when` is the field of its time; `older` is how many there are before them.
+    """
+    lines: list[str] = []
+    kept = _newest(said)
+    if left := older + len(said) - len(kept):
+        lines.append(f"({left} older ones are left out here.)")
+    for one in kept:
+        state = as_text(one.get("state")).lower().replace("_", " ")
+        lines.append(f"- {login(one.get('user'))} at {one_line(as_text(one.get(when)))}{', ' * bool(state)}{state}:")
+        lines += indented(as_text(one.get("body")))
+    return lines
+
+
+def _newest(said: Sequence[Fields]) -> Sequence[Fields]:
+    left = TEXTS_LIMIT
+    for index in reversed(range(len(said))):
+        left -= 80 + min(TEXT_LIMIT, len(as_text(said[index].get("body"))))
+        if left < 0:
+            return said[max(index + 1, 0) :]
+    return said

@@ -1,0 +1,1 @@
+"""Jira: receives deliveries, reads issues as text, writes each issue and comment once."""

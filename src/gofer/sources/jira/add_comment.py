@@ -1,0 +1,84 @@
+"""How is a comment written exactly once? It carries the key of its call as a property that people do not see."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from gofer.sources.jira.adf import document
+from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.issues import is_home, issue_name, issue_path, moment, path_of
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+PAGE, PAGES = 100, 20
+"""Comments asked for at once, and how often."""
+CLOCKS_APART = 300.0
+"""Seconds Jira's clock may be behind ours."""
+_FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}
+"""In a service project the comment is an internal note: customers there never read what Gofer writes."""
+
+
+class AddComment(Arguments):
+    """What to say, and at which issue."""
+
+    text: str = Field(min_length=1, max_length=30_000, description="The comment in Markdown.")
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
+    name = issue_name(call, arguments.issue)
+    body: dict[str, object] = {
+        "body": document(arguments.text, call.provenance),
+        "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
+    }
+    if is_home(call, name) and (audience := call.place.get("audience")):
+        # Whoever reads the comment that this one answers, and nobody else.
+        body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
+    try:
+        return commented(await api.write(call, f"{path_of(name)}/comment", body))
+    except JiraRefusal as refused:
+        if "commentLevel" not in refused.fields:
+            raise
+        said = f"{refused.message_to_model} An admin of the project has to add Gofer's account to it."
+        raise ToolError(said, code=refused.code) from refused
+
+
+async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """The comment that an earlier attempt of the same call wrote, found by its property.
+
+    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    """
+    path = issue_path(call, arguments.issue)
+    for page in range(PAGES):
+        # Newest first: comments that come meanwhile push others to the next page, so that none is passed over.
+        answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)
+        comments = [as_object(one) for one in as_list(answer.get("comments"))]
+        recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
+        if found := await _marked(api, call, recent):
+            return commented(found)
+        if len(recent) < PAGE:
+            return None
+    said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
+    raise ToolError(said, code="too_many")
+
+
+async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
+    """The comment with the property of this call; lists of comments do not show properties by themselves."""
+    ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
+    if not ids:
+        return None
+    answer = await api.write(call, "/comment/list?expand=properties", {"ids": ids})
+    for comment in map(as_object, as_list(answer.get("values"))):
+        for mark in map(as_object, as_list(comment.get("properties"))):
+            if mark.get("key") == PROPERTY and as_object(mark.get("value")).get("key") == call.key:
+                return comment
+    return None
+
+
+def commented(comment: Fields) -> ToolResult:
+    """A comment that was written."""
+    return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

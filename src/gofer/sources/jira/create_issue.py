@@ -1,0 +1,114 @@
+"""How is an issue created exactly once, although Jira takes no idempotency key and its search lags behind?
+
+The request that creates an issue also gives it an entity property with the key of the call. That is part of the same
+write; people neither see nor change it, no screen has to show it (a label needs the field on the screen, stands in
+everybody's way and can be taken off), and it moves with the issue.
+
+It is found again without the search index. Numbers of a project only grow, so search is asked for nothing but where to
+begin: at the newest issues that are older than the run, which the index has known for long. From there on every number
+is read directly, until a hundred in a row hold nothing. A lag of the index can only make that begin earlier.
+"""
+
+import math
+
+from pydantic import Field
+
+from gofer.sources.jira.adf import document
+from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.projects import account_id, what_exists
+from gofer.sources.jira.search import quoted
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import TemporaryError, ToolError
+
+CHUNK, CHUNKS = 100, 50
+"""Issues read with one request, and how many requests."""
+BEGINNINGS = 20
+"""Issues older than the run that are looked at: one of them may have been moved here since, with a newer number."""
+CLOCKS_APART = 300.0
+"""Seconds Jira's clock may be behind ours."""
+
+
+class CreateIssue(Arguments):
+    """What the issue says and where it belongs."""
+
+    project: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,50}$", description="Key of the project, such as OPS.")
+    type: str = Field(min_length=1, max_length=100, description="Name of the issue type, such as Bug or Task.")
+    summary: str = Field(min_length=1, max_length=255, description="One line that says what it is about.")
+    description: str = Field(min_length=1, max_length=30_000, description="What is to be known, in Markdown.")
+    labels: tuple[str, ...] = Field(default=(), max_length=20, description="Labels, each one word.")
+    assignee: str = Field(default="", description="Whole name of a person, only if somebody was named.")
+    priority: str = Field(default="", description="Name of a priority, only if somebody named one.")
+
+
+async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
+    """Creates an issue that carries the key of the call. Details: key, id and url.
+
+    Raises ToolError with the projects, types or priorities there are when the one asked for is not among them.
+    """
+    fields: dict[str, object] = {
+        "project": {"key": arguments.project.upper()},
+        "issuetype": {"name": arguments.type},
+        "summary": " ".join(arguments.summary.split()),
+        "description": document(arguments.description, call.provenance),
+    }
+    labels = ["-".join(label.split()) for label in arguments.labels if label.strip()]
+    fields |= {"labels": labels} if labels else {}
+    fields |= {"priority": {"name": arguments.priority}} if arguments.priority else {}
+    if arguments.assignee:
+        fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}
+    body = {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key}}]}
+    try:
+        return created(api, await api.write(call, "/issue", body))
+    except JiraRefusal as refused:
+        if not refused.fields.keys() & {"project", "issuetype", "priority"}:
+            raise
+        raise await what_exists(api, call, arguments.project.upper(), arguments.type, refused) from refused
+
+
+async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
+    """The issue that an earlier attempt of the same call created, found by its property.
+
+    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    """
+    project = arguments.project.upper()
+    number = await _before_the_run(api, call, project)
+    for _ in range(CHUNKS):
+        found = await _read(api, call, project, number)
+        for issue in found:
+            mark = as_object(as_object(issue.get("properties")).get(PROPERTY))
+            if mark.get("key") == call.key:
+                return created(api, issue)
+        if not found:
+            return None
+        number += CHUNK
+    said = f"{project} has more than {CHUNK * CHUNKS} newer issues; that is too many to look through."
+    raise ToolError(said, code="too_many")
+
+
+async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
+    """A number that the project had given away before the run began; 0 when it had none."""
+    ago = math.ceil((call.clock.now() - call.since + CLOCKS_APART) / 60)
+    # Relative to now, because Jira reads other times in the time zone of whoever asks.
+    query = f"project = {quoted(project)} AND created <= -{ago}m ORDER BY created DESC"
+    body = {"jql": query, "fields": ["summary"], "maxResults": BEGINNINGS}
+    issues = as_list((await api.write(call, "/search/jql", body)).get("issues"))
+    numbers = [as_text(as_object(issue).get("key")).rpartition("-")[2] for issue in issues]
+    return min((int(number) for number in numbers if number.isascii() and number.isdecimal()), default=0)
+
+
+async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fields]:
+    """The issues with the next numbers, as they are now."""
+    keys = [f"{project}-{number}" for number in range(after + 1, after + 1 + CHUNK)]
+    body = {"issueIdsOrKeys": keys, "fields": ["summary"], "properties": [PROPERTY]}
+    answer = await api.write(call, "/issue/bulkfetch", body)
+    if as_list(answer.get("issueErrors")):
+        raise TemporaryError("Jira could not read every issue that was asked for.")
+    return [as_object(issue) for issue in as_list(answer.get("issues"))]
+
+
+def created(api: JiraApi, issue: Fields) -> ToolResult:
+    """An issue that was created."""
+    key = as_text(issue.get("key"))
+    details = {"key": key, "id": as_text(issue.get("id")), "url": api.browse(key)}
+    return ToolResult(f"Created {key}. {api.browse(key)}".strip(), f"created {key}", details)

@@ -1,0 +1,86 @@
+"""Which files hang at an issue, and how does one come here?"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from functools import partial
+from urllib.parse import SplitResult, quote
+
+from pydantic import Field
+
+from gofer.files.declared_type import told
+from gofer.files.file_names import display
+from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
+from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+FETCH = "jira_get_attachment"
+"""The tool that fetches one."""
+FILES = 50
+"""Files of one issue that are shown; the newest."""
+
+
+class GetAttachment(Arguments):
+    """Which attachment."""
+
+    attachment: str = Field(description="Jira's id of the attachment.", pattern=r"^[0-9]{1,20}$")
+
+
+def attached(fields: Fields) -> Sequence[NewFile]:
+    """The files of an issue, the newest first."""
+    found = [as_object(one) for one in as_list(fields.get("attachment"))]
+    found.sort(key=lambda one: (as_text(one.get("created")), as_text(one.get("id"))), reverse=True)
+    return [new_file(one) for one in found[:FILES] if as_text(one.get("id"))]
+
+
+def new_file(one: Fields, content: bytes | None = None) -> NewFile:
+    """A file as Jira describes it."""
+    name, size = display(as_text(one.get("filename"))), one.get("size")
+    return NewFile(
+        name,
+        told(as_text(one.get("mimeType")), name),
+        content,
+        "Jira",
+        size if isinstance(size, int) and size > 0 else 0,
+        {"tool": FETCH, "arguments": {"attachment": as_text(one.get("id"))}},
+    )
+
+
+def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
+    """The files of an issue for a model, as data."""
+    rows = [
+        f"    [file {file.id}: {file.name}, {file.media_type or 'unknown type'}, {file.size} bytes]" for file in files
+    ]
+    more = [f"({all_told - len(files)} older ones are left out here.)"] if all_told > len(files) else []
+    return ["", "Attachments, newest first:", *rows, *more] if rows else []
+
+
+async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
+    """The file as the one of its result."""
+    gone = ToolError("That attachment was deleted, or Gofer's account in Jira may not see it.", code="gone")
+    try:
+        about = await api.read(call, f"/attachment/{arguments.attachment}")
+    except JiraRefusal as refused:
+        if refused.status == 404:
+            raise gone from refused
+        raise
+    told_of = new_file({**about, "id": arguments.attachment})
+    url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
+    fetched = await fetch(call, Way("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    response = fetched.response
+    if response.status in (404, 410):
+        raise gone
+    if not 200 <= response.status < 300:
+        raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
+    made = filled(told_of, fetched)
+    return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
+
+
+def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
+    """Credentials are for the API only: what it redirects to, another host, has its own in the address."""
+    base = parts(api.base_url)
+    if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
+        basic = base64.b64encode(f"{api.email}:{api.token.reveal()}".encode()).decode()
+        return {"Authorization": f"Basic {basic}"}
+    return {} if is_public(address) or same_place(address, api.base_url) else None

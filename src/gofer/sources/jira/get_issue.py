@@ -1,0 +1,174 @@
+"""How does an issue look to a model: what it is about, how it stands, who said what?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from pydantic import Field
+
+from gofer.sources.jira.adf_text import adf_text
+from gofer.sources.jira.api import Fields, JiraApi
+from gofer.sources.jira.get_attachment import attached, lines
+from gofer.sources.jira.issues import is_home, issue_name, named, one_line, path_of, person, shown
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
+COMMENTS = 100
+"""The newest comments, which are all that is read."""
+DESCRIPTION_LIMIT, COMMENT_LIMIT, COMMENTS_BUDGET = 20_000, 8_000, 30_000
+"""Characters shown of a description, of one comment, and of all comments; the newest comments are kept."""
+SUBJECT_LIMIT = 20_000
+"""Characters shown of the comment that the run is about."""
+
+
+class GetIssue(Arguments):
+    """Which issue."""
+
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """The issue as text. Details: key, id, url, `private` (it has a security level), comments (how many) and facts."""
+    name = issue_name(call, arguments.issue)
+    issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
+    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
+    private = fields.get("security") is not None
+    at_home = is_home(call, key) or is_home(call, number)
+    if private and not at_home:
+        raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
+    path = f"{path_of(name)}/comment"
+    page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
+    return issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
+
+
+def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
+    """Return an issue and a page of its comments, newest first, for each reader.
+
+    `at_home` says whether the run began there, and `subject` is the id of the comment that it began with.
+    """
+    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
+    private = fields.get("security") is not None
+    comments = [as_object(one) for one in reversed(as_list(page.get("comments")))]
+    total = page.get("total")
+    older = max(0, total - len(comments)) if isinstance(total, int) else 0
+    open_ones = [one for one in comments if one.get("visibility") is None or (private and at_home)]
+    files = attached(fields)
+    about = [*_header(api, key, fields), *_description(fields), *lines(files, len(as_list(fields.get("attachment"))))]
+    said = [_said(api, key, comment, subject) for comment in open_ones]
+    text = "\n".join([*about, *_comments(said, older, subject)])
+    if hidden := len(comments) - len(open_ones):
+        text += f"\n\n({_counted(hidden)} for some people only {'is' if hidden == 1 else 'are'} left out.)"
+    return ToolResult(
+        text=text,
+        summary=f"read {key} with {_counted(len(open_ones))}",
+        details={
+            "key": key,
+            "id": number,
+            "url": api.browse(key),
+            "private": private,
+            "comments": len(open_ones),
+            "facts": facts_of(fields),
+            "subject": _subject(said, subject),
+        },
+        files=files,
+    )
+
+
+def facts_of(fields: Fields) -> dict[str, object]:
+    """What conditions of workflow files ask of an issue, under the names of the trigger's facts."""
+    return {
+        "project": as_text(as_object(fields.get("project")).get("key")),
+        "type": named(fields.get("issuetype")),
+        "status": named(fields.get("status")),
+        "labels": [as_text(label) for label in as_list(fields.get("labels"))],
+    }
+
+
+def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
+    project = as_object(fields.get("project"))
+    rows = {
+        "Type": named(fields.get("issuetype")),
+        "Status": named(fields.get("status")),
+        "Project": f"{named(project)} ({as_text(project.get('key'))})",
+        "Priority": named(fields.get("priority")),
+        "Labels": ", ".join(one_line(as_text(label)) for label in as_list(fields.get("labels"))),
+        "Assignee": person(fields.get("assignee")) or "nobody",
+        "Reporter": person(fields.get("reporter")) or "nobody",
+        "Created": shown(fields.get("created")),
+        "Updated": shown(fields.get("updated")),
+        "Link": api.browse(key),
+    }
+    summary = one_line(as_text(fields.get("summary")))
+    return [f"{key}: {summary}", *(f"{name}: {value}" for name, value in rows.items() if value)]
+
+
+def _description(fields: Fields) -> list[str]:
+    text = adf_text(fields.get("description"))
+    return ["", "Description:", *_indented(text or "(none)", DESCRIPTION_LIMIT)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One comment as a model reads it."""
+
+    id: str
+    author: str
+    time: str
+    header: str
+    text: str
+
+
+def _said(api: JiraApi, key: str, comment: Fields, subject: str) -> _Said:
+    """Return a comment with the line above it, which no display name can imitate for the subject of a run."""
+    id_ = as_text(comment.get("id"))
+    author = person(comment.get("author")) or "Somebody"
+    time = shown(comment.get("created"))
+    text = adf_text(comment.get("body")) or "(no text)"
+    if not subject or id_ != subject:
+        return _Said(id_, author, time, f"- {author} at {time}:", _shortened(text, COMMENT_LIMIT))
+    rest = f"Only a person can read the rest, at {api.browse(key)}?focusedCommentId={quote(id_, safe='')}."
+    return _Said(id_, author, time, f"- {author} at {time} (comment {id_}):", _shortened(text, SUBJECT_LIMIT, rest))
+
+
+def _subject(said: Sequence[_Said], subject: str) -> dict[str, str]:
+    """Return what the comment that the run began with says, who wrote it and when; empty where it was not read."""
+    found = next((one for one in said if subject and one.id == subject), None)
+    if found is None:
+        return {}
+    return {"words": found.text, "header": found.header, "author": found.author, "time": found.time}
+
+
+def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
+    """Return the newest that fit and the subject of the run, oldest first, one header line each."""
+    lines: list[list[str]] = []
+    left = COMMENTS_BUDGET - sum(len(comment.text) for comment in comments if comment.id == subject)
+    for comment in reversed(comments):
+        own = bool(subject) and comment.id == subject
+        left -= 0 if own else len(comment.text)
+        if left >= 0 or own or not lines:
+            lines.append(["", comment.header, *(f"    {row}" for row in comment.text.splitlines())])
+    older += len(comments) - len(lines)
+    begin = ["", "Comments, oldest first:" if lines else "No comments."]
+    begin += ["", f"({_counted(older, 'older ')} left out here.)"] if older else []
+    return begin + [line for block in reversed(lines) for line in block]
+
+
+def _indented(text: str, limit: int) -> list[str]:
+    """So that nothing people wrote can pose as a line of ours."""
+    return [f"    {line}" for line in _shortened(text, limit).splitlines()]
+
+
+def _shortened(text: str, limit: int, rest: str = "") -> str:
+    """Return a text of a length that is shown, with a note on what is left out of a longer one."""
+    if len(text) <= limit:
+        return text
+    note = f"{len(text) - limit} further characters are left out. {rest}".rstrip()
+    return f"{text[:limit]}\n[{note}]"
+
+
+def _counted(number: int, what: str = "") -> str:
+    return f"{number} {what}comment{'' if number == 1 else 's'}"

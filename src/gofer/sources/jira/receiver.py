@@ -1,0 +1,254 @@
+"""The Jira receiver: verifies and translates deliveries.
+
+One door for Cloud and Data Center: their bodies differ in how they name people and in what they leave out.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, unknown_type
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
+
+TEXT_LIMIT = 4_000
+"""Characters of what was written that an event keeps; a run reads the issue itself."""
+VALUE_LIMIT = 200
+"""Characters kept of each side of a change, and of each other fact."""
+_ID_LIMIT = 100
+_SIGNATURE = re.compile(r"([a-z0-9-]{1,20})=([0-9a-f]{1,128})", re.ASCII)
+_COMMENT_OF = re.compile(r"/issue/([^/]{1,100})/comment/", re.ASCII)
+_MENTION = re.compile(r"\[~(?:accountid:)?([^\]\s]{1,100})\]", re.IGNORECASE)
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class JiraDoor:
+    """The admin webhooks of one Jira site."""
+
+    secrets: Sequence[Secret]
+    """The secret of the webhook, and the previous one while it is being rotated."""
+    own_accounts: Sequence[str] = ()
+    """Accounts Gofer acts with, as accountId, or as key or name on Data Center: what they do starts nothing."""
+    site: str = ""
+    """Keeps conversations of several sites apart; may be empty where there is one."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify. Jira signs no time, so that `now` is not looked at."""
+        signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
+        if not signature:
+            said = "The Jira signature is missing or malformed; give the webhook a secret."
+            raise BadRequest(401, said, code="signature_missing")
+        if signature[1] != "sha256":
+            raise BadRequest(401, "The Jira signature is not of the method sha256.", code="signature_method")
+        if not any(hmac.compare_digest(sign(secret, request.body), signature[0]) for secret in self.secrets):
+            raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
+
+    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+        """See Door.translate."""
+        body = json_object(request.body)
+        verdict = self._verdict(as_text(body.get("webhookEvent")), body)
+        return verdict.event() if isinstance(verdict, _Arrival) else verdict
+
+    def _verdict(self, name: str, body: Fields) -> "_Arrival | Ignored":
+        match name:
+            case "jira:issue_created":
+                return self._happening("jira.issue_created", body, as_object(body.get("user")))
+            case "jira:issue_updated":
+                return self._updated(body)
+            case "comment_created":
+                return self._brought("jira.commented", "comment", body)
+            case "attachment_created":
+                return self._brought("jira.attachment_added", "attachment", body)
+            case _:
+                return unknown_type("events", name, _actor(as_object(body.get("user"))))
+
+    def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
+        """What the author of a comment or an attachment did."""
+        brought = as_object(body.get(name))
+        if not brought:
+            return Ignored("incomplete", f"it lacks the {name}")
+        return self._happening(kind, body, as_object(brought.get("author")))
+
+    def _updated(self, body: Fields) -> "_Arrival | Ignored":
+        items = _items(body)
+        if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
+            actor = _actor(as_object(body.get("user")))
+            return Ignored("told_elsewhere", "comments come as events of their own", actor)
+        only_files = bool(items) and all(item.get("field") == "Attachment" and _id(item.get("to")) for item in items)
+        kind = "jira.attachment_added" if only_files else "jira.issue_updated"
+        return self._happening(kind, body, as_object(body.get("user")))
+
+    def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
+        actor = _actor(user)
+        if actor is None:
+            return Ignored("incomplete", "it does not say who did it")
+        if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
+            return Ignored("own_act", "Gofer did it", actor)
+        happening = _Arrival(kind, body, actor, self.site, self.own_accounts)
+        if missing := happening.missing():
+            return Ignored("incomplete", f"it does not say which {missing} it is about", actor)
+        return happening
+
+
+def sign(secret: Secret, body: bytes) -> str:
+    """Jira's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
+    return "sha256=" + hmac.new(secret.reveal().encode(), body, hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What somebody did to an issue."""
+
+    kind: str
+    body: Fields
+    actor: Actor
+    site: str
+    own_accounts: Sequence[str]
+
+    def event(self) -> Event:
+        return Event(
+            source="jira",
+            kind=self.kind,
+            identity=self._identity(),
+            conversation=f"jira:{self.site}:{self.issue_id}",
+            actor=self.actor,
+            text=self._text()[:TEXT_LIMIT],
+            place={name: value for name, value in self._place().items() if value},
+            private=self._private(),
+            facts=self._facts(),
+        )
+
+    def missing(self) -> str:
+        """What has to be named so that it can be told from other happenings, and is not; or the empty string."""
+        needed = {"jira.commented": "comment", "jira.attachment_added": "attachment"}.get(self.kind)
+        if not self.issue_id:
+            return "issue"
+        return needed if needed and not self._place()[needed] else ""
+
+    @property
+    def issue(self) -> Fields:
+        return as_object(self.body.get("issue"))
+
+    @property
+    def fields(self) -> Fields:
+        return as_object(self.issue.get("fields"))
+
+    @property
+    def comment(self) -> Fields:
+        return as_object(self.body.get("comment")) if self.kind == "jira.commented" else {}
+
+    @property
+    def issue_id(self) -> str:
+        """Data Center may leave the issue of a comment out; then the comment's own address names it."""
+        named = _COMMENT_OF.search(as_text(self.comment.get("self")))
+        return _id(self.issue.get("id")) or (named[1] if named else "")
+
+    def _identity(self) -> tuple[str, ...]:
+        if self.kind == "jira.attachment_added":
+            # Told twice by Jira, at two moments: as an event of its own and as a change of its issue.
+            return self.kind, self.issue_id, self._attachment()
+        part = self.comment if self.kind == "jira.commented" else as_object(self.body.get("changelog"))
+        return self.kind, self.issue_id, _id(part.get("id")), _id(self.body.get("timestamp"))
+
+    def _attachment(self) -> str:
+        own = _id(as_object(self.body.get("attachment")).get("id"))
+        return own or next((_id(item.get("to")) for item in _items(self.body)), "")
+
+    def _place(self) -> dict[str, str]:
+        place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
+        place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
+        if len(self._text()) > TEXT_LIMIT:
+            place["cut"] = "true"
+        return place | self._audience()
+
+    def _audience(self) -> dict[str, str]:
+        """For whom the comment is, when it is not for everybody who sees the issue."""
+        visibility = self.comment.get("visibility")
+        if visibility is None:
+            return {}
+        said = as_object(visibility)
+        kind, name = as_text(said.get("type")) or "role", as_text(said.get("value"))
+        # One that cannot be read is no role of Jira's, which then refuses an answer for them.
+        return {"audience_type": kind, "audience": name or "unknown"}
+
+    def _private(self) -> bool | None:
+        """Whether a security level or the audience of the comment hides it; None where the body says neither."""
+        if self.fields.get("security") is not None or self.comment.get("visibility") is not None:
+            return True
+        # Bodies of comments are shortened: a level that is not in them may be set all the same.
+        return False if "security" in self.fields else None
+
+    def _text(self) -> str:
+        match self.kind:
+            case "jira.commented":
+                return as_text(self.comment.get("body"))
+            case "jira.issue_created":
+                parts = (as_text(self.fields.get("summary")), as_text(self.fields.get("description")))
+                return "\n\n".join(part for part in parts if part)
+            case "jira.attachment_added":
+                return "\n".join(self._files())
+            case _:
+                return "\n".join(_changes(self.body))
+
+    def _files(self) -> list[str]:
+        own = as_text(as_object(self.body.get("attachment")).get("filename"))
+        names = [own] if own else [as_text(item.get("toString")) for item in _items(self.body)]
+        return [name[:VALUE_LIMIT] for name in names if name]
+
+    def _facts(self) -> dict[str, object]:
+        key, _, number = _id(self.issue.get("key")).rpartition("-")
+        told = {
+            "project": as_text(as_object(self.fields.get("project")).get("key")) or (key if number.isdigit() else ""),
+            "type": as_text(as_object(self.fields.get("issuetype")).get("name")),
+            "status": as_text(as_object(self.fields.get("status")).get("name")),
+        }
+        # What the body does not say is left out: a fact that is not there is read later, an empty one is not.
+        facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in told.items() if value}
+        if isinstance(self.fields.get("labels"), list):
+            labels = [as_text(label)[:VALUE_LIMIT] for label in as_list(self.fields.get("labels"))]
+            facts["labels"] = [label for label in labels if label]
+        if self.kind == "jira.issue_updated":
+            facts["changes"] = _changes(self.body)
+        if self.kind == "jira.commented":
+            facts["says"] = _MENTION.sub(self._mentioned, self._text())[:TEXT_LIMIT]
+        if self.kind == "jira.attachment_added":
+            facts["files"] = self._files()
+        return facts
+
+    def _mentioned(self, found: re.Match[str]) -> str:
+        """A mention of Gofer as conditions write it, and any other one as it came."""
+        if found[1] not in self.own_accounts:
+            return found[0]
+        text = found.string
+        before = " " * text[: found.start()][-1:].isalnum()
+        after = " " * text[found.end() :][:1].isalnum()
+        return f"{before}@gofer{after}"
+
+
+def _items(body: Fields) -> list[Fields]:
+    return [as_object(item) for item in as_list(as_object(body.get("changelog")).get("items"))]
+
+
+def _changes(body: Fields) -> list[str]:
+    """Each change as `<field>: <before> -> <after>`, with the names people see."""
+    sides = ("field", "fromString", "toString")
+    cut = [tuple(as_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
+    return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
+
+
+def _actor(user: Fields) -> Actor | None:
+    """Cloud knows people by accountId, Data Center by key and by name."""
+    name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
+    return Actor(name, "bot" if user.get("accountType") == "app" else "person") if name else None
+
+
+def _id(value: object) -> str:
+    """An id as text: some come as numbers. Empty for anything that is no id."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
+    return text if len(text) <= _ID_LIMIT else ""

@@ -1,0 +1,107 @@
+"""Which issues are there already? The model says what it looks for; the query is ours, so that it is always bounded."""
+
+import re
+
+from pydantic import Field
+
+from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.issues import is_home, named, one_line, person, shown
+from gofer.sources.jira.projects import project_keys
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+FIELDS = ("summary", "status", "issuetype", "assignee", "updated", "security")
+
+
+class Search(Arguments):
+    """What to look for; at least one of text, project, label, status and type."""
+
+    text: str = Field(default="", description="Words that an issue or its comments contain, all of them.")
+    project: str = Field(default="", description="Key of a project, such as OPS.")
+    label: str = Field(default="", description="A label.")
+    status: str = Field(default="", description="Name of a status, such as In Progress.")
+    type: str = Field(default="", description="Name of an issue type, such as Bug.")
+    limit: int = Field(default=20, ge=1, le=50, description="Issues shown at most; the ones changed last come first.")
+
+
+async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
+    """One line for each issue, those changed last first; issues for some people only are left out.
+
+    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+    """
+    body = {"jql": jql(arguments), "fields": list(FIELDS), "maxResults": arguments.limit}
+    try:
+        page = await api.write(call, "/search/jql", body)
+    except JiraRefusal as refused:
+        raise await _with_what_exists(api, call, arguments, refused) from refused
+    return found_result(call, page)
+
+
+def found_result(call: Call, page: Fields) -> ToolResult:
+    """What a search found, for each reader."""
+    issues = [as_object(one) for one in as_list(page.get("issues"))]
+    seen = [one for one in issues if _open(call, one)]
+    more = page.get("isLast") is False
+    lines = [_line(one) for one in seen] or ["No issue was found."]
+    if more:
+        lines.append("(There are more; ask for something narrower.)")
+    lines.append("(Changes of the last minute may be missing: Jira's search learns of them later.)")
+    return ToolResult(
+        text="\n".join(lines),
+        summary=f"found {len(seen)} issue{'' if len(seen) == 1 else 's'}",
+        details={"issues": [_details(one) for one in seen], "more": more},
+    )
+
+
+def jql(arguments: Search) -> str:
+    """The query. Raises ToolError when nothing narrows it."""
+    # What has a meaning of its own in a search for text, and words such as AND, would be no words to Jira.
+    words = " ".join(re.findall(r"\w+", arguments.text)).lower()
+    exact = {
+        "project": arguments.project,
+        "labels": arguments.label,
+        "status": arguments.status,
+        "issuetype": arguments.type,
+    }
+    clauses = [f"{field} = {quoted(value)}" for field, value in exact.items() if value.strip()]
+    clauses += [f"text ~ {quoted(words)}"] if words else []
+    if not clauses:
+        raise ToolError("Say what to look for: words, a project, a label, a status or a type.")
+    return " AND ".join(clauses) + " ORDER BY updated DESC"
+
+
+def quoted(value: str) -> str:
+    """A text as a value of a query."""
+    text = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+async def _with_what_exists(api: JiraApi, call: Call, arguments: Search, refused: JiraRefusal) -> ToolError:
+    if refused.status != 400 or not arguments.project or "project" not in refused.message_to_model:
+        return refused
+    keys = ", ".join(await project_keys(api, call))
+    return ToolError(f"{refused.message_to_model} The projects are: {keys}.", code=refused.code)
+
+
+def _open(call: Call, issue: Fields) -> bool:
+    private = as_object(issue.get("fields")).get("security") is not None
+    return not private or is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
+
+
+def _line(issue: Fields) -> str:
+    fields = as_object(issue.get("fields"))
+    how = f"{named(fields.get('issuetype'))}, {named(fields.get('status'))}"
+    who = person(fields.get("assignee")) or "nobody"
+    summary = one_line(as_text(fields.get("summary")))
+    return f"- {as_text(issue.get('key'))} ({how}; {who}; {shown(fields.get('updated'))}): {summary}"
+
+
+def _details(issue: Fields) -> dict[str, str]:
+    fields = as_object(issue.get("fields"))
+    return {
+        "key": as_text(issue.get("key")),
+        "summary": as_text(fields.get("summary")),
+        "status": named(fields.get("status")),
+        "type": named(fields.get("issuetype")),
+    }

@@ -1,0 +1,1 @@
+"""Notion: receives deliveries, reads pages and databases, comments, sets properties, adds content."""

@@ -1,0 +1,130 @@
+"""How is Notion called, and what does its refusal mean to a model?"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from gofer.sources.access import tell_operator
+from gofer.sources.notion.refusals import LIMITED, refusal
+from gofer.tools.definition import Call
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
+from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+
+VERSION = "2026-03-11"
+LONGEST_WAIT = 15.0
+"""Seconds one request is held back in all while Notion asks to wait; less than the time of a tool."""
+PAGE = 100
+"""Things of a list asked for at once."""
+
+Fields = Mapping[str, object]
+
+
+class NotionRefusal(ToolError):
+    """Notion said no, and nothing happened. `code` is its error code."""
+
+    def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"Notion refused {what} ({code}). {hint or refusal(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
+
+
+@dataclass(frozen=True, slots=True)
+class NotionApi:
+    """Where Notion is and who we are there."""
+
+    base_url: str
+    """Without a slash at the end, as `https://api.notion.com`."""
+    token: Secret
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Returns after so many seconds."""
+
+    async def get(self, call: Call, path: str, **query: str | int) -> Fields:
+        """Reads, as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
+        asked = f"?{urlencode(query)}" if query else ""
+        return await self._send(call, "GET", path, asked, b"")
+
+    async def post(self, call: Call, path: str, **body: object) -> Fields:
+        """Makes or asks. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        return await self._send(call, "POST", path, "", encode(body))
+
+    async def patch(self, call: Call, path: str, **body: object) -> Fields:
+        """Changes. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        return await self._send(call, "PATCH", path, "", encode(body))
+
+    async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
+        """Everything of a list. Raises TemporaryError when it has more than `pages` pages; NotionRefusal."""
+        cursor: dict[str, str] = {}
+        for _ in range(pages):
+            page = await self.get(call, path, page_size=PAGE, **query, **cursor)
+            for one in as_list(page.get("results")):
+                yield as_object(one)
+            if not (following := as_text(page.get("next_cursor"))):
+                return
+            cursor = {"start_cursor": following}
+        said = f"Notion lists more than {PAGE * pages} things there; that is too many to look through."
+        raise ToolError(said, code="too_many")
+
+    async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
+        if not self.token:
+            missing = "Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN."
+            tell_operator("notion", "credential", "no_token", missing)
+            raise ToolError(missing, code="no_token", access="credential")
+        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
+        headers |= {"Content-Type": "application/json"} if content else {}
+        request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
+        response, waited = await call.http.send(request), 0.0
+        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
+        while response.status in LIMITED and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
+            await self.pause(wait)
+            waited += wait
+            response = await call.http.send(request)
+        return _reply(f"{method} {path.split('/')[0]}", response)
+
+
+def _reply(what: str, response: HttpResponse) -> Fields:
+    body = _body(response)
+    if 200 <= response.status < 300 and body:
+        return body
+    if response.status in LIMITED:
+        raise NotionRefusal(what, "rate_limited", _until(response), retry_after=_seconds(response))
+    code = as_text(body.get("code"))
+    rule = refusal(code)
+    if response.status >= 500 or not code or rule.rule == "unclear":
+        said = f"Notion did not answer {what} properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
+    if rule.rule == "operate":
+        tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
+    said = " ".join(as_text(body.get("message")).split())[:300]
+    hint = f"It says: {said} {rule.sentence}" if code == "validation_error" and said else rule.sentence
+    raise NotionRefusal(what, code, hint)
+
+
+def _access(code: str) -> Access:
+    if refusal(code).rule != "operate":
+        return ""
+    return "credential" if code == "unauthorized" else "permission"
+
+
+def _seconds(response: HttpResponse) -> float:
+    """How long Notion asks to wait, at least a second; for ever when it does not say."""
+    try:
+        return max(1.0, float(response.headers.get("retry-after", "inf")))
+    except ValueError:
+        return math.inf
+
+
+def _until(response: HttpResponse) -> str:
+    seconds = _seconds(response)
+    wait = f"{math.ceil(seconds)} second{'s' * (seconds > 1)}" if seconds < math.inf else "a few minutes"
+    return f"{refusal('rate_limited').sentence} Wait {wait} before the next one."
+
+
+def _body(response: HttpResponse) -> Fields:
+    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    try:
+        return as_object(decode(response.body))
+    except BadRequest:
+        return {}

@@ -1,0 +1,110 @@
+"""Which comments are open on a page or on a block, and how is one added exactly once?"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from pydantic import Field
+
+from gofer.sources.notion.api import Fields, NotionApi
+from gofer.sources.notion.content import inline
+from gofer.sources.notion.ids import object_id, one_line, page_id
+from gofer.sources.notion.markdown import Span, comment_spans, rich_text
+from gofer.sources.notion.provenance import footer, marked
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ToolError
+
+PAGES = 20
+"""Pages of a hundred comments that are looked through at most."""
+
+
+class AddComment(Arguments):
+    """What to say and where."""
+
+    text: str = Field(min_length=1, max_length=20_000, description="The comment in Markdown.")
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+    block: str = Field(default="", description="Id of the block of that page to comment on. Left out: the page itself.")
+    discussion: str = Field(
+        default="", description="Id of the open discussion to reply to; with `block` if it hangs on a block."
+    )
+
+
+async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Adds one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
+    page, on = where(call, arguments)
+    if on != page:
+        await _check_block(api, call, page, on)
+    target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
+    if arguments.discussion:
+        target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
+    texts = rich_text(comment_spans(arguments.text), [Span("\n"), *footer(call)])
+    made = await api.post(call, "comments", **target, rich_text=texts)
+    return commented(made, page)
+
+
+async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """The comment an earlier attempt of the same call added, among the open ones of its place. None: there is none."""
+    page, on = where(call, arguments)
+    async for comment in open_comments(api, call, on):
+        if marked(call, comment):
+            return commented(comment, page)
+    return None
+
+
+def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
+    """The open comments of a page, without those of its blocks, or of a block; oldest first."""
+    return api.listed(call, "comments", PAGES, block_id=on)
+
+
+def lines(comments: Sequence[Fields]) -> Iterator[str]:
+    """Comments for a model, discussion by discussion."""
+    discussions: dict[str, list[Fields]] = {}
+    for comment in comments:
+        discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
+    for discussion, said in discussions.items():
+        parent = as_object(said[0].get("parent"))
+        on = f"block {as_text(parent.get('block_id'))}" if parent.get("block_id") else "the page"
+        yield f"Open discussion {discussion} on {on}:"
+        for comment in said:
+            author = one_line(as_text(as_object(comment.get("display_name")).get("resolved_name"))) or "Somebody"
+            yield f"  {author} at {as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC:"
+            # Indented, so that no text of a comment can pose as another one's header.
+            yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
+
+
+def where(call: Call, arguments: AddComment) -> tuple[str, str]:
+    """The page, and the block or page that is commented on. Raises ToolError."""
+    page = page_id(call, arguments.page)
+    return page, object_id(arguments.block, "block") if arguments.block else page
+
+
+async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
+    """A block is commented on as one of its page, so that the page tells who can see it. Raises ToolError."""
+    above = block
+    for _ in range(20):
+        parent = as_object((await api.get(call, f"blocks/{above}")).get("parent"))
+        if as_text(parent.get("page_id")) == page:
+            return
+        if not (above := as_text(parent.get("block_id"))):
+            break
+    raise ToolError("That block is not on that page; say in `page` which page it is on.")
+
+
+async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
+    """A discussion that is open there, so that what is said in it can be found again. Raises ToolError."""
+    wanted = object_id(arguments.discussion, "discussion")
+    async for comment in open_comments(api, call, on):
+        if comment.get("discussion_id") == wanted:
+            return wanted
+    raise ToolError("No such discussion is open there; if it hangs on a block, say which in `block`.")
+
+
+def commented(comment: Fields, page: str) -> ToolResult:
+    """A comment that was added."""
+    comment_id, discussion = as_text(comment.get("id")), as_text(comment.get("discussion_id"))
+    details = {"comment": comment_id, "discussion": discussion, "page": page}
+    return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)
+
+
+async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:
+    """The open comments of several places, in their order."""
+    return [comment for place in places async for comment in open_comments(api, call, place)]

@@ -1,0 +1,145 @@
+"""What stands on a page, as Markdown that names its blocks?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.sources.notion.api import PAGE, Fields, NotionApi
+from gofer.sources.notion.get_file import FILES, new_file
+from gofer.sources.notion.provenance import words
+from gofer.tools.definition import Call, NewFile
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+REQUESTS = 60
+"""Requests for one page at most: one for each hundred blocks, and one for each block that has others below it."""
+_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
+_PREFIX = {
+    "heading_1": "# ",
+    "heading_2": "## ",
+    "heading_3": "### ",
+    "bulleted_list_item": "- ",
+    "toggle": "- ",
+    "quote": "> ",
+    "callout": "> ",
+}
+_ELSEWHERE = frozenset({"child_page", "child_database", "unsupported"})
+"""Blocks whose content is not part of this page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One block."""
+
+    id: str
+    depth: int
+    text: str
+    """Its Markdown, of one line or more."""
+
+
+@dataclass(slots=True)
+class Content:
+    """The blocks of a page in reading order."""
+
+    page: str
+    lines: list[Line] = field(default_factory=list[Line])
+    requests: int = 0
+    whole: bool = True
+    """Whether nothing was left out."""
+    files: list[NewFile] = field(default_factory=list[NewFile])
+    """Those of its blocks that are files, as many as can be looked into."""
+
+
+async def read_content(api: NotionApi, call: Call, page: str) -> Content:
+    """The content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
+    content = Content(page)
+    await _below(api, call, page, 0, content)
+    return content
+
+
+async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: Content) -> None:
+    cursor: dict[str, str] = {}
+    number = 0
+    while content.requests < REQUESTS:
+        content.requests += 1
+        page = await api.get(call, f"blocks/{parent}/children", page_size=PAGE, **cursor)
+        for block in map(as_object, as_list(page.get("results"))):
+            number = number + 1 if block.get("type") == "numbered_list_item" else 0
+            kind, id_ = as_text(block.get("type")), as_text(block.get("id"))
+            said = as_object(block.get(kind))
+            told = _file(content, id_, kind, said) or _markdown(kind, said, number)
+            content.lines.append(Line(id_, depth, told))
+            if block.get("has_children") is True and kind not in _ELSEWHERE:
+                await _below(api, call, id_, depth + 1, content)
+        if not (following := as_text(page.get("next_cursor"))):
+            return
+        cursor = {"start_cursor": following}
+    content.whole = False
+
+
+def _file(content: Content, block: str, kind: str, said: Fields) -> str:
+    """A block that is a file, under its id; empty for any other."""
+    file = new_file(content.page, block, kind, said)
+    if file is None or len(content.files) >= FILES:
+        return ""
+    content.files.append(file)
+    caption = words(said.get("caption"))
+    return f"[file {file.id}: {file.name}, {file.media_type or kind}]{f' {caption}' if caption else ''}"
+
+
+def _markdown(kind: str, content: Fields, number: int) -> str:
+    texts = content.get("rich_text")
+    match kind:
+        case "to_do":
+            return f"- [{'x' if content.get('checked') is True else ' '}] {inline(texts)}"
+        case "numbered_list_item":
+            return f"{number}. {inline(texts)}"
+        case "code":
+            return f"```{as_text(content.get('language'))}\n{words(texts)}\n```"
+        case "divider":
+            return "---"
+        case "table_row":
+            return f"| {' | '.join(inline(cell) for cell in as_list(content.get('cells')))} |"
+        case "child_page" | "child_database":
+            return f"({kind.replace('_', ' ')}: {as_text(content.get('title'))})"
+        case "equation":
+            return f"$${as_text(content.get('expression'))}$$"
+        case _ if isinstance(texts, list):
+            return _PREFIX.get(kind, "") + inline(texts)  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            return f"({kind.replace('_', ' ') or 'something'}{_named(content)})"
+
+
+def _named(content: Fields) -> str:
+    """What an embedded thing says of itself."""
+    file = as_object(content.get("file")) or as_object(content.get("external"))
+    address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
+    told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
+    return f": {told}" if told else ""
+
+
+def inline(texts: object) -> str:
+    """A rich text as Markdown."""
+    return "".join(_marked(as_object(part)) for part in as_list(texts))
+
+
+def _marked(part: Mapping[str, object]) -> str:
+    text = as_text(part.get("plain_text"))
+    looks = as_object(part.get("annotations"))
+    for name, sign in _MARKS if text.strip() else ():
+        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
+    url = as_text(part.get("href"))
+    return f"[{text}]({url})" if url and part.get("type") == "text" else text
+
+
+def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:
+    """Lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
+    rows: list[str] = []
+    for place, line in enumerate(lines):
+        first, *rest = line.text.split("\n")
+        indent = "    " + "  " * line.depth
+        # What follows the first line of a block is indented further, so that it cannot pose as another block.
+        made = [f"{indent}[{line.id}] {first}", *(f"{indent}      {more}" for more in rest)]
+        budget -= sum(len(row) + 1 for row in made)
+        if budget < 0:
+            return rows, len(lines) - place
+        rows += made
+    return rows, 0

@@ -1,0 +1,165 @@
+"""Which pages and rows are there? Search by title, and questions to one database."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
+from gofer.sources.notion.get_page import property_lines, title
+from gofer.sources.notion.ids import find_id, home, one_line
+from gofer.sources.notion.people import find_people
+from gofer.sources.notion.provenance import words
+from gofer.sources.notion.refusals import NOT_THERE
+from gofer.sources.notion.values import Column, columns, day, flag, number, option
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+
+class Search(Arguments):
+    """What to look for."""
+
+    query: str = Field(default="", max_length=200, description="Words of the title. Left out: what changed last.")
+    kind: Literal["page", "database"] | None = Field(default=None, description="Only pages, or only databases.")
+    limit: int = Field(default=20, ge=1, le=100, description="How many at most.")
+
+
+class QueryDatabase(Arguments):
+    """Which rows of which database."""
+
+    database: str = Field(min_length=1, max_length=500, description="The database, as its name, a link or an id.")
+    where: dict[str, str | float | bool] = Field(
+        default_factory=dict,
+        description='Values that rows must have, by property, as {"Status": "Done", "Owner": "Ada"}; an empty text '
+        "means that nothing is set.",
+    )
+    limit: int = Field(default=25, ge=1, le=100, description="How many rows at most.")
+    cursor: str = Field(default="", max_length=200, description="From an earlier answer, for the rows after it.")
+
+
+async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
+    """Titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+    kinds = {"page": "page", "database": "data_source"}
+    wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
+    sort = {"timestamp": "last_edited_time", "direction": "descending"}
+    body = {"query": arguments.query, "page_size": arguments.limit, "sort": sort, **wanted}
+    return search_result(await api.post(call, "search", **body))
+
+
+def search_result(found: Fields) -> ToolResult:
+    """What a search found, for each reader."""
+    results = [as_object(one) for one in as_list(found.get("results"))]
+    rows = [_result(one) for one in results]
+    more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
+    pages = [{"id": as_text(one.get("id")), "title": title(one)} for one in results if one.get("object") == "page"]
+    text = "\n".join([f"{len(rows)} found that are shared with Gofer:", *rows, *more])
+    return ToolResult(text, f"found {len(rows)} in Notion", {"found": len(rows), "pages": pages})
+
+
+async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
+    """Rows with their properties. Details: how many, and the rows as `{id, title}`."""
+    source = await find_source(api, call, arguments.database)
+    body: dict[str, object] = {"page_size": arguments.limit}
+    if conditions := await _conditions(api, call, columns(source), arguments.where):
+        body["filter"] = {"and": conditions}
+    if arguments.cursor:
+        body["start_cursor"] = arguments.cursor
+    return rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
+
+
+def rows_result(source: Fields, found: Fields) -> ToolResult:
+    """Rows of a database, for each reader."""
+    rows = [as_object(one) for one in as_list(found.get("results"))]
+    shown = [line for row in rows for line in (_result(row), *property_lines(row))]
+    more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
+    cut = as_object(found.get("request_status")).get("type") == "incomplete"
+    more += ["(Notion stops after 10,000 rows; ask for fewer.)"] if cut else []
+    header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
+    pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
+    return ToolResult("\n".join([header, *shown, *more]), f"read {len(rows)} rows", {"found": len(rows), "rows": pages})
+
+
+async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
+    """The data source of a database by id, link or name. Raises ToolError when there is none, or several."""
+    if id_ := find_id(database):
+        return await _by_id(api, call, id_)
+    found = await api.post(
+        call, "search", query=database, filter={"property": "object", "value": "data_source"}, page_size=100
+    )
+    known = [as_object(one) for one in as_list(found.get("results"))]
+    spelled = " ".join(database.split()).casefold()
+    same = [one for one in known if " ".join(words(one.get("title")).split()).casefold() == spelled]
+    if len(same) == 1:
+        return same[0]
+    names = [f"“{one_line(words(one.get('title')))}” ({as_text(one.get('id'))})" for one in same or known[:8]]
+    hint = f" There are {', '.join(names)}." if names else ""
+    raise ToolError(f"{len(same) or 'No'} databases of that name are shared with Gofer; use an id or a link.{hint}")
+
+
+async def _by_id(api: NotionApi, call: Call, id_: str) -> Fields:
+    try:
+        sources = as_list((await api.get(call, f"databases/{id_}")).get("data_sources"))
+    except NotionRefusal as refused:
+        if refused.code not in NOT_THERE:
+            raise
+        sources = [{"id": id_}]
+    if len(sources) == 1:
+        return await api.get(call, f"data_sources/{as_text(as_object(sources[0]).get('id'))}")
+    names = ", ".join(
+        f"{one_line(as_text(as_object(one).get('name')))} ({as_object(one).get('id')})" for one in sources
+    )
+    raise ToolError(f"That database has {len(sources)} data sources; use the id of one of them: {names}.")
+
+
+async def _conditions(
+    api: NotionApi, call: Call, known: Mapping[str, Column], where: Mapping[str, str | float | bool]
+) -> Sequence[dict[str, object]]:
+    wanted = [(column(known, name), value) for name, value in where.items()]
+    names = [str(value) for one, value in wanted if one.kind == "people" and value != ""]
+    person = await find_people(api, call, names)
+    made: list[dict[str, object]] = []
+    for one, value in wanted:
+        meant = person(str(value)) if one.kind == "people" and value != "" else ""
+        condition = _condition(one, value, meant) if value != "" else {"is_empty": True}
+        made.append({"property": one.name, one.kind: condition})
+    return made
+
+
+def column(known: Mapping[str, Column], name: str) -> Column:
+    """The property of that name. Raises ToolError naming all there are."""
+    found = [one for one in known.values() if one.name == name]
+    found = found or [one for one in known.values() if one.name.casefold() == name.strip().casefold()]
+    if len(found) == 1:
+        return found[0]
+    raise ToolError(f"There is no property {one_line(name)!r}; there are {', '.join(known) or 'none'}.")
+
+
+def _condition(one: Column, value: str | float | bool, person: str) -> dict[str, object]:
+    match one.kind:
+        case "status" | "select":
+            return {"equals": option(one, str(value))}
+        case "multi_select":
+            return {"contains": option(one, str(value))}
+        case "people":
+            return {"contains": person}
+        case "title" | "rich_text" | "url" | "email" | "phone_number":
+            return {"contains": str(value)}
+        case "number":
+            return {"equals": number(one, value)}
+        case "checkbox":
+            return {"equals": flag(one, value)}
+        case "date":
+            return {"equals": day(one, str(value))}
+        case "relation":
+            return {"contains": find_id(str(value)) or str(value)}
+        case _:
+            raise ToolError(f"{one.name} is a {one.kind}; rows cannot be asked for by it.")
+
+
+def _result(one: Fields) -> str:
+    id_ = as_text(one.get("id"))
+    if one.get("object") == "page":
+        kind = "row" if home(one)[1] else "page"
+        return f"- {kind} “{title(one)}” (id {id_}), last edited {as_text(one.get('last_edited_time'))[:10]}"
+    return f"- database “{one_line(words(one.get('title')))}” (id {id_})"

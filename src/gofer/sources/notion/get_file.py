@@ -1,0 +1,93 @@
+"""Which blocks of a page are files, and how does one come here?
+
+The address of a file is good for an hour, so nobody keeps it: whoever wants the file reads its block again.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from pydantic import Field
+
+from gofer.files.declared_type import UNTOLD, guessed, plain
+from gofer.files.file_names import display
+from gofer.files.kind import kind_of
+from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
+from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
+from gofer.sources.notion.ids import object_id
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ToolError
+from gofer.values.outside import HttpResponse
+
+FETCH = "notion_get_file"
+"""The tool that fetches one."""
+FILES = 50
+"""Files of one page that can be looked into."""
+KINDS: Mapping[str, str] = {"image": "image/png", "pdf": "application/pdf", "file": "", "audio": "", "video": ""}
+"""Blocks that are files, with the type of those whose name does not say it."""
+
+
+class GetFile(Arguments):
+    """Which block of which page."""
+
+    page: str = Field(description="Id of the page.")
+    block: str = Field(description="Id of the block that is the file.")
+
+
+def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | None:
+    """The file that a block is; None for one that Notion does not have itself."""
+    file = as_object(content.get("file"))
+    if kind not in KINDS or not as_text(file.get("url")):
+        return None
+    name = display(as_text(content.get("name")) or _last(as_text(file.get("url"))))
+    source = {"tool": FETCH, "arguments": {"page": page, "block": block}}
+    return NewFile(name, guessed(name) or KINDS[kind], None, "Notion", source=source)
+
+
+def _last(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).path.rpartition("/")[2])
+    except ValueError:
+        return ""
+
+
+async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
+    """The file as the one of its result."""
+    block = await _block(api, call, object_id(arguments.block, "block"))
+    kind = as_text(block.get("type"))
+    content = as_object(block.get(kind))
+    told = new_file(arguments.page, arguments.block, kind, content)
+    if told is None or block.get("in_trash") is True:
+        raise ToolError("There is no file in that block of the page any more.", code="gone")
+    url = as_text(as_object(content["file"]).get("url"))
+    fetched = await fetch(call, Way("Notion", api.base_url, partial(_headers, api)), url, told)
+    response = fetched.response
+    if not 200 <= response.status < 300:
+        raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
+    made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
+    return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
+
+
+async def _block(api: NotionApi, call: Call, block: str) -> Fields:
+    try:
+        return await api.get(call, f"blocks/{block}")
+    except NotionRefusal as refused:
+        if refused.code != "object_not_found":
+            raise
+        raise ToolError(
+            "That file was deleted, or its page is not shared with Gofer any more.", code="gone"
+        ) from refused
+
+
+def _type(told: NewFile, response: HttpResponse) -> str:
+    sent, found = plain(response.headers.get("content-type", "")), kind_of(response.body, told.name).media_type
+    # Its bytes say most, but not of which kind a plain text is.
+    if found not in UNTOLD and not found.startswith("text/"):
+        return found
+    return guessed(told.name) or (told.media_type if sent in UNTOLD else sent)
+
+
+def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
+    """The address itself says that it may be read; it is never sent a token."""
+    return {} if is_public(address) or same_place(address, api.base_url) else None

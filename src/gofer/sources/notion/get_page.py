@@ -1,0 +1,154 @@
+"""What does a page of Notion say: its title, properties, content and open comments?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
+from gofer.sources.notion.comments import comments_of, lines
+from gofer.sources.notion.content import Content, read_content, shown
+from gofer.sources.notion.ids import home, one_line, page_id
+from gofer.sources.notion.provenance import words
+from gofer.sources.notion.values import line, plain
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_object, as_text
+
+TEXT_BUDGET = 30_000
+"""Characters of content shown at most, and as many of comments."""
+BLOCKS_ASKED = 60
+"""Blocks whose comments are asked for at most: Notion tells them block by block."""
+
+
+class GetPage(Arguments):
+    """Which page."""
+
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+    comments: Literal["page", "all"] = Field(
+        default="page",
+        description="page: open comments on the page itself, and on the block the request came from. all: also those "
+        "on its blocks, which takes a request for each block.",
+    )
+
+
+async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
+    """The page as text. Details: private, page, database, data_source, title, url, and properties as `{id, value}`.
+
+    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
+    private unless it is a row of a database or public: Notion tells nobody who else can see it.
+    """
+    page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
+    id_ = as_text(page.get("id"))
+    source = await _source(api, call, home(page)[1])
+    content = await read_content(api, call, id_)
+    places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
+    said = await _said(api, call, places)
+    return page_result(page, source, content, said, missed)
+
+
+def page_result(
+    page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
+) -> ToolResult:
+    """A page as it was read, for each reader; None for comments that may not be read, `missed` blocks without them."""
+    told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
+    text = "\n".join([*_header(page, source), *_content(content), *told])
+    summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
+    return ToolResult(text, summary, details(page, words(source.get("title"))), files=content.files)
+
+
+def details(page: Fields, database_name: str = "") -> dict[str, object]:
+    """What code reads of a page; see get_page."""
+    database, source = home(page)
+    ids = [id_ for id_ in (database, source) if id_]
+    spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
+    named = [*spelled, *([database_name] if database_name else [])]
+    return {
+        "private": not (database or source or page.get("public_url")),
+        "page": as_text(page.get("id")),
+        "database": database or None,
+        "data_source": source or None,
+        "title": title(page),
+        "url": as_text(page.get("url")),
+        "properties": {
+            name: {"id": as_text(value.get("id")), "value": plain(value)} for name, value in properties(page).items()
+        },
+        "facts": {"database": named, "database_id": spelled},
+    }
+
+
+def properties(page: Fields) -> Mapping[str, Fields]:
+    """The properties of a page by name, as Notion gives them."""
+    return {name: as_object(value) for name, value in as_object(page.get("properties")).items()}
+
+
+def title(page: Fields) -> str:
+    """The title of a page in one line."""
+    found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
+    return one_line(str(found[0])) if found and found[0] else "Untitled"
+
+
+def property_lines(page: Fields) -> list[str]:
+    """The properties of a page, without its title."""
+    rest = {name: value for name, value in properties(page).items() if value.get("type") != "title"}
+    return [f"    {one_line(name)}: {line(plain(value))}" for name, value in rest.items()]
+
+
+async def _source(api: NotionApi, call: Call, source: str) -> Fields:
+    try:
+        return await api.get(call, f"data_sources/{source}") if source else {}
+    except NotionRefusal:
+        # A row can be shared without its database.
+        return {}
+
+
+async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
+    """The open comments there; None where the connection lacks the capability: the page can be read all the same."""
+    try:
+        return await comments_of(api, call, places)
+    except NotionRefusal as refused:
+        if refused.code != "restricted_resource":
+            raise
+        return None
+
+
+def _header(page: Fields, source: Fields) -> list[str]:
+    name = one_line(words(source.get("title")))
+    kind = f", a row of the database “{name}”" if name else ", a row of a database" if home(page)[1] else ""
+    gone = ["It is in the trash."] if page.get("in_trash") is True or page.get("archived") is True else []
+    rows = property_lines(page)
+    return [
+        f"Notion page “{title(page)}”{kind}",
+        f"id {as_text(page.get('id'))}, last edited {as_text(page.get('last_edited_time'))[:16].replace('T', ' ')} UTC",
+        as_text(page.get("url")),
+        *gone,
+        *(["", "Properties:", *rows] if rows else []),
+    ]
+
+
+def _content(content: Content) -> list[str]:
+    if not content.lines:
+        return ["", "The page has no content."]
+    rows, left = shown(content.lines, TEXT_BUDGET)
+    cut = [f"({left} further blocks are left out here.)"] if left else []
+    cut += [] if content.whole else ["(The page has more blocks than can be read at once.)"]
+    return ["", "Content, each block after its id in brackets:", *rows, *cut]
+
+
+def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
+    """The page and the blocks whose comments are asked for, and for how many blocks they are not."""
+    here = call.place.get("block", "")
+    blocks = [one.id for one in content.lines if everywhere or one.id == here]
+    return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)
+
+
+def _comments(said: Sequence[Fields], missed: int) -> list[str]:
+    rows: list[str] = []
+    budget = TEXT_BUDGET
+    for row in lines(said):
+        budget -= len(row) + 1
+        if budget < 0:
+            rows.append("(Further comments are left out here.)")
+            break
+        rows.append(row)
+    cut = [f"(Comments on the last {missed} blocks were not asked for.)"] if missed else []
+    return ["", *(rows or ["No comment is open there."]), *cut]

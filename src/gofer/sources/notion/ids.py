@@ -1,0 +1,57 @@
+"""Which page, block or database is meant? Ids and links as people and models write them."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from gofer.sources.notion.api import Fields
+from gofer.tools.places import Origin
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ToolError
+
+_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?![0-9a-f])", re.IGNORECASE)
+
+
+def find_id(text: str) -> str | None:
+    """The id in an id or in a link to a page, with dashes; None where there is none."""
+    try:
+        where = urlsplit(text).path if text.startswith(("http://", "https://")) else text.strip()
+    except ValueError:
+        return None
+    found = _ID.findall(where)
+    whole = where == text.strip() and len(found) == 1 and found[0] != where
+    return None if not found or whole else str(UUID(found[-1]))
+
+
+def object_id(text: str, what: str) -> str:
+    """The id of a `page`, a `block`, a `discussion`. Raises ToolError."""
+    if found := find_id(text):
+        return found
+    raise ToolError(f"That is not the id of a {what}; write the id as it was shown, or a link to it.")
+
+
+def page_id(call: Origin, page: str) -> str:
+    """The id of the page a model names, or of the one the run began with. Raises ToolError."""
+    if page:
+        return object_id(page, "page")
+    if here := call.place.get("page"):
+        return here
+    raise ToolError("Say which page, as a link or an id: the request did not come from a page.")
+
+
+def is_at(page: str, place: Mapping[str, str]) -> bool:
+    """Whether an id or a link means the page of an event's place."""
+    found = find_id(page)
+    return found is not None and found == find_id(place.get("page", ""))
+
+
+def home(page: Fields) -> tuple[str, str]:
+    """Ids of the database and of the data source a page is a row of; empty for any other page."""
+    parent = as_object(page.get("parent"))
+    return as_text(parent.get("database_id")), as_text(parent.get("data_source_id"))
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Text as it may stand in one of our own lines."""
+    return " ".join(text.split())[:limit]

@@ -1,0 +1,251 @@
+"""Markdown as Notion's rich text and blocks, in which nothing pages a person.
+
+Mentions are made by ids only, and none is ever made here: `@name` and tags of Notion's own Markdown stay plain words.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import assert_never
+
+from gofer.sources.markdown import followed, parse
+from gofer.sources.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    Item,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Words,
+)
+
+CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
+"""Characters of one text, and how many of them may stand in one rich text."""
+LINK_LIMIT = 2_000
+ROWS = 100
+"""Rows of one table, its header among them."""
+DEPTH = 2
+"""Levels of blocks in one request; what is deeper stands on the deepest."""
+LANGUAGES = frozenset(
+    {
+        "bash", "c", "c++", "c#", "css", "diff", "docker", "go", "graphql", "html", "java", "javascript", "json",
+        "kotlin", "makefile", "markdown", "mermaid", "php", "plain text", "python", "ruby", "rust", "scala", "shell",
+        "sql", "swift", "toml", "typescript", "xml", "yaml",
+    }
+)  # fmt: skip
+_ALIASES = {
+    "py": "python",
+    "js": "javascript",
+    "ts": "typescript",
+    "sh": "shell",
+    "yml": "yaml",
+    "dockerfile": "docker",
+}
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words of one look."""
+
+    text: str
+    marks: frozenset[str] = frozenset()
+    url: str = ""
+
+
+def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
+    """Words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
+    parts, last = list(_cut(spans)), list(_cut(end))
+    if len(parts) + len(last) > LENGTH_LIMIT:
+        parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
+    return [_json(part) for part in (*parts[: LENGTH_LIMIT - len(last)], *last)]
+
+
+def comment_spans(markdown: str) -> list[Span]:
+    """A whole text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
+    return _joined(_lines(parse(markdown), ""))
+
+
+def blocks(markdown: str) -> list[Json]:
+    """A text as blocks for the end of a page."""
+    return list(_blocks(parse(markdown), DEPTH))
+
+
+def paragraph(spans: Sequence[Span]) -> Json:
+    """One paragraph."""
+    return _block("paragraph", spans)
+
+
+def _json(span: Span) -> Json:
+    link = {"link": {"url": span.url}} if span.url else {}
+    marks = {"annotations": dict.fromkeys(sorted(span.marks), True)} if span.marks else {}
+    return {"type": "text", "text": {"content": span.text, **link}, **marks}
+
+
+def _cut(spans: Iterable[Span]) -> Iterator[Span]:
+    """Neighbours of one look joined, and none longer than Notion takes."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and replace(span, text="") == replace(joined[-1], text=""):
+            joined[-1] = replace(span, text=joined[-1].text + span.text)
+        elif span.text:
+            joined.append(span)
+    for span in joined:
+        for text in _pieces(span.text):
+            yield replace(span, text=text)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Notion counts as JavaScript does: what lies beyond the basic plane is two."""
+    start = size = 0
+    for place, char in enumerate(text):
+        width = 2 if char > "\uffff" else 1
+        if size + width > CONTENT_LIMIT:
+            yield text[start:place]
+            start, size = place, 0
+        size += width
+    yield text[start:]
+
+
+def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
+    for part in parts:
+        match part:
+            case Text():
+                yield Span(part.text, marks, url)
+            case Code():
+                yield Span(part.text, marks | {"code"}, url)
+            case Strong():
+                yield from _inline(part.parts, marks | {"bold"}, url)
+            case Emphasis():
+                yield from _inline(part.parts, marks | {"italic"}, url)
+            case Strike():
+                yield from _inline(part.parts, marks | {"strikethrough"}, url)
+            case Link():
+                yield from _inline(part.parts, marks, _address(part.address) or url)
+            case Image():
+                address = _address(part.address)
+                yield Span(part.text or address or "image", marks, address)
+            case Break():
+                yield Span("\n", marks, url)
+            case _:
+                assert_never(part)
+
+
+def _address(address: str) -> str:
+    return address if followed(address) and len(address) <= LINK_LIMIT else ""
+
+
+def _spans(words: Words) -> list[Span]:
+    return list(_inline(words.parts))
+
+
+def _blocks(nodes: Sequence[BlockNode], depth: int) -> Iterator[Json]:
+    for node in nodes:
+        match node:
+            case Paragraph():
+                yield _block("paragraph", _spans(node.words))
+            case Heading():
+                yield _block(f"heading_{min(3, node.level)}", _spans(node.words))
+            case ItemList():
+                for number, item in node.numbered():
+                    yield from _item(item, number, depth)
+            case Quote():
+                yield _block("quote", _joined(_lines(node.blocks, "")))
+            case CodeBlock():
+                yield _block("code", [Span(node.text.rstrip("\n"))], language=_language(node.info))
+            case Table():
+                yield from _tables(node)
+            case Rule():
+                yield {"type": "divider", "divider": {}}
+            case _:
+                assert_never(node)
+
+
+def _item(item: Item, number: int | None, depth: int) -> Iterator[Json]:
+    spans: list[Span] = []
+    inside = item.blocks
+    if inside and isinstance(inside[0], Paragraph):
+        spans = _spans(inside[0].words)
+        inside = inside[1:]
+    name = "bulleted_list_item" if number is None else "numbered_list_item"
+    fields: Json = {}
+    if item.done is not None:
+        name = "to_do"
+        fields = {"checked": item.done}
+    below = list(_blocks(inside, max(1, depth - 1)))
+    if depth > 1 and below:
+        yield _block(name, spans, **fields, children=below)
+    else:
+        yield _block(name, spans, **fields)
+        yield from below
+
+
+def _tables(table: Table) -> Iterator[Json]:
+    """Yield a table, or several with the same header where it has more rows than Notion takes."""
+    for start in range(0, max(1, len(table.rows)), ROWS - 1):
+        yield _table([table.header, *table.rows[start : start + ROWS - 1]])
+
+
+def _table(rows: Sequence[Sequence[Words]]) -> Json:
+    made = [{"type": "table_row", "table_row": {"cells": [rich_text(_spans(cell)) for cell in row]}} for row in rows]
+    table = {"table_width": len(rows[0]), "has_column_header": True, "has_row_header": False, "children": made}
+    return {"type": "table", "table": table}
+
+
+def _block(kind: str, spans: Sequence[Span], **fields: object) -> Json:
+    return {"type": kind, kind: {"rich_text": rich_text(spans), **fields}}
+
+
+def _language(info: str) -> str:
+    name = info.split()[0].lower() if info.split() else ""
+    name = _ALIASES.get(name, name)
+    return name if name in LANGUAGES else "plain text"
+
+
+def _joined(lines: Iterable[Sequence[Span]]) -> list[Span]:
+    return list(chain.from_iterable((*([Span("\n")] if number else []), *line) for number, line in enumerate(lines)))
+
+
+def _lines(nodes: Sequence[BlockNode], indent: str) -> Iterator[list[Span]]:
+    for node in nodes:
+        match node:
+            case Paragraph():
+                yield _spans(node.words)
+            case Heading():
+                yield [replace(span, marks=span.marks | {"bold"}) for span in _spans(node.words)]
+            case ItemList():
+                for number, item in node.numbered():
+                    yield from _item_lines(item, number, indent)
+            case Quote():
+                yield from ([Span("> "), *line] for line in _lines(node.blocks, ""))
+            case CodeBlock():
+                yield [Span(node.text.rstrip("\n"), frozenset({"code"}))]
+            case Table():
+                for row in (node.header, *node.rows):
+                    yield list(chain.from_iterable((*_spans(cell), Span("  ")) for cell in row))
+            case Rule():
+                yield [Span("———")]
+            case _:
+                assert_never(node)
+
+
+def _item_lines(item: Item, number: int | None, indent: str) -> Iterator[list[Span]]:
+    marker = f"{indent}• " if number is None else f"{indent}{number}. "
+    if item.done is not None:
+        marker += "[x] " if item.done else "[ ] "
+    first, *rest = [*_lines(item.blocks, f"{indent}   ")] or [[]]
+    yield [Span(marker), *first]
+    yield from rest

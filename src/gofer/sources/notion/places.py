@@ -1,0 +1,50 @@
+"""The places of Notion: which page a call names, and what that page stands in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pydantic import Field
+
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.notion.ids import find_id, page_id
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.places import Origin, Place
+from gofer.values.canonical_json import as_object, as_text
+
+_PARENTS = ("database_id", "data_source_id", "page_id")
+
+
+class OnPage(Protocol):
+    """Arguments that name a page."""
+
+    @property
+    def page(self) -> str:
+        """Its id or a link to it; empty for the page that the request came from."""
+        ...
+
+
+class FindPlace(Arguments):
+    """Which page."""
+
+    page: str = Field(description="Id of the page.")
+
+
+def page_place(origin: Origin, arguments: OnPage) -> Place:
+    """Return the page that a call names. Raises ToolError."""
+    return Place("notion", "page", page_id(origin, arguments.page), "page")
+
+
+async def find_place(api: NotionApi, call: Call, arguments: FindPlace) -> ToolResult:
+    """Look up what a page stands in.
+
+    Details: `id`, and `within`: its id and those of its database, its data source or the page above it.
+    """
+    page = await api.get(call, f"pages/{arguments.page}")
+    parent = as_object(page.get("parent"))
+    above = [found for name in _PARENTS if (found := find_id(as_text(parent.get(name))))]
+    return place_result(find_id(as_text(page.get("id"))) or "", above)
+
+
+def place_result(page: str, above: Sequence[str]) -> ToolResult:
+    """A page that was looked up."""
+    return ToolResult("Found.", "looked up a place", {"id": page, "within": [page, *above]})

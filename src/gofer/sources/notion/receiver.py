@@ -1,0 +1,177 @@
+"""The Notion receiver: verifies and translates deliveries.
+
+Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
+happening is told by its object, its type and its time.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from gofer.sources.receiver import Arrival, Ignored, RawRequest, Registration, incomplete, json_object, unknown_type
+from gofer.values.canonical_json import as_list, as_object, as_text, decode
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
+
+HANDSHAKE_LIMIT = 1_000
+"""Bytes of a handshake at most; nothing longer is read before it is verified."""
+PROPERTIES = 500
+"""Ids of properties that one event tells at most; a database has no more."""
+_SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})", re.ASCII)
+_TOKEN = re.compile(r"[!-~]{16,200}", re.ASCII)
+_KINDS: Mapping[str, tuple[str, str]] = {
+    "page.created": ("notion.page_created", "A page was created."),
+    "page.properties_updated": ("notion.properties_updated", "Properties of a page were set."),
+    "page.content_updated": ("notion.content_updated", "The content of a page changed."),
+    "comment.created": ("notion.commented", "Somebody commented on a page."),
+}
+_LOOKED_AT = "page.properties_updated"
+"""What bots did counts here for one thing only: to know a person's next change of a status from what it was before."""
+_ROW_OF = ("database", "data_source")
+
+Fields = Mapping[str, object]
+
+
+def _closed() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class NotionDoor:
+    """The webhooks of one connection."""
+
+    secrets: Sequence[Secret]
+    """The verification token, and the previous one while it is being rotated."""
+    own_bots: Collection[str] = ()
+    """Ids of the bot users that Gofer itself acts as."""
+    registration: Callable[[], bool] = _closed
+    """Whether somebody waits for a verification token now; only then is one taken."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify. A handshake is signed with the token that it offers, which proves nothing else."""
+        signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
+        if not signature:
+            raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
+        offered = _offered(request.body)
+        known = [*self.secrets, *([offered] if offered else [])]
+        if not any(hmac.compare_digest(_digest(secret, request.body), signature[1].lower()) for secret in known):
+            raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
+
+    def translate(self, request: RawRequest) -> Arrival:
+        """See Door.translate."""
+        if offered := _offered(request.body):
+            if self.registration():
+                return Registration(offered)
+            said = "it offers a verification token, and no window for one is open now"
+            return Ignored("no_open_window", said)
+        body = json_object(request.body)
+        kind = as_text(body.get("type"))
+        authors = [as_object(author) for author in as_list(body.get("authors"))]
+        if kind not in _KINDS:
+            return unknown_type("events", kind, _actor(authors, self.own_bots))
+        actor = _actor(authors, self.own_bots)
+        if actor is None:
+            return Ignored("incomplete", "it does not say who did it")
+        if actor.kind == "bot" and kind != _LOOKED_AT:
+            return self._without_person(authors, actor)
+        return _happening(body, kind, actor)
+
+    def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
+        """Return why what no person did starts nothing."""
+        if _only_ours(authors, self.own_bots):
+            return Ignored("own_act", "Gofer did it", actor)
+        if not all(author.get("type") for author in authors):
+            return Ignored("incomplete", "it does not say whether a person did it", actor)
+        return Ignored("other_bot", "only bots did it", actor)
+
+
+def sign(secret: Secret, body: bytes) -> str:
+    """Notion's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
+    return f"sha256={_digest(secret, body)}"
+
+
+def _digest(secret: Secret, body: bytes) -> str:
+    return hmac.new(secret.reveal().encode(), body, hashlib.sha256).hexdigest()
+
+
+def _offered(body: bytes) -> Secret | None:
+    """The token of a handshake, which says nothing else; None for anything that is not one."""
+    if len(body) > HANDSHAKE_LIMIT:
+        return None
+    try:
+        fields = as_object(decode(body))
+    except BadRequest:
+        return None
+    token = as_text(fields.get("verification_token"))
+    return Secret(token) if set(fields) == {"verification_token"} and _TOKEN.fullmatch(token) else None
+
+
+def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
+    entity, data = as_object(body.get("entity")), as_object(body.get("data"))
+    workspace, moment = as_text(body.get("workspace_id")), as_text(body.get("timestamp"))
+    about, of = as_text(entity.get("id")), as_text(entity.get("type"))
+    page = as_text(data.get("page_id")) if of == "comment" else about
+    expected = kind.partition(".")[0]
+    if of and of != expected:
+        return Ignored("incomplete", f"it is about something else than a {expected}", actor)
+    needed = {f"a {expected}": of and about, "a page": page, "a workspace": workspace, "a time": moment}
+    if lacking := incomplete(needed, actor):
+        return lacking
+    parent = as_object(data.get("parent"))
+    name, text = _KINDS[kind]
+    return Event(
+        source="notion",
+        kind=name,
+        identity=(about, kind, moment),
+        conversation=f"notion:{workspace}:{page}",
+        actor=actor,
+        text=text,
+        place=_place(workspace, page, about if of == "comment" else "", data),
+        private=False if parent.get("type") in _ROW_OF and of == "page" else None,
+        facts=_facts(kind, parent, data, by_bot=actor.kind == "bot"),
+    )
+
+
+def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str, str]:
+    parent = as_object(data.get("parent"))
+    block = as_text(parent.get("id")) if comment and parent.get("type") == "block" else ""
+    discussion = as_text(data.get("discussion_id")) if comment else ""
+    place = {"workspace": workspace, "page": page, "comment": comment, "block": block, "discussion": discussion}
+    return {name: value for name, value in place.items() if value}
+
+
+def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[str, object]:
+    """Only what the event says: never the name of a database, and of a comment not in which one its page is."""
+    facts: dict[str, object] = {}
+    if kind != "comment.created" and parent.get("type"):
+        facts["database_id"] = _database(parent)
+        if parent.get("type") not in _ROW_OF:
+            facts["database"] = []
+    if kind == _LOOKED_AT:
+        listed = as_list(data.get("updated_properties"))
+        facts["properties"] = [as_text(one) for one in listed if isinstance(one, str)][:PROPERTIES]
+        facts["bot"] = by_bot
+    return facts
+
+
+def _database(parent: Fields) -> list[str]:
+    """The ids a row's database goes by; none for a page that is no row."""
+    ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))] if parent["type"] in _ROW_OF else []
+    return list(dict.fromkeys(spelled for id_ in ids if id_ for spelled in (id_, id_.replace("-", ""))))
+
+
+def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None:
+    """Who did it: where several had a part, a person. Agents of Notion's count as bots."""
+    named = [(as_text(author.get("id")), author.get("type")) for author in authors]
+    people = [id_ for id_, kind in named if id_ and kind == "person" and id_ not in own_bots]
+    if people:
+        return Actor(people[0])
+    bots = [id_ for id_, _ in named if id_]
+    return Actor(bots[0], "bot") if bots else None
+
+
+def _only_ours(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
+    return bool(authors) and all(as_text(author.get("id")) in own_bots for author in authors)

@@ -1,0 +1,206 @@
+"""The value of a property: for a model, for code, and as Notion takes it."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gofer.sources.notion.api import Fields
+from gofer.sources.notion.ids import object_id, one_line
+from gofer.sources.notion.markdown import Span, rich_text
+from gofer.sources.notion.provenance import words
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+Given = str | float | bool | list[str] | None
+"""A value as a model writes it."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]+(?:Z|[+-]\d{2}:\d{2})?)?")
+_LONGEST = {"url": 2_000, "email": 200, "phone_number": 200}
+"""Characters that Notion takes."""
+_ENTRIES = 100
+"""People, options or relations that Notion takes for one property."""
+_OPTIONS = ("status", "select", "multi_select")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A property as the schema of its data source describes it."""
+
+    name: str
+    id: str
+    kind: str
+    options: Sequence[str] = ()
+    """Names of its options."""
+
+
+def columns(source: Fields) -> Mapping[str, Column]:
+    """The properties of a data source by name."""
+    found: dict[str, Column] = {}
+    for name, value in as_object(source.get("properties")).items():
+        kind = as_text(as_object(value).get("type"))
+        options = as_list(as_object(as_object(value).get(kind)).get("options"))
+        names = [as_text(as_object(option).get("name")) for option in options]
+        found[name] = Column(name=name, id=as_text(as_object(value).get("id")), kind=kind, options=names)
+    return found
+
+
+def plain(value: Fields) -> object:
+    """A property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
+    kind = as_text(value.get("type"))
+    inner = value.get(kind)
+    match kind:
+        case "title" | "rich_text":
+            return words(inner)
+        case "status" | "select":
+            return as_text(as_object(inner).get("name")) or None
+        case "multi_select":
+            return [as_text(as_object(one).get("name")) for one in as_list(inner)]
+        case "people":
+            return [_person(as_object(one)) for one in as_list(inner)]
+        case "relation":
+            return [as_text(as_object(one).get("id")) for one in as_list(inner)]
+        case "date":
+            days = [as_text(as_object(inner).get(end)) for end in ("start", "end")]
+            return "/".join(filter(None, days)) or None
+        case "files":
+            return [as_text(as_object(one).get("name")) for one in as_list(inner)]
+        case "created_by" | "last_edited_by":
+            return _person(as_object(inner))
+        case "formula" | "rollup":
+            return _computed(as_object(inner))
+        case "unique_id":
+            prefix, number = as_text(as_object(inner).get("prefix")), as_object(inner).get("number")
+            return f"{prefix}-{number}" if prefix else str(number)
+        case "number" | "checkbox" | "url" | "email" | "phone_number" | "created_time" | "last_edited_time":
+            return inner
+        case _:
+            return None
+
+
+def _computed(inner: Fields) -> object:
+    kind = as_text(inner.get("type"))
+    if kind == "array":
+        return [plain(as_object(one)) for one in as_list(inner.get("array"))]
+    return plain(inner) if kind == "date" else inner.get(kind)
+
+
+def line(value: object) -> str:
+    """A value of `plain` in one line."""
+    match value:
+        case None | "" | []:
+            return "(empty)"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(line(one) for one in as_list(value))  # pyright: ignore[reportUnknownArgumentType]
+        case dict():
+            return one_line(as_text(as_object(value).get("name"))) or "unknown person"  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            return one_line(str(value), 2_000)
+
+
+def _person(person: Fields) -> dict[str, object]:
+    return {"id": as_text(person.get("id")), "name": as_text(person.get("name"))}
+
+
+def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[str, object]:
+    """A value as Notion takes it; `person` gives the id of somebody by name. Raises ToolError, never guesses."""
+    return {column.kind: _written(column, given, person)}
+
+
+def _written(column: Column, given: Given, person: Callable[[str], str]) -> object:
+    match column.kind:
+        case "title" | "rich_text":
+            return rich_text([Span(_text(column, given))]) if given else []
+        case "status" | "select":
+            return {"name": option(column, _text(column, given))} if given else None
+        case "multi_select":
+            return [{"name": option(column, one)} for one in _texts(column, given)]
+        case "people":
+            return [{"object": "user", "id": person(one)} for one in _texts(column, given)]
+        case "relation":
+            return [{"id": object_id(one, "page")} for one in _texts(column, given)]
+        case "checkbox":
+            return flag(column, given)
+        case "number":
+            return None if given in (None, "") else number(column, given)
+        case "date":
+            return _date(column, _text(column, given)) if given else None
+        case "url" | "email" | "phone_number":
+            return _short(column, _text(column, given)) if given else None
+        case _:
+            raise ToolError(f"{column.name} is a {column.kind}; Gofer cannot set properties of that kind.")
+
+
+def option(column: Column, given: str) -> str:
+    """The option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
+    found = [name for name in column.options if name == given]
+    found = found or [name for name in column.options if name.casefold() == given.strip().casefold()]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(column.options) or "no options"
+    raise ToolError(f"{column.name} has no option {one_line(given)!r}; it has {known}.")
+
+
+def flag(column: Column, given: Given) -> bool:
+    """A yes or no. Raises ToolError."""
+    if isinstance(given, bool):
+        return given
+    if isinstance(given, str) and given.casefold() in ("true", "false", "yes", "no"):
+        return given.casefold() in ("true", "yes")
+    raise ToolError(f"{column.name} is a checkbox; write true or false.")
+
+
+def number(column: Column, given: Given) -> float:
+    """A number. Raises ToolError."""
+    try:
+        value = math.nan if isinstance(given, bool | list | None) else float(given)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ToolError(f"{column.name} is a number; write one such as 3 or 2.5.")
+    return int(value) if value.is_integer() else value
+
+
+def _text(column: Column, given: Given) -> str:
+    if isinstance(given, str):
+        return given
+    raise ToolError(f"{column.name} is a {column.kind}; write its value as one text.")
+
+
+def _texts(column: Column, given: Given) -> list[str]:
+    values = given if isinstance(given, list) else [given] if given else []
+    if not all(isinstance(value, str) for value in values):
+        raise ToolError(f"{column.name} is a {column.kind}; write its value as a list of texts.")
+    if len(values) > _ENTRIES:
+        raise ToolError(f"{column.name} takes {_ENTRIES} entries, and these are {len(values)}; write fewer.")
+    return [str(value) for value in values]
+
+
+def _short(column: Column, text: str) -> str:
+    most = _LONGEST[column.kind]
+    if len(text) > most:
+        raise ToolError(f"{column.name} takes {most:,} characters, and this has {len(text):,}; write a shorter one.")
+    return text
+
+
+def _date(column: Column, given: str) -> dict[str, object]:
+    start, _, end = given.partition("/")
+    if not _is_date(start) or (end and not _is_date(end)):
+        raise ToolError(f"{column.name} is a date; write it as 2026-11-21, or as 2026-11-21/2026-11-24.")
+    return {"start": start, "end": end or None}
+
+
+def day(column: Column, given: str) -> str:
+    """Return a date to compare with; raise ToolError for another text."""
+    if not _is_date(given):
+        raise ToolError(f"{column.name} is a date; write it as 2026-11-21.")
+    return given
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(_DATE.fullmatch(text)) and bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False

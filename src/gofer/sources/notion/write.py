@@ -1,0 +1,131 @@
+"""Setting properties and adding content, so that doing it twice is doing it once."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pydantic import Field
+
+from gofer.sources.notion.api import Fields, NotionApi
+from gofer.sources.notion.find import column
+from gofer.sources.notion.get_page import properties
+from gofer.sources.notion.ids import home, object_id, page_id
+from gofer.sources.notion.markdown import blocks, paragraph
+from gofer.sources.notion.people import find_people
+from gofer.sources.notion.provenance import footer, marked
+from gofer.sources.notion.values import Column, Given, columns, written
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.errors import ToolError
+
+BLOCKS = 100
+"""Blocks that one list of a request takes."""
+ELEMENTS = 1_000
+"""Blocks of a request at whatever depth, rows of tables among them."""
+BYTES = 490_000
+"""Bytes of the blocks of a request; Notion takes 500 kB in all."""
+PAGES = 50
+"""Pages of a hundred blocks that are looked through at most."""
+
+
+class UpdateProperties(Arguments):
+    """Which values."""
+
+    properties: dict[str, str | float | bool | list[str] | None] = Field(
+        min_length=1,
+        description='Values by property, as {"Status": "Done", "Reviewers": ["Ada"], "Due": "2026-11-21"}. People by '
+        "name; a list replaces the whole list; an empty text or list clears.",
+    )
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+
+
+class AppendContent(Arguments):
+    """What to add and where."""
+
+    text: str = Field(min_length=1, max_length=50_000, description="The content in Markdown.")
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+    after: str = Field(default="", description="Id of the block of the page to add it after. Left out: at the end.")
+
+
+async def update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
+    """Sets values; doing it twice is doing it once. Details: page and the names of what was set."""
+    page = page_id(call, arguments.page)
+    known = await _columns(api, call, await api.get(call, f"pages/{page}"))
+    wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
+    person = await find_people(api, call, _people(wanted))
+    values = {one.name: written(one, value, person) for one, value in wanted}
+    await api.patch(call, f"pages/{page}", properties=values)
+    return set_result(page, list(values))
+
+
+def set_result(page: str, names: list[str]) -> ToolResult:
+    """Properties that were set."""
+    return ToolResult(f"Set {', '.join(names)}.", f"set {len(names)} properties", {"page": page, "set": names})
+
+
+async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
+    """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
+    page, made = page_id(call, arguments.page), content(call, arguments.text)
+    position: dict[str, object] = {"type": "end"}
+    if arguments.after:
+        position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
+    done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
+    ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
+    return appended(page, ids)
+
+
+def content(call: Call, text: str) -> list[dict[str, object]]:
+    """Return the blocks that a text becomes, with the links below them; raise ToolError for more than Notion takes.
+
+    They go out in one request. With several, a crash in between would leave a part without the mark of the call, which
+    a later attempt could not find.
+    """
+    made = [*blocks(text), paragraph(footer(call))]
+    if len(made) > BLOCKS:
+        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    everything = list(_walk(made))
+    if any(len(_below(one)) > BLOCKS for one in everything):
+        raise ToolError(f"One list item has more than {BLOCKS} blocks below it; write it with fewer levels.")
+    if len(everything) > ELEMENTS:
+        raise ToolError(f"That has more than {ELEMENTS} rows and blocks in all; add it in several calls.")
+    if len(encode(made)) > BYTES:
+        raise ToolError("That is more than the 500 kB that Notion takes at once; add it in several calls.")
+    return made
+
+
+def _walk(blocks: Iterable[Fields]) -> Iterator[Fields]:
+    for block in blocks:
+        yield block
+        yield from _walk(_below(block))
+
+
+def _below(block: Fields) -> Sequence[Fields]:
+    return [as_object(one) for one in as_list(as_object(block.get(as_text(block.get("type")))).get("children"))]
+
+
+async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
+    """What an earlier attempt of the same call added, found by the mark in its last block. None: there is none."""
+    page = page_id(call, arguments.page)
+    async for block in api.listed(call, f"blocks/{page}/children", PAGES):
+        if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
+            return appended(page, [as_text(block.get("id"))])
+    return None
+
+
+def appended(page: str, ids: list[str]) -> ToolResult:
+    """Content that was added."""
+    return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
+
+
+async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Column]:
+    """The properties of a page with their options, which only its data source knows."""
+    _, source = home(page)
+    if source:
+        return columns(await api.get(call, f"data_sources/{source}"))
+    return {
+        name: Column(name=name, id=as_text(value.get("id")), kind=as_text(value.get("type")))
+        for name, value in properties(page).items()
+    }
+
+
+def _people(wanted: list[tuple[Column, Given]]) -> list[str]:
+    values = [value for one, value in wanted if one.kind == "people" and value]
+    return [str(name) for value in values for name in (value if isinstance(value, list) else [value])]

@@ -1,0 +1,1 @@
+"""Schedules as a source: the event of a nominal time."""

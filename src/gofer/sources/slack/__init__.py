@@ -1,0 +1,1 @@
+"""Slack: receives deliveries, reads threads with names instead of ids, writes messages and reactions."""

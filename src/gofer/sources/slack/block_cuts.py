@@ -1,0 +1,240 @@
+"""The places where a block is cut that is too long for a message.
+
+A fence between its lines, a table between its rows, text between its lines, sentences or words, where no link, code or
+emphasis is open.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import assert_never
+
+from gofer.sources.markdown import parse
+from gofer.sources.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    Item,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    every,
+)
+from gofer.sources.slack.markdown import Block, Cost, characters, fenced, within
+
+_PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
+"""Where text may be cut, the best first."""
+_TRIES = 8
+"""How many places of each kind are looked at before anything is accepted."""
+_SPAN = re.compile(
+    r"(?<!`)(?P<mark>`{1,3})(?!`)[^`]+(?P=mark)(?!`)"
+    r"|!?\[[^\[\]]+\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)"
+    r"|(?P<stars>\*{1,3}|_{1,3}|~~)(?=[^\s*_~])[^*_~]+(?P=stars)"
+)
+"""What looks like code, a link or emphasis; whether it is one, only the parser knows."""
+_LONGEST_OPENING = 200
+_GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
+
+
+def divided(block: Block, room: int, most: Cost) -> list[str]:
+    """A block as texts of at most `most.characters`; the first one of at most `room`."""
+    match block.node:
+        case CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
+            return _fences(block.lines, fence, room, most.characters)
+        case CodeBlock(fence=""):
+            lines = [line.removeprefix("    ") for line in block.lines]
+            return _fences_of(fenced(lines).split("\n")[0], lines, room, most.characters)
+        case Table():
+            return _tables(block, room, most) or _texts(block.text, room, most.characters)
+        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
+            return _texts(block.text, room, most.characters)
+        case _:
+            assert_never(block.node)
+
+
+def _fences(written: Sequence[str], fence: str, room: int, most: int) -> list[str]:
+    opening, *lines = written
+    indent = len(opening) - len(opening.lstrip(" "))
+    if lines and (end := lines[-1].strip()) and set(end) == {fence[0]} and len(end) >= len(fence):
+        lines = lines[:-1]
+    lines = [line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines]
+    return _fences_of(opening.strip(), lines, room, most)
+
+
+def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list[str]:
+    """Fences that each begin with `opening` and together hold the lines."""
+    mark = opening[0]
+    closing = mark * (len(opening) - len(opening.lstrip(mark)))
+    frame = characters(opening) + characters(closing) + 2
+    pieces: list[str] = []
+    held: list[str] = []
+    left = room - frame
+    for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
+        size = characters(line) + 1
+        if size > left and (held or not pieces):
+            pieces += ["\n".join([opening, *held, closing])] if held else []
+            held, left = [], most - frame
+        held.append(line)
+        left -= size
+    return [*pieces, "\n".join([opening, *held, closing])]
+
+
+def _tables(block: Block, room: int, most: Cost) -> list[str]:
+    """Tables with the same header; none when one row is too long for that."""
+    header, rows = list(block.lines[:2]), block.lines[2:]
+    frame = characters("\n".join(header)) + 1
+    if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
+        return []
+    pieces: list[str] = []
+    held: list[str] = []
+    left = min(room, most.cells) - frame
+    for row in rows:
+        size = characters(row) + 1
+        if held and (size > left or len(held) + 1 >= most.rows):
+            pieces.append("\n".join([*header, *held]))
+            held, left = [], min(most.characters, most.cells) - frame
+        held.append(row)
+        left -= size
+    return [*pieces, "\n".join([*header, *held])]
+
+
+def _texts(text: str, room: int, most: int) -> list[str]:
+    pieces: list[str] = []
+    limit = room if _whole_place(text, room) else most
+    while characters(text) > limit:
+        place = _whole_place(text, limit) or _any_place(text, limit)
+        pieces.append(text[:place].rstrip())
+        text = text[place:].lstrip()
+        limit = most
+    return [piece for piece in (*pieces, text) if piece]
+
+
+def halved(text: str) -> list[str]:
+    """A text of two letters or more in two parts; the second keeps the indent of its first line."""
+    half = characters(text) // 2
+    place = _whole_place(text, half) or _any_place(text, half)
+    return [text[:place].rstrip(), text[place:].lstrip(" ").removeprefix("\n")]
+
+
+def _whole_place(text: str, limit: int) -> int | None:
+    """Where a cut leaves all spans whole, at most `limit` from the beginning; None where it finds no such place."""
+    end = within(text, limit)
+    window = text[: end + 2_000]
+    whole = _shape(window)
+    inside = [span.span() for span in _SPAN.finditer(window)]
+    for pattern in _PLACES:
+        found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
+        likely = _outside(found, inside) or found
+        for place in reversed(likely[-_TRIES:]):
+            if _shape(window[:place].rstrip()) + _shape(window[place:].lstrip()) == whole:
+                return place
+    return None
+
+
+def _any_place(text: str, limit: int) -> int:
+    """Where a text is cut that is one long span: between lines, sentences, words or else letters."""
+    end = within(text, limit)
+    for pattern in _PLACES:
+        found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
+        if found:
+            return found[-1]
+    return _between_letters(text, end)
+
+
+def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """Return the places in none of the spans; both are in order."""
+    ends = [end for _, end in spans]
+    after = [bisect_right(ends, place) for place in places]
+    return [place for place, span in zip(places, after, strict=True) if span == len(spans) or place <= spans[span][0]]
+
+
+def _shape(markdown: str) -> Counter[tuple[str, str]]:
+    """What of a text must not change when it is cut: its spans with what they point to, and its kinds of blocks."""
+    return Counter(chain.from_iterable(map(_block_shape, every(parse(markdown)))))
+
+
+def _block_shape(node: BlockNode | Item) -> Iterator[tuple[str, str]]:
+    """Yield what a node adds to the shape, without the nodes inside it; paragraphs and quotes may become two."""
+    match node:
+        case Paragraph():
+            yield from _span_shape(node.words.parts)
+        case Heading():
+            yield "heading", str(node.level)
+            yield from _span_shape(node.words.parts)
+        case ItemList():
+            yield "list", "bullets" if node.start is None else "numbers"
+        case Item():
+            yield "item", ""
+        case Quote():
+            pass
+        case CodeBlock():
+            yield "block of code", "fence" if node.fence else "indent"
+        case Table():
+            yield from _table_shape(node)
+        case Rule():
+            yield "rule", ""
+        case _:
+            assert_never(node)
+
+
+def _table_shape(table: Table) -> Iterator[tuple[str, str]]:
+    yield "table", str(len(table.header))
+    for row in (table.header, *table.rows):
+        yield "row", str(len(row))
+        for cell in row:
+            yield from _span_shape(cell.parts)
+
+
+def _span_shape(parts: Sequence[InlineNode]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        match part:
+            case Code():
+                yield "code", part.text
+            case Image():
+                yield "image", part.address
+            case Link():
+                yield "link", part.address
+                yield from _span_shape(part.parts)
+            case Strong() | Emphasis() | Strike():
+                yield type(part).__name__, ""
+                yield from _span_shape(part.parts)
+            case Text() | Break():
+                pass
+            case _:
+                assert_never(part)
+
+
+def _slices(line: str, most: int) -> Iterator[str]:
+    while characters(line) > most:
+        end = _between_letters(line, within(line, most))
+        yield line[:end]
+        line = line[end:]
+    yield line
+
+
+def _between_letters(text: str, end: int) -> int:
+    """The last place up to `end` that does not stand inside what people see as one sign."""
+    for place in range(end, max(end - 40, 0), -1):
+        if place == len(text):
+            return place
+        after, before = text[place], text[place - 1]
+        joined = (
+            unicodedata.combining(after) or after in _GLUE or before in _GLUE or "\U0001f3fb" <= after <= "\U0001f3ff"
+        )
+        if not joined:
+            return place
+    return end

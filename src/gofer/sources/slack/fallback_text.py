@@ -1,0 +1,138 @@
+"""The text of a message for places where Slack shows no blocks: notifications, screen readers, other programs.
+
+The words of its Markdown in mrkdwn, which has links and code but neither headings nor tables; emphasis is left out, and
+nothing is cut in the middle of a link or a word that fits.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from gofer.sources.markdown import followed, parse
+from gofer.sources.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    plain,
+)
+
+LIMIT = 3_000
+"""UTF-8 bytes at most. Slack refuses an edit with more than 4,000; it may store an emoji as a longer name."""
+_MORE = "…"
+_LONGEST_WORD = 200
+
+
+def fallback(markdown: str) -> str:
+    """Return the words of a text in at most LIMIT bytes."""
+    text = ""
+    size = 0
+    for atom in _atoms(parse(markdown)):
+        size += _bytes(atom)
+        if size > LIMIT - _bytes(_MORE):
+            return text.rstrip() + _MORE
+        text += atom
+    return text.strip() or _MORE
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing acts in mrkdwn as an entity."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _atoms(nodes: Sequence[BlockNode], indent: str = "") -> Iterator[str]:
+    """Yield the smallest parts that stay whole, in order."""
+    for node in nodes:
+        match node:
+            case Paragraph() | Heading():
+                yield from _inline(node.words.parts)
+                yield "\n"
+            case ItemList():
+                yield from _items(node, indent)
+            case Quote():
+                yield from _atoms(node.blocks, indent)
+            case CodeBlock():
+                yield from _words(node.text)
+            case Table():
+                yield from _rows(node)
+            case Rule():
+                pass
+            case _:
+                assert_never(node)
+
+
+def _items(node: ItemList, indent: str) -> Iterator[str]:
+    for number, item in node.numbered():
+        yield f"{indent}• " if number is None else f"{indent}{number}. "
+        if item.done is not None:
+            yield "[x] " if item.done else "[ ] "
+        yield from _atoms(item.blocks, f"{indent}  ")
+
+
+def _rows(table: Table) -> Iterator[str]:
+    for row in (table.header, *table.rows):
+        for cell in row:
+            yield from _inline(cell.parts)
+            yield "  "
+        yield "\n"
+
+
+def _inline(parts: Sequence[InlineNode]) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case Text():
+                yield from _words(part.text)
+            case Code():
+                yield from _code(part.text)
+            case Link():
+                yield from _link(part.address, plain(part.parts))
+            case Image():
+                yield from _link(part.address, part.text)
+            case Strong() | Emphasis() | Strike():
+                yield from _inline(part.parts)
+            case Break():
+                yield "\n"
+            case _:
+                assert_never(part)
+
+
+def _code(text: str) -> Iterator[str]:
+    if "`" in text or len(text) > _LONGEST_WORD:
+        yield from _words(text)
+    else:
+        yield f"`{escaped(text)}`"
+
+
+def _link(address: str, label: str) -> Iterator[str]:
+    label = " ".join(label.split())
+    link = f"<{escaped(address.replace('|', '%7C').replace(' ', '%20'))}|{escaped(label or address)}>"
+    if followed(address) and _bytes(link) <= LIMIT // 2:
+        yield link
+    else:
+        yield from _words(label or address)
+
+
+def _words(text: str) -> Iterator[str]:
+    word = ""
+    for char in text:
+        word += char
+        if char.isspace() or len(word) == _LONGEST_WORD:
+            yield escaped(word)
+            word = ""
+    yield escaped(word)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -1,0 +1,117 @@
+"""Who is somebody in Slack: their names, title, time zone, and whether they are a person who is still there?"""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.names import PAGE, one_line
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+_ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
+_PAGES = 20
+"""Pages of people that are read at most."""
+_SHOWN = 8
+"""People listed at most when a name is not enough."""
+
+User = Mapping[str, object]
+
+
+class GetUser(Arguments):
+    """Who."""
+
+    name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
+
+
+async def get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
+    """The one person of that name, or everybody it may mean; never a guess.
+
+    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    """
+    if by_id := _ID.fullmatch(arguments.name.strip()):
+        found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
+        return people_result(found, "that id")
+    people = await _everybody(api, call)
+    wanted = one_line(arguments.name).lstrip("@").casefold()
+    found = [person for person in people if wanted in _names(person)]
+    return people_result(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
+
+
+async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
+    people: list[User] = []
+    cursor = ""
+    for _ in range(_PAGES):
+        page = await api.read(call, "users.list", limit=PAGE, cursor=cursor)
+        people += map(as_object, as_list(page.get("members")))
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            return people
+    raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
+
+
+def people_result(found: Sequence[User], asked: str) -> ToolResult:
+    """Who was found for what was asked."""
+    count = len(found)
+    if count == 1:
+        return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
+    lines = [f"- {_described(person)}" for person in found[:_SHOWN]]
+    more = [f"- and {count - _SHOWN} more"] if count > _SHOWN else []
+    text = "\n".join([f"{count} people are called {asked}; ask which one is meant:", *lines, *more])
+    return ToolResult(text, f"found {count} people of one name", {"found": count})
+
+
+def _nobody(name: str, wanted: str, people: Sequence[User]) -> ToolResult:
+    known = {known: one_line(_shown(person)) for person in people for known in _names(person)}
+    near = [known[match] for match in difflib.get_close_matches(wanted, known, n=_SHOWN, cutoff=0.6)]
+    near += [shown for spelled, shown in known.items() if wanted in spelled.split()]
+    similar = ", ".join(dict.fromkeys(near[:_SHOWN]))
+    hint = f" Similar names: {similar}." if similar else ""
+    return ToolResult(f"Nobody here is called “{one_line(name)}”.{hint}", "found nobody", {"found": 0})
+
+
+def _names(person: User) -> set[str]:
+    profile = as_object(person.get("profile"))
+    names = (person.get("name"), person.get("real_name"), profile.get("real_name"), profile.get("display_name"))
+    return {one_line(as_text(name)).casefold() for name in names if name}
+
+
+def _for_code(person: User) -> Mapping[str, object]:
+    guest = person.get("is_restricted") is True or person.get("is_ultra_restricted") is True
+    bot = person.get("is_bot") is True or person.get("id") == "USLACKBOT"
+    # Who is not plainly of this workspace, or not any more, is somebody from elsewhere.
+    foreign = person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id")
+    return {
+        "kind": "bot" if bot else "external" if foreign else "guest" if guest else "member",
+        "handle": one_line(as_text(person.get("name"))),
+        "name": one_line(_shown(person)),
+        "team": as_text(person.get("team_id")),
+        "zone": one_line(as_text(person.get("tz"))),
+    }
+
+
+def _shown(person: User) -> str:
+    profile = as_object(person.get("profile"))
+    return as_text(profile.get("display_name")) or as_text(person.get("real_name")) or as_text(person.get("name"))
+
+
+def _described(person: User) -> str:
+    profile = as_object(person.get("profile"))
+    real_name = one_line(as_text(person.get("real_name")) or as_text(profile.get("real_name")))
+    flags = {
+        "a bot": "is_bot",
+        "a guest": "is_restricted",
+        "a guest of one channel": "is_ultra_restricted",
+        "deactivated": "deleted",
+    }
+    facts = [
+        f"handle @{one_line(as_text(person.get('name')))}",
+        f"real name {real_name}" if real_name else "",
+        one_line(as_text(profile.get("title"))),
+        f"time zone {one_line(as_text(person.get('tz')))}" if person.get("tz") else "",
+        *(words for words, flag in flags.items() if person.get(flag) is True),
+    ]
+    return f"@{one_line(_shown(person))}: {'; '.join(filter(None, facts))}"

@@ -1,0 +1,102 @@
+"""The receiver of Slack's interactivity: presses of Gofer's buttons.
+
+Interactivity comes as a signed form with one field `payload`, and through Socket Mode as the JSON in it. Only presses
+of Gofer's own buttons mean something; the people and the time are Slack's, what was pressed is the button's token.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from gofer.sources.receiver import Arrival, Click, Ignored, RawRequest, json_object, unknown_type
+from gofer.sources.slack.receiver import SlackDoor
+from gofer.values.canonical_json import as_list, as_object, as_text, decode_text
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
+
+PATH = "/slack/interactivity"
+ACTIONS = ("approve", "deny")
+"""`action_id` of the buttons that Gofer makes."""
+
+Fields = Mapping[str, object]
+
+INTERACTIONS = frozenset(
+    {"block_actions", "block_suggestion", "message_action", "shortcut", "view_submission", "view_closed"}
+)
+"""Types of what Slack sends to this door."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlackActionsDoor:
+    """The interactivity of one Slack app."""
+
+    secrets: Sequence[Secret]
+    """The signing secret, and the previous one while it is being rotated."""
+    teams: frozenset[str] | None = None
+    """Gofer's workspace and its organisation; None where presses of every workspace are read."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify; deliveries are signed as events are."""
+        SlackDoor(self.secrets).verify(request, now)
+
+    def translate(self, request: RawRequest) -> Arrival:
+        """See Door.translate."""
+        body = json_object(_payload(request.body))
+        kind = as_text(body.get("type"))
+        if kind != "block_actions":
+            return unknown_type("interactions", kind)
+        actor = Actor(as_text(as_object(body.get("user")).get("id")))
+        if not actor.id:
+            return Ignored("incomplete", "it does not say who pressed the button")
+        pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
+        if len(pressed) != 1 or pressed[0].get("type") != "button":
+            return Ignored("no_own_button", "no button of Gofer's was pressed", actor)
+        return self._foreign(body, actor) or _click(pressed[0], actor)
+
+    def _foreign(self, body: Fields, actor: Actor) -> Ignored | None:
+        """Return why a press does not count for its workspace: Slack's ids of people hold within one only."""
+        if self.teams is None:
+            return None
+        if not self.teams:
+            return Ignored("team_unknown", "Gofer does not know its own workspace; set SLACK_TEAM_ID to its id", actor)
+        own = self.teams
+        # The organisation of a person stands in the place of their workspace where Slack knows one.
+        person = as_text(as_object(body.get("user")).get("team_id"))
+        if not _teams(body) & own or (person and person not in own):
+            return Ignored(
+                "other_team", "it was pressed in another workspace than Gofer's, or by a person of one", actor
+            )
+        return None
+
+
+def _teams(body: Fields) -> frozenset[str]:
+    """Return the workspace of an interaction, and the organisation that it belongs to."""
+    team = as_object(body.get("team"))
+    enterprise = as_object(body.get("enterprise"))
+    return frozenset(map(as_text, (team.get("id"), team.get("enterprise_id"), enterprise.get("id"))))
+
+
+def _click(button: Fields, actor: Actor) -> Click | Ignored:
+    seconds, _, fraction = as_text(button.get("action_ts")).partition(".")
+    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
+        return Ignored("incomplete", "it does not say when the button was pressed", actor)
+    # A fraction is written in microseconds; what else may stand there is not worth losing a decision for.
+    thousandths = int(fraction[:3].ljust(3, "0")) if fraction[:3].isascii() and fraction[:3].isdecimal() else 0
+    return Click(as_text(button.get("value")), actor, int(seconds) * 1000 + thousandths)
+
+
+def _payload(body: bytes) -> bytes:
+    """The JSON of a delivery. Raises BadRequest(400)."""
+    if body.lstrip()[:1] == b"{":
+        return body
+    text = decode_text(body)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
+    try:
+        fields = dict(parse_qsl(text.encode().decode("ascii"), strict_parsing=True, max_num_fields=10))
+    except ValueError as error:
+        raise BadRequest(400, "The body is not a form.", code="body_not_form") from error
+    if "payload" not in fields:
+        raise BadRequest(400, "The form has no field `payload`.", code="form_without_payload")
+    return fields["payload"].encode(errors="surrogatepass")

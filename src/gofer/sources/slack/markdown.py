@@ -1,0 +1,216 @@
+"""The blocks of a Markdown text: where they stand, and how much of a Slack message they take.
+
+HTML is plain text to Slack.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import assert_never
+
+from gofer.sources.markdown import outline
+from gofer.sources.markdown_nodes import (
+    BlockNode,
+    CodeBlock,
+    Heading,
+    Item,
+    ItemList,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+    Words,
+    every,
+)
+
+BLOCK_SIZE = 135
+"""Characters that each block takes besides its text. People measured 125 for a rule and 134 for a heading."""
+MESSAGE_SIZE = 12_400
+"""Characters of the blocks of a text and of what they take besides. Slack refuses about 13,200 (`msg_blocks_too_long`);
+the rest is for the links under a message."""
+_ENTITIES = {"&": len("&amp;"), "<": len("&lt;"), ">": len("&gt;")}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What Markdown takes of one message."""
+
+    characters: int = 0
+    blocks: int = 0
+    rows: int = 0
+    """Rows of its tables."""
+    cells: int = 0
+    """Characters in the cells of its tables."""
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            characters=self.characters + other.characters,
+            blocks=self.blocks + other.blocks,
+            rows=self.rows + other.rows,
+            cells=self.cells + other.cells,
+        )
+
+    def within(self, most: "Cost") -> bool:
+        """Return whether it is no more than `most` in any respect, and no more than one message takes in all."""
+        return (
+            self.characters + BLOCK_SIZE * self.blocks <= MESSAGE_SIZE
+            and self.characters <= most.characters
+            and self.blocks <= most.blocks
+            and self.rows <= most.rows
+            and self.cells <= most.cells
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a text, or one item of a list."""
+
+    node: BlockNode | Item
+    lines: Sequence[str]
+    """Its lines, with what belongs to none, such as link definitions, at the block before it."""
+    apart: bool
+    """Whether an empty line stands before it."""
+    cost: Cost
+
+    @property
+    def text(self) -> str:
+        """Its source."""
+        return "\n".join(self.lines)
+
+    @property
+    def flows(self) -> bool:
+        """Whether Slack shows it in one block with its neighbours that flow too."""
+        return not _is_own(self.node) and self.cost.blocks <= 1
+
+
+def characters(text: str) -> int:
+    """Return the length of a text in UTF-16 units, with `&`, `<` and `>` as entities.
+
+    Slack does not say what it counts, and this is the largest of the numbers that it may be.
+    """
+    units = len(text.encode("utf-16-le", "replace")) // 2
+    return units + sum((size - 1) * text.count(char) for char, size in _ENTITIES.items())
+
+
+def within(text: str, most: int) -> int:
+    """Return how many code points of a text have at most so many `characters`; at least one."""
+    size = 0
+    for place, char in enumerate(text[:most]):
+        size += _ENTITIES.get(char, 1 + (char > "\uffff"))
+        if size > most:
+            return max(1, place)
+    return max(1, min(len(text), most))
+
+
+def normal(markdown: str) -> str:
+    """The text with plain line ends, without NUL and without empty lines around it."""
+    lines = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").split("\n")
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines)
+
+
+def blocks(markdown: str) -> Sequence[Block]:
+    """The blocks of a `normal` text, in order; together they hold all of its lines but empty ones between them."""
+    lines = markdown.split("\n")
+    found = list(_cut(lines, _outline(markdown)))
+    if found or not markdown:
+        return found
+    # A text of link definitions has no block.
+    return [_block(Paragraph(range(len(lines)), Words(markdown, ())), lines, apart=False)]
+
+
+def items(block: Block) -> Sequence[Block]:
+    """The items of a list, each with its marker and all that is in it."""
+    lists = (node for node in _outline(block.text) if isinstance(node, ItemList))
+    return list(_cut(block.lines, [item for one in lists for item in one.items]))
+
+
+def cost(markdown: str) -> Cost:
+    """What a `normal` text takes of one message."""
+    found = blocks(markdown)
+    apart = _total(block.cost for block in found)
+    return Cost(characters=characters(markdown), blocks=_expanded(found), rows=apart.rows, cells=apart.cells)
+
+
+def widest_table(markdown: str) -> int:
+    """Columns of the widest table anywhere in a `normal` text; 0 when it has none."""
+    return max((len(node.header) for node in every(_outline(markdown)) if isinstance(node, Table)), default=0)
+
+
+@lru_cache(maxsize=8)
+def _outline(markdown: str) -> Sequence[BlockNode]:
+    """The same text is asked for by its width, its cost and its blocks, one after the other."""
+    return outline(markdown)
+
+
+def _expanded(found: Sequence[Block]) -> int:
+    """Slack makes one block of each heading, table, rule and fence, and one of all that stands between two of them.
+
+    A list or a quote with one of them inside is taken to end with it.
+    """
+    ends = [True, *(_is_own(block.node) or block.cost.blocks > 1 for block in found)]
+    flows = sum(not _is_own(block.node) and ends[index] for index, block in enumerate(found))
+    inner = sum(block.cost.blocks - 1 for block in found)
+    return flows + inner + sum(_is_own(block.node) for block in found)
+
+
+def _total(found: Iterable[Cost]) -> Cost:
+    return sum(found, Cost())
+
+
+def _cut(lines: Sequence[str], nodes: Sequence[BlockNode | Item]) -> Iterator[Block]:
+    # Lines before the first block belong to it, all others to the block before them.
+    bounds = [0, *(node.lines.start for node in nodes[1:]), len(lines)]
+    for place, node in enumerate(nodes):
+        own = list(lines[bounds[place] : bounds[place + 1]])
+        while own and not own[-1].strip():
+            own.pop()
+        if not own:
+            # The parser knows fewer kinds of white space than people see, as U+0085.
+            continue
+        apart = bounds[place] > 0 and not lines[bounds[place] - 1].strip()
+        yield _block(node, own, apart=apart)
+
+
+def _block(node: BlockNode | Item, lines: Sequence[str], *, apart: bool) -> Block:
+    inner = _total(map(_taken, every([node])))
+    around = isinstance(node, ItemList | Item | Quote)
+    taken = replace(inner, characters=characters("\n".join(lines)), blocks=max(1, inner.blocks + around))
+    return Block(node, lines, apart, taken)
+
+
+def _taken(node: BlockNode | Item) -> Cost:
+    """Return what a node takes besides the characters of the text, without the nodes inside it."""
+    match node:
+        case Table():
+            rows = [node.header, *node.rows]
+            cells = sum(max(1, characters(cell.source)) for row in rows for cell in row)
+            return Cost(blocks=1, rows=len(rows), cells=cells)
+        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
+            return Cost(blocks=int(_is_own(node)))
+        case _:
+            assert_never(node)
+
+
+def _is_own(node: BlockNode | Item) -> bool:
+    """Return whether Slack makes a block of it alone."""
+    match node:
+        case Heading() | Table() | Rule():
+            return True
+        case CodeBlock():
+            return bool(node.fence)
+        case Paragraph() | ItemList() | Item() | Quote():
+            return False
+        case _:
+            assert_never(node)
+
+
+def fenced(lines: Sequence[str]) -> str:
+    """Lines as a fence that none of them can end."""
+    mark = "```"
+    while any(mark in line for line in lines):
+        mark += "`"
+    return "\n".join([mark, *lines, mark])

@@ -1,0 +1,105 @@
+"""How do Slack's ids become the names people know, before a model reads them?
+
+No `<@U…>` reaches a model: people, channels and groups are names, links are their text and address.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.tools.definition import Call
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+_ENTITY = re.compile(r"<([^<>]*)>")
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+UNKNOWN = "unknown user"
+PAGE = 999
+"""Entries of a list asked for at once: Slack takes an integer under 1,000."""
+LOOKUPS = 200
+"""People looked up for one reading at most; the rest are unknown users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of the people of one reading, by id."""
+
+    people: Mapping[str, str]
+
+    def person(self, user: str) -> str:
+        """The name of a person, never an id."""
+        return one_line(self.people.get(user, "")) or UNKNOWN
+
+    def text(self, mrkdwn: str) -> str:
+        """A message's text with names for ids and Slack's escapes undone."""
+        text = _ENTITY.sub(lambda match: self._entity(match[1]), mrkdwn)
+        for escaped, char in _ESCAPES:
+            text = text.replace(escaped, char)
+        return text
+
+    def _entity(self, inside: str) -> str:
+        target, _, label = inside.partition("|")
+        match target[:1]:
+            case "@":
+                return f"@{one_line(self.people.get(target[1:], label)) or UNKNOWN}"
+            case "#":
+                return f"#{label or 'unknown-channel'}"
+            case "!":
+                return _special(target[1:], label)
+            case _:
+                return f"{label} ({target})" if label and label != target else target
+
+
+def one_line(name: str) -> str:
+    """A name as it may stand in a header: one line and short, whatever somebody called themselves."""
+    return " ".join(name.split())[:80]
+
+
+def mentioned(texts: Iterable[str]) -> set[str]:
+    """Ids of the people mentioned in some texts."""
+    return {user for text in texts for user in _MENTION.findall(text)}
+
+
+async def look_up(api: SlackApi, call: Call, users: Iterable[str]) -> Names:
+    """Names of some people, asked for at once. Somebody Slack does not know is an unknown user."""
+    known = sorted(user for user in set(users) if user)[:LOOKUPS]
+    names = await asyncio.gather(*(_name(api, call, user) for user in known))
+    return Names({user: name for user, name in zip(known, names, strict=True) if name})
+
+
+async def find_channel(api: SlackApi, call: Call, name: str) -> str:
+    """The id of a channel by its name. Raises SlackRefusal when there is none that Gofer can see."""
+    cursor = ""
+    for _ in range(20):
+        page = await api.read(
+            call, "conversations.list", limit=PAGE, cursor=cursor, exclude_archived="true", types="public_channel"
+        )
+        for channel in map(as_object, as_list(page.get("channels"))):
+            if as_text(channel.get("name")) == name:
+                return as_text(channel.get("id"))
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            break
+    raise SlackRefusal("conversations.list", "channel_not_found")
+
+
+async def _name(api: SlackApi, call: Call, user: str) -> str:
+    try:
+        found = as_object((await api.read(call, "users.info", user=user)).get("user"))
+    except SlackRefusal:
+        return ""
+    profile = as_object(found.get("profile"))
+    return as_text(profile.get("display_name")) or as_text(profile.get("real_name")) or as_text(found.get("name"))
+
+
+def _special(target: str, label: str) -> str:
+    kind, _, rest = target.partition("^")
+    match kind:
+        case "here" | "channel" | "everyone":
+            return f"@{kind}"
+        case "subteam":
+            return label or "@unknown-group"
+        case _:
+            return label or rest

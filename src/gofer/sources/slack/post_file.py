@@ -1,0 +1,71 @@
+"""How does a text too long for messages get into a thread: as a file, once?"""
+
+import hashlib
+import re
+
+from pydantic import Field
+
+from gofer.sources.downloads import configured
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.own_messages import candidates
+from gofer.sources.slack.read_thread import channel_id
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text, clean
+from gofer.values.errors import ToolError
+from gofer.values.outside import HttpRequest
+
+_PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+class PostFile(Arguments):
+    """Which text, and where."""
+
+    name: str = Field(min_length=1, max_length=80, description="Name of the file with its ending, such as report.md.")
+    text: str = Field(min_length=1, description="All of the file.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+    thread_ts: str = Field(default="", description="ts of the thread to attach it in. Left out: the channel itself.")
+
+
+async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
+    """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
+    channel = await channel_id(api, call, arguments.channel)
+    content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
+    # Not a reading method, but one that has always taken forms.
+    place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
+    file = as_text(place.get("file_id"))
+    # The address is a secret of its own; the token stays with the API.
+    url = as_text(place.get("upload_url"))
+    public_only = not configured(url, api.base_url)
+    sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
+    if sent.status != 200:
+        raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
+    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
+    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
+    await api.write(call, "files.completeUploadExternal", **shared)
+    return attached(name, channel, file)
+
+
+async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
+    """The file an earlier attempt of the same call attached, found by its name.
+
+    None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    """
+    channel, name = await channel_id(api, call, arguments.channel), file_name(arguments.name, call.key)
+    async for message in candidates(api, call, channel, arguments.thread_ts):
+        for file in map(as_object, as_list(message.get("files"))):
+            if as_text(file.get("name")) == name:
+                return attached(name, channel, as_text(file.get("id")))
+    return None
+
+
+def file_name(name: str, key: str) -> str:
+    """The name of a call's file: what it was named, and a mark that no other call has."""
+    stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
+    mark = hashlib.sha256(key.encode()).hexdigest()[:8]
+    return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
+
+
+def attached(name: str, channel: str, file: str) -> ToolResult:
+    """A file that was attached."""
+    return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

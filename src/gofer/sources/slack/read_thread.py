@@ -1,0 +1,269 @@
+"""How does a thread look to a model: who said what, when, in which channel?"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.attached_files import attached, line, of
+from gofer.sources.slack.names import Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.shared_messages import shared_lines, shared_texts
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.places import Origin
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+_LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
+ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+"""What the id of a channel looks like."""
+_TS = re.compile(r"\d{1,12}\.\d{1,9}")
+ABSENT = "channel_not_found"
+"""Slack's code for a channel that does not exist or that Gofer does not see."""
+PAGE, PAGES = 200, 50
+"""Messages asked for at once, and how often, for one thread."""
+DIRECT = "a direct message"
+"""What stands in place of the name of a channel that has none."""
+TEXT_BUDGET = 30_000
+"""Characters of message texts shown at most; the first message, the one asked for and the newest are kept."""
+MESSAGE_LIMIT = 12_000
+"""Characters of one message shown at most."""
+
+Message = Mapping[str, object]
+
+
+class ReadThread(Arguments):
+    """Which thread."""
+
+    link: str = Field(default="", description="To any message of the thread; instead of channel and ts.")
+    channel: str = Field(default="", description="As #name. Left out: where the request came from.")
+    ts: str = Field(default="", description="Of any message of the thread.")
+
+
+async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
+    """The thread as text with names; details: channel name, whether private, how many messages, ts of the first.
+
+    For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
+    """
+    named, ts = meant(call, arguments)
+    channel = await channel_id(api, call, named)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    private = is_private(info)
+    check_readable(call, channel, info)
+    messages = await _whole_thread(api, call, channel, ts)
+    names = await look_up(api, call, _people(messages))
+    name = one_line(as_text(info.get("name"))) or DIRECT
+    return thread_result(name, messages, names, ts, private=private)
+
+
+def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
+    """A thread as it was read, for each of its readers; `ts` is the message that was asked for."""
+    files = attached(messages, ts)
+    text = render(name, messages, names, ts, files=files)
+    return ToolResult(
+        text=text,
+        summary=f"read {_counted(len(messages))} of a thread",
+        details={
+            "channel": name,
+            "private": private,
+            "messages": len(messages),
+            "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
+            **_words(messages, names, ts, {file.id for file in files}),
+            **_deleted(messages, ts),
+        },
+        value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
+        files=files,
+    )
+
+
+def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
+    """Return what the message asked for says, with names for ids, and its line in the text; empty where it is gone."""
+    message = next((message for message in messages if message.get("ts") == ts), None)
+    if message is None:
+        return {}
+    return {"words": "\n".join(_said(message, names, known)), "header": _header(message, names)}
+
+
+def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
+    """Say that the message asked for was deleted, where Slack shows that one stood there."""
+    marked = [message.get("ts") for message in messages if message.get("subtype") == "tombstone"]
+    return {"deleted": True} if ts in marked else {}
+
+
+def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
+    """What a script gets of each message, with names for ids."""
+    return [
+        {
+            "ts": as_text(message.get("ts")),
+            "author": _author(message, names),
+            "text": names.text(as_text(message.get("text"))),
+        }
+        for message in messages
+    ]
+
+
+def render(
+    channel: str,
+    messages: Sequence[Message],
+    names: Names,
+    focus: str = "",
+    title: str = "Thread",
+    files: Sequence[NewFile] = (),
+) -> str:
+    """A thread, or what `title` says, as a model reads it, oldest first, one header line per message.
+
+    What does not fit is left out in the middle and counted; the message with ts `focus` is always shown. `files` stand
+    beside their messages under their ids.
+    """
+    known = {file.id for file in files}
+    place = f"#{channel}"
+    if channel == DIRECT:
+        place = channel
+    lines = [f"{title} in {place}, {_counted(len(messages))}, oldest first:"]
+    before = -1
+    for index in _choose(messages, focus):
+        if index > before + 1:
+            missing = index - before - 1
+            lines += ["", f"({_counted(missing)} {'is' if missing == 1 else 'are'} left out here.)"]
+        lines += ["", _header(messages[index], names), *_body(messages[index], names, known)]
+        before = index
+    return "\n".join(lines)
+
+
+def _header(message: Message, names: Names) -> str:
+    """Return the line above a message. It begins with a word of ours or with @, because an app chooses its own name."""
+    ts = as_text(message.get("ts"))
+    line = f"{_author(message, names)} at {_time(ts)} (ts {ts}):"
+    if message.get("user"):
+        return line
+    return f"app {line}"
+
+
+def _counted(number: int) -> str:
+    return f"{number} message{'' if number == 1 else 's'}"
+
+
+def _choose(messages: Sequence[Message], focus: str) -> list[int]:
+    """Which messages fit the budget: the first and the one asked for always, then the newest."""
+    chosen = {index for index, message in enumerate(messages) if index == 0 or message.get("ts") == focus}
+    left = TEXT_BUDGET - sum(_size(messages[index]) for index in chosen)
+    for index in reversed(range(len(messages))):
+        if index in chosen:
+            continue
+        left -= _size(messages[index])
+        if left < 0:
+            break
+        chosen.add(index)
+    return sorted(chosen)
+
+
+def _size(message: Message) -> int:
+    header = 80
+    shared = sum(map(len, shared_texts(message)))
+    return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
+
+
+async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
+    """The id of a channel named by a model, or of the one the request came from. Raises ToolError."""
+    name = channel_name(call, channel)
+    return name if ID.fullmatch(name) else await find_channel(api, call, name)
+
+
+def channel_name(call: Origin, channel: str) -> str:
+    """The id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
+    if channel:
+        return channel.removeprefix("#")
+    if here := call.place.get("channel"):
+        return here
+    raise ToolError("Say which channel, as #name: the request did not come from Slack.")
+
+
+def is_at(channel: str, place: Mapping[str, str]) -> bool:
+    """Whether an id means the channel of an event's place; a name does so only to whoever can look it up."""
+    return bool(channel) and channel.removeprefix("#") == place.get("channel")
+
+
+def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
+    """The id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
+    if arguments.link:
+        match = _LINK.search(arguments.link)
+        if not match:
+            raise ToolError("That is not a link to a Slack message; use one of the form …/archives/C…/p….")
+        return match[1], match[4] or f"{match[2]}.{match[3]}"
+    ts = arguments.ts or call.place.get("thread_ts", "")
+    if not _TS.fullmatch(ts):
+        raise ToolError("Say which thread: a link, or the ts of a message such as 1763709120.000100.")
+    return channel_name(call, arguments.channel), ts
+
+
+async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
+    """The messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
+    found: dict[str, Message] = {}
+    cursor = ""
+    for _ in range(PAGES):
+        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
+        # The parent comes first on every page.
+        for message in map(as_object, as_list(page.get("messages"))):
+            found.setdefault(as_text(message.get("ts")), message)
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            break
+    return list(found.values())
+
+
+async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
+    """The thread of a message, also where Slack gives a reply alone when it is asked for it."""
+    messages = await replies(api, call, channel, ts)
+    thread_ts = as_text(messages[0].get("thread_ts")) if messages else ""
+    if not thread_ts or thread_ts == messages[0].get("ts"):
+        return messages
+    return await replies(api, call, channel, thread_ts)
+
+
+def is_private(info: Mapping[str, object]) -> bool:
+    """Anything not plainly public counts as private."""
+    flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
+    return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
+    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
+    if is_private(info) and channel != call.place.get("channel") and not call.cleared:
+        raise SlackRefusal("conversations.info", ABSENT)
+
+
+def _people(messages: Sequence[Message]) -> set[str]:
+    authors = {as_text(message.get("user")) for message in messages}
+    texts = [text for message in messages for text in (as_text(message.get("text")), *shared_texts(message))]
+    return authors | mentioned(texts)
+
+
+def _author(message: Message, names: Names) -> str:
+    user = as_text(message.get("user"))
+    if user:
+        return f"@{names.person(user)}"
+    profile = as_object(message.get("bot_profile"))
+    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "unnamed"
+
+
+def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
+    """Indented, so that no text of a message can pose as another message's header."""
+    return [f"    {row}" for row in _said(message, names, known)]
+
+
+def _said(message: Message, names: Names, known: Collection[str]) -> list[str]:
+    """Return the text of a message, and a line for each of its files."""
+    files = [line(file, known) for file in of(message)]
+    shared = shared_lines(message, names, MESSAGE_LIMIT)
+    text = names.text(as_text(message.get("text"))) or "(no text)" * (not files and not shared)
+    cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
+    shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
+    return [*shown.splitlines(), *shared, *files]
+
+
+def _time(ts: str) -> str:
+    try:
+        return datetime.fromtimestamp(float(ts), UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return "an unknown time"

@@ -1,0 +1,65 @@
+"""What does a Slack app have to be allowed for each method of the Web API that Gofer calls?
+
+Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
+channels. What is said to Gofer alone needs the scopes of `slack.direct` besides (`sources/slack/subscriptions.py`).
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+Method: TypeAlias = Literal[
+    "auth.test",
+    "chat.delete",
+    "chat.getPermalink",
+    "chat.postEphemeral",
+    "chat.postMessage",
+    "chat.update",
+    "conversations.history",
+    "conversations.info",
+    "conversations.join",
+    "conversations.list",
+    "conversations.open",
+    "conversations.replies",
+    "files.completeUploadExternal",
+    "files.getUploadURLExternal",
+    "files.info",
+    "reactions.add",
+    "usergroups.list",
+    "users.conversations",
+    "users.info",
+    "users.list",
+]
+"""The methods Gofer calls; any other one is a type error."""
+
+_READ = frozenset({"channels:history", "groups:history"})
+SCOPES: Mapping[Method, frozenset[str]] = {
+    "auth.test": frozenset(),
+    "chat.delete": frozenset({"chat:write"}),
+    "chat.getPermalink": frozenset(),
+    "chat.postEphemeral": frozenset({"chat:write"}),
+    "chat.postMessage": frozenset({"chat:write"}),
+    "chat.update": frozenset({"chat:write"}),
+    "conversations.history": _READ,
+    "conversations.info": frozenset({"channels:read", "groups:read"}),
+    # There is no joining of private channels.
+    "conversations.join": frozenset({"channels:join"}),
+    "conversations.open": frozenset({"im:write"}),
+    # Gofer asks it for public channels only.
+    "conversations.list": frozenset({"channels:read"}),
+    "conversations.replies": _READ,
+    "files.completeUploadExternal": frozenset({"files:write"}),
+    "files.getUploadURLExternal": frozenset({"files:write"}),
+    # Its content comes from another address, by the same permission.
+    "files.info": frozenset({"files:read"}),
+    "reactions.add": frozenset({"reactions:write"}),
+    "usergroups.list": frozenset({"usergroups:read"}),
+    # Direct messages are not asked for.
+    "users.conversations": frozenset({"channels:read", "groups:read"}),
+    "users.info": frozenset({"users:read"}),
+    "users.list": frozenset({"users:read"}),
+}
+
+
+def scopes(*methods: Method) -> frozenset[str]:
+    """What some methods need together."""
+    return frozenset(scope for method in methods for scope in SCOPES[method])

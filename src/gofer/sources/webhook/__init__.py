@@ -1,0 +1,1 @@
+"""Webhooks: verifies callers of `/hooks/<name>` and translates their calls."""

@@ -1,0 +1,108 @@
+"""The receiver of one webhook: its caller's proof, and the event of a call."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gofer.sources.receiver import Door, Handshake, Ignored, RawRequest
+from gofer.sources.webhook.body import Content, read_content, value_at
+from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard
+from gofer.sources.webhook.proofs import BearerProof, HmacProof, Proof, StandardProof
+from gofer.values.canonical_json import clean, decode
+from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
+
+WINDOW = 600
+"""Seconds within which a body without a key is the same call when it comes again."""
+KEY_LIMIT = 500
+"""Characters of a key at most."""
+
+JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
+"""Makes the proof of a hook with JWTs: `jwt_bearer.JwtProof`, which whoever needs it imports."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDoor:
+    """The door of one hook."""
+
+    hook: Hook
+    proof: Proof
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify."""
+        self.proof(request, now)
+
+    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+        """See Door.translate."""
+        content = read_content(request.body, request.header("content-type") or "")
+        name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
+        key = self._key(request, content)
+        # A key may be long and hold any character; a conversation has a plain name.
+        told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
+        return Event(
+            source="webhook",
+            kind="webhook",
+            identity=(name, "key", key) if key else (name, "body", digest),
+            conversation=f"webhook:{name}:{told}",
+            actor=Actor(f"webhook:{name}", "bot"),
+            text=content.shown(),
+            place={"hook": name},
+            private=self.hook.private,
+            facts={"name": name},
+            digest=digest if key else "",
+            window=0 if key else WINDOW,
+        )
+
+    def _key(self, request: RawRequest, content: Content) -> str:
+        """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
+        match self.hook.key:
+            case Pointer(path=path):
+                _check_has_value(request.body, content, path)
+                return _checked(value_at(content.value, path), f"The body has no text or whole number at {path}")
+            case Header(name=name):
+                return _checked(request.header(name), f"The header {name} is missing or stands there more than once")
+            case None if isinstance(self.hook.auth, Standard):
+                return _checked(request.header("webhook-id"), "The header webhook-id is missing")
+            case None:
+                return ""
+
+
+def webhook_doors(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Door]:
+    """Doors by path. Raises ConfigError for a secret or key that cannot be used, and for JWTs without `jwt`."""
+    return {hook.path: WebhookDoor(hook, _proof(hook, jwt)) for hook in hooks}
+
+
+def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
+    match hook.auth:
+        case Standard():
+            return StandardProof(hook.secrets)
+        case Bearer():
+            return BearerProof(hook.secrets)
+        case Hmac() as form:
+            return HmacProof(form, hook.secrets)
+        case Jwt() as form:
+            if jwt is None:
+                raise ConfigError(f"The webhook {hook.name} takes JWTs, which this front does not; call it elsewhere.")
+            return jwt(form, hook.secrets)
+
+
+def _check_has_value(body: bytes, content: Content, path: str) -> None:
+    """Raise BadRequest(400) that says why a body has no values; text has none, and neither has JSON that is refused."""
+    if content.value is not None:
+        return
+    try:
+        decode(body)
+    except BadRequest as error:
+        said = f"{str(error).removesuffix('.')}, so it has no key at {path}, and this call cannot be told from others."
+        raise BadRequest(400, said, code=error.code) from error
+
+
+def _checked(value: object, otherwise: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.", code="key_missing")
+    key = clean(str(value))
+    if len(key) > KEY_LIMIT:
+        raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.", code="key_too_long")
+    return key

@@ -1,0 +1,1 @@
+"""Stores on DynamoDB, SQS and S3."""

@@ -1,0 +1,141 @@
+"""How do many tasks ask AWS at once, and who must act on each of its refusals?
+
+botocore's clients block, so each request runs on one of a bounded number of threads. A refusal that the caller expects
+(a condition did not hold, there is no such object) comes back as a value; everything else is an error for whoever can
+do something about it. Whether what was never answered was *done* nobody knows here: every write is one that may be
+asked for again.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
+    BotoCoreError,
+    ClientError,
+    LoginError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+)
+
+from gofer.values.errors import ConfigError, TemporaryError
+
+THREADS = 32
+"""Requests under way at once in one process; clients keep as many connections."""
+
+Operation: TypeAlias = Callable[..., Any]
+"""A method of a botocore client, as `client.put_item`: keyword arguments, and a JSON object as the answer."""
+
+_SIGN_IN = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError, LoginError, TokenRetrievalError)
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AuthorizationError", "403"})
+_UNKNOWN = frozenset(
+    {
+        *("ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "AuthFailure"),
+        *("MissingAuthenticationToken", "SignatureDoesNotMatch", "UnrecognizedClientException"),
+    }
+)
+_MISSING: Mapping[str, str] = {
+    "ResourceNotFoundException": "the table of GOFER_TABLE",
+    "NoSuchBucket": "the bucket of GOFER_BUCKET",
+    "AWS.SimpleQueueService.NonExistentQueue": "the queue of GOFER_QUEUE_URL or GOFER_DEAD_LETTER_URL",
+    "QueueDoesNotExist": "the queue of GOFER_QUEUE_URL or GOFER_DEAD_LETTER_URL",
+    "ParameterNotFound": "the parameter",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """AWS said no in a way that the caller expected."""
+
+    code: str
+    response: Mapping[str, Any]
+    """The whole answer, as botocore reads it."""
+
+
+class _Expected(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal
+
+
+class Aws:
+    """The requests of one process; `requests` counts them by the name of their operation."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self.requests: Counter[str] = Counter()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gofer-aws")
+
+    async def ask(
+        self, operation: Operation, *, refusals: Collection[str] = (), **arguments: object
+    ) -> Mapping[str, Any] | Refusal:
+        """The answer to one request, or the refusal when its code is one of `refusals`.
+
+        Raises TemporaryError when AWS was busy or did not answer, ConfigError for what somebody has to set up.
+        """
+        try:
+            return await self._send(operation, refusals, arguments)
+        except _Expected as expected:
+            return expected.refusal
+
+    async def _send(
+        self, operation: Operation, refusals: Collection[str], arguments: Mapping[str, object]
+    ) -> Mapping[str, Any]:
+        name = operation.__name__
+        self.requests[name] += 1
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._pool, partial(operation, **arguments))
+        except ClientError as error:
+            if (code := _code(error)) in refusals:
+                response: Mapping[str, Any] = error.response
+                raise _Expected(Refusal(code, response)) from error
+            raise trouble(name, error) from error
+        except BotoCoreError as error:
+            raise trouble(name, error) from error
+
+    async def answer(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
+        """The answer to a request that AWS has no reason to refuse. Raises as `ask` does."""
+        return await self._send(operation, (), arguments)
+
+    def close(self) -> None:
+        """Waits for what is under way and lets the threads go."""
+        self._pool.shutdown()
+
+
+def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | TemporaryError:
+    """Who must act, when the request `name` failed in a way that nobody expected.
+
+    A refusal's text is AWS' and may name keys, so only its code is told.
+    """
+    match error:
+        case ClientError():
+            return _refused(name, _code(error))
+        case BotoCoreError() if isinstance(error, _SIGN_IN):
+            return ConfigError("AWS has no valid credentials here; sign in, or name a profile in AWS_PROFILE.")
+        case _:
+            told = f"AWS did not answer {name} ({type(error).__name__})"
+            return TemporaryError(f"{told}; the same again later, or check the network.")
+
+
+def _refused(name: str, code: str) -> ConfigError | TemporaryError:
+    if code in _UNKNOWN:
+        return ConfigError(
+            f"AWS does not take these credentials for {name} ({code}); sign in again, or name another profile."
+        )
+    if code in _DENIED:
+        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of whoever asks.")
+    if what := _MISSING.get(code):
+        return ConfigError(f"AWS does not know {what}; deploy the stack, or correct the setting and the Region.")
+    return TemporaryError(f"AWS did not do {name} now ({code or 'no reason given'}).")
+
+
+def _code(error: ClientError) -> str:
+    response: Mapping[str, Any] = error.response
+    return str(response.get("Error", {}).get("Code", ""))

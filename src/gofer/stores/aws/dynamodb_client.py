@@ -1,0 +1,298 @@
+"""How does DynamoDB hear what a store asks of its table? Values, conditions and pages as its API wants them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, assert_never, cast
+
+from gofer.stores.aws.calls import Aws, Operation, Refusal
+from gofer.stores.aws.table import (
+    INDEX,
+    KEY,
+    AtMost,
+    Both,
+    Condition,
+    Delete,
+    Either,
+    Free,
+    Indexed,
+    Is,
+    Item,
+    Key,
+    Put,
+    Refused,
+    Span,
+    Standing,
+    Update,
+    Value,
+    Write,
+)
+from gofer.values.errors import Damaged, TemporaryError
+
+_GET_AT_ONCE, _WRITE_AT_ONCE = 100, 25
+"""Keys that one request takes."""
+_PATIENCE = 5
+"""How often what DynamoDB left over of a batch is asked for again."""
+_PAUSE = 0.05
+"""Seconds before the first time; then twice as long each time."""
+_FAILED, _CANCELLED = "ConditionalCheckFailedException", "TransactionCanceledException"
+_CONFLICT = "TransactionConflictException"
+_BUSY = "DynamoDB did not write it now: others write the same items, or the table is busy."
+
+Raw = dict[str, Any]
+
+
+class DynamoClient(Protocol):
+    """What is used of boto3's client."""
+
+    get_item: Operation
+    batch_get_item: Operation
+    query: Operation
+    scan: Operation
+    put_item: Operation
+    update_item: Operation
+    delete_item: Operation
+    transact_write_items: Operation
+    batch_write_item: Operation
+
+
+class DynamoTable:
+    """A Table of DynamoDB."""
+
+    def __init__(self, aws: Aws, client: DynamoClient, name: str, keys: str) -> None:
+        """Take the names of the table and of the one that holds KEY items."""
+        self._aws = aws
+        self._client = client
+        self._name = name
+        self._keys = keys
+
+    async def get(self, key: Key) -> Item | None:
+        """See Table.get."""
+        asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
+        found = await self._aws.answer(self._client.get_item, **asked)
+        return _item(found["Item"]) if "Item" in found else None
+
+    async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
+        """See Table.get_all."""
+        if len(keys) == 1:
+            found = await self.get(keys[0])
+            return [found] if found else []
+        slices = [keys[i : i + _GET_AT_ONCE] for i in range(0, len(keys), _GET_AT_ONCE)]
+        return [item for part in await asyncio.gather(*map(self._get_slice, slices)) for item in part]
+
+    async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
+        """See Table.query."""
+        return [_item(raw) for raw in await self._query(span, limit, newest, "pk", "sk", {"ConsistentRead": True})]
+
+    async def index(self, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
+        """See Table.index."""
+        found = await self._query(span, limit, newest, "gsi_pk", "gsi_sk", {"IndexName": INDEX})
+        return [Indexed(Key(raw["pk"]["S"], raw["sk"]["S"]), raw["gsi_sk"]["S"]) for raw in found]
+
+    async def write(self, write: Write) -> Refused | None:
+        """See Table.write."""
+        operation = {Put: self._client.put_item, Update: self._client.update_item, Delete: self._client.delete_item}
+        for attempt in range(_PATIENCE):
+            found = await self._aws.ask(operation[type(write)], refusals=[_FAILED, _CONFLICT], **self._spoken(write))
+            if not isinstance(found, Refusal):
+                return None
+            if found.code == _FAILED:
+                return _refused(found.response)
+            await asyncio.sleep(_PAUSE * 2**attempt)
+        raise TemporaryError(_BUSY)
+
+    async def transact(self, writes: Sequence[Write]) -> Refused | None:
+        """See Table.transact."""
+        said = [{type(write).__name__: self._spoken(write)} for write in writes]
+        for attempt in range(_PATIENCE):
+            found = await self._aws.ask(self._client.transact_write_items, refusals=[_CANCELLED], TransactItems=said)
+            if not isinstance(found, Refusal):
+                return None
+            reasons = cast(list[Raw], found.response.get("CancellationReasons", []))
+            if failed := [reason for reason in reasons if reason.get("Code") == "ConditionalCheckFailed"]:
+                return _refused(failed[0])
+            await asyncio.sleep(_PAUSE * 2**attempt)
+        raise TemporaryError(_BUSY)
+
+    async def delete_all(self, keys: Sequence[Key]) -> None:
+        """See Table.delete_all."""
+        slices = [keys[i : i + _WRITE_AT_ONCE] for i in range(0, len(keys), _WRITE_AT_ONCE)]
+        await asyncio.gather(*map(self._delete_slice, slices))
+
+    async def scan(self, sk: str) -> Sequence[Key]:
+        """See Table.scan."""
+        asked: Raw = {
+            "FilterExpression": "sk = :sk",
+            "ProjectionExpression": "pk, sk",
+            "ExpressionAttributeValues": {":sk": {"S": sk}},
+            "ConsistentRead": True,
+        }
+        return [Key(raw["pk"]["S"], raw["sk"]["S"]) for raw in await self._pages(self._client.scan, asked, 0)]
+
+    async def _query(self, span: Span, limit: int, newest: bool, pk: str, sk: str, how: Raw) -> list[Raw]:
+        asked: Raw = {
+            "KeyConditionExpression": f"{pk} = :pk AND {sk} BETWEEN :low AND :high",
+            "ExpressionAttributeValues": _values({":pk": span.pk, ":low": span.low, ":high": span.high}),
+            "ScanIndexForward": not newest,
+            **how,
+        }
+        return await self._pages(self._client.query, asked, limit) if span.low <= span.high else []
+
+    async def _pages(self, operation: Operation, asked: Raw, limit: int) -> list[Raw]:
+        """Page after page, each up to 1 MB, until there are no more or there are enough."""
+        found: list[Raw] = []
+        while True:
+            enough: Raw = {"Limit": limit - len(found)} if limit else {}
+            page = await self._ask(operation, **asked, **enough)
+            found += page.get("Items", [])
+            if not page.get("LastEvaluatedKey") or (limit and len(found) >= limit):
+                return found
+            asked = {**asked, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+    async def _get_slice(self, keys: Sequence[Key]) -> Sequence[Item]:
+        found: list[Item] = []
+        asked: Raw = {
+            name: {"Keys": [_key(key) for key in there], "ConsistentRead": True} for name, there in self._placed(keys)
+        }
+        for attempt in range(_PATIENCE):
+            page = await self._aws.answer(self._client.batch_get_item, RequestItems=asked)
+            found += [_item(raw) for items in page["Responses"].values() for raw in items]
+            asked = cast(Raw, page.get("UnprocessedKeys") or {})
+            if not asked:
+                return found
+            await asyncio.sleep(_PAUSE * 2**attempt)
+        raise TemporaryError("DynamoDB left some of what was asked for unread; it is busy now.")
+
+    async def _delete_slice(self, keys: Sequence[Key]) -> None:
+        asked: Raw = {
+            name: [{"DeleteRequest": {"Key": _key(key)}} for key in there] for name, there in self._placed(keys)
+        }
+        for attempt in range(_PATIENCE):
+            page = await self._aws.answer(self._client.batch_write_item, RequestItems=asked)
+            asked = cast(Raw, page.get("UnprocessedItems") or {})
+            if not asked:
+                return
+            await asyncio.sleep(_PAUSE * 2**attempt)
+        raise TemporaryError("DynamoDB left some of what was to go; it is busy now.")
+
+    async def _ask(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
+        return await self._aws.answer(operation, TableName=self._name, **arguments)
+
+    def _spoken(self, write: Write) -> Raw:
+        said = _Said()
+        if write.when is not None:
+            said.fields["ConditionExpression"] = said.condition(write.when)
+            said.fields["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        match write:
+            case Put(item=item):
+                said.fields["Item"] = _values(item)
+            case Update(key=key):
+                said.fields |= {"Key": _key(key), "UpdateExpression": said.changes(write)}
+            case Delete(key=key):
+                said.fields["Key"] = _key(key)
+            case _:
+                assert_never(write)
+        return {"TableName": self._name_of(write.key), **said.complete()}
+
+    def _placed(self, keys: Sequence[Key]) -> Sequence[tuple[str, Sequence[Key]]]:
+        """The keys by the table that they stand in."""
+        names = sorted({self._name_of(key) for key in keys})
+        return [(name, [key for key in keys if self._name_of(key) == name]) for name in names]
+
+    def _name_of(self, key: Key) -> str:
+        if key.sk == KEY:
+            return self._keys
+        return self._name
+
+
+class _Said:
+    """The parameters of one write; names and values stand beside the expressions that use them."""
+
+    def __init__(self) -> None:
+        self.fields: Raw = {}
+        self._names: dict[str, str] = {}
+        self._values: Raw = {}
+
+    def complete(self) -> Raw:
+        """All of them."""
+        names = {"ExpressionAttributeNames": {f"#{label}": name for name, label in self._names.items()}}
+        values = {"ExpressionAttributeValues": self._values}
+        return {**self.fields, **(names if self._names else {}), **(values if self._values else {})}
+
+    def condition(self, when: Condition) -> str:
+        """A condition as an expression."""
+        match when:
+            case Free():
+                return "attribute_not_exists(pk)"
+            case Standing():
+                return "attribute_exists(pk)"
+            case Is(name=name, values=values):
+                return f"{self._name(name)} IN ({', '.join(map(self._value, values))})"
+            case AtMost(name=name, value=value):
+                return f"{self._name(name)} <= {self._value(value)}"
+            case Either(conditions=conditions):
+                return f"({' OR '.join(map(self.condition, conditions))})"
+            case Both(conditions=conditions):
+                return f"({' AND '.join(map(self.condition, conditions))})"
+            case _:
+                assert_never(when)
+
+    def changes(self, update: Update) -> str:
+        """What an update does, as an expression."""
+        sets = [f"{self._name(name)} = {self._value(value)}" for name, value in update.sets.items()]
+        for name, value in update.initial.items():
+            label = self._name(name)
+            sets.append(f"{label} = if_not_exists({label}, {self._value(value)})")
+        removes = [self._name(name) for name in update.removes]
+        parts = [f"SET {', '.join(sets)}"] * bool(sets) + [f"REMOVE {', '.join(removes)}"] * bool(removes)
+        return " ".join(parts)
+
+    def _name(self, name: str) -> str:
+        # By a label always: many plain words are reserved.
+        return "#" + self._names.setdefault(name, f"n{len(self._names)}")
+
+    def _value(self, value: Value) -> str:
+        label = f":v{len(self._values)}"
+        self._values[label] = _raw(value)
+        return label
+
+
+def _key(key: Key) -> Raw:
+    return {"pk": {"S": key.pk}, "sk": {"S": key.sk}}
+
+
+def _values(item: Item) -> Raw:
+    return {name: _raw(value) for name, value in item.items()}
+
+
+def _raw(value: Value) -> Raw:
+    match value:
+        case bool():
+            return {"BOOL": value}
+        case str():
+            return {"S": value}
+        case bytes():
+            return {"B": value}
+        case int() | float():
+            return {"N": repr(value)}
+
+
+def _item(raw: Mapping[str, Raw]) -> Item:
+    return {name: _value(value) for name, value in raw.items()}
+
+
+def _value(raw: Raw) -> Value:
+    match raw:
+        case {"S": str(text)}:
+            return text
+        case {"B": bytes(raw_bytes)}:
+            return raw_bytes
+        case {"BOOL": bool(yes)}:
+            return yes
+        case {"N": str(number)}:
+            return int(number) if number.lstrip("-").isdigit() else float(number)
+        case _:
+            raise Damaged("An item of the table holds what Gofer never writes; restore the table from a backup.")
+
+
+def _refused(response: Mapping[str, Any]) -> Refused:
+    return Refused(_item(response["Item"]) if response.get("Item") else None)

@@ -1,0 +1,196 @@
+"""How are journals and inboxes kept in DynamoDB?
+
+A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
+transaction, so either is there with the other. Runs of earlier versions have their key in frame 1.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from gofer.journal.coordination import InboxItem
+from gofer.stores.aws.items import (
+    CLAIMED,
+    FRAMES,
+    ITEMS,
+    after,
+    aged,
+    ended_key,
+    frame_key,
+    frame_span,
+    head_key,
+    head_of,
+    key_key,
+    open_key,
+    row,
+    run_pk,
+)
+from gofer.stores.aws.table import (
+    FIRST,
+    ITEM_LIMIT,
+    LAST,
+    Delete,
+    Free,
+    Item,
+    Key,
+    Put,
+    Refused,
+    Span,
+    Standing,
+    Table,
+    Update,
+    key_of,
+    prefixed,
+)
+from gofer.values.errors import BadRequest, Damaged
+
+_KNOWN = 10_000
+"""Runs of which it is remembered how many frames they have."""
+_AT_ONCE = 100
+"""Claims looked at in one go."""
+
+
+class DynamoFrames:
+    """The part of the store that knows what happened."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._known: OrderedDict[str, int] = OrderedDict()
+
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        """See Store.claim. Raises BadRequest(413) for an event that no item can hold."""
+        if len(frame) > ITEM_LIMIT:
+            raise BadRequest(
+                413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
+            )
+        index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
+        first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Free())
+        if refused := await self._claim(first, run, key):
+            return _frame(run, 1, refused.standing)
+        self._note(run, 1)
+        return None
+
+    async def _claim(self, first: Put, run: str, key: bytes) -> Refused | None:
+        if not key:
+            return await self.table.write(first)
+        # A key without its frame is of no use to any run, so it may be replaced.
+        return await self.table.transact([first, Put(row(key_key(run), key=key))])
+
+    async def key(self, run: str) -> bytes | None:
+        """See Store.key."""
+        found = await self.table.get(key_key(run)) or await self.table.get(frame_key(run, 1))
+        key = found.get("key") if found else None
+        if key is not None and not isinstance(key, bytes):
+            raise Damaged(f"The key of run {run} is not what was written; restore the table from a backup.")
+        return key
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        """See Store.create. Raises ValueError also for a frame that no item can hold."""
+        if len(frame) > ITEM_LIMIT:
+            raise ValueError(f"frame {n} has {len(frame):,} bytes")
+        # No condition can look at another item; whoever appends has read what stands before, so this asks for nothing.
+        if n < 2 or (self._known.get(run, 0) < n - 1 and not await self.table.get(frame_key(run, n - 1))):
+            raise ValueError(f"frame {n} would leave a gap")
+        if refused := await self.table.write(Put(row(frame_key(run, n), frame=frame), Free())):
+            return _frame(run, n, refused.standing)
+        self._note(run, n)
+        return None
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        """See Store.frames."""
+        items = await self.table.query(frame_span(run))
+        if items:
+            self._note(run, len(items))
+        return [_at_its_place(run, n, item) for n, item in enumerate(items, start=1)]
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        """See Store.put_item."""
+        await self.table.write(Put(row(Key(run_pk(run), ITEMS + item.id), entry=item.entry), Free()))
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        """See Store.items."""
+        return [_inbox_item(run, item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
+
+    async def drop_items(self, run: str, ids: Sequence[str]) -> None:
+        """See Store.drop_items."""
+        await self.table.delete_all([Key(run_pk(run), ITEMS + item_id) for item_id in dict.fromkeys(ids)])
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+        found: list[str] = []
+        span = Span(pk=CLAIMED, low=FIRST, high=aged(before))
+        while lines := await self.table.index(span, limit=_AT_ONCE):
+            runs = [line.sort.partition("#")[2] for line in lines]
+            there = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
+            listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
+            # Also here the index may show what is gone.
+            claimed = [run for run in runs if "gsi_pk" in there.get(run_pk(run), {})]
+            found += [run for run in claimed if run_pk(run) not in listed]
+            if len(lines) < _AT_ONCE or len(found) >= limit:
+                break
+            span = Span(pk=CLAIMED, low=after(lines[-1].sort), high=span.high)
+        return found[:limit]
+
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans. A claim and its key are one transaction."""
+
+    async def destroy_key(self, run: str) -> None:
+        """See Store.destroy_key."""
+        await self.table.write(Delete(key_key(run)))
+        removes = ("key", "gsi_pk", "gsi_sk")
+        await self.table.write(Update(frame_key(run, 1), removes=removes, when=Standing()))
+
+    async def empty(self, run: str) -> None:
+        """See Store.empty."""
+        frames = [key_of(item) for item in await self.table.query(frame_span(run))]
+        emptied = [self.table.write(Update(key, {"frame": b""}, when=Standing())) for key in frames]
+        waiting = [key_of(item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
+        await asyncio.gather(*emptied, self.table.delete_all(waiting))
+
+    async def forget(self, run: str) -> None:
+        """See Store.forget."""
+        items = await self.table.query(Span(pk=run_pk(run), low=FIRST, high=LAST))
+        rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
+        rest = [key for key in map(key_of, items) if key not in (head_key(run), key_key(run))]
+        await self.table.write(Delete(key_key(run)))
+        await self.table.delete_all([*rest, *rows])
+        await self.table.delete_all([head_key(run)])
+        self._known.pop(run, None)
+
+    async def scrub(self) -> None:
+        """See Store.scrub. DynamoDB has no files of ours; its backups hold nothing that can be read without the key."""
+
+    def _note(self, run: str, n: int) -> None:
+        """Frames never go away while anybody appends, so what stood there once still does."""
+        self._known[run] = max(n, self._known.pop(run, 0))
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+
+
+def _frame(run: str, n: int, item: Item | None) -> bytes:
+    stored = item.get("frame") if item else None
+    if not isinstance(stored, bytes):
+        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+    return stored
+
+
+def _at_its_place(run: str, n: int, item: Item) -> bytes:
+    if item["sk"] != f"{FRAMES}{n:08d}":
+        raise Damaged(f"Run {run} is damaged at frame {n}: it is missing and later ones are there; restore it.")
+    return _frame(run, n, item)
+
+
+def _inbox_item(run: str, item: Item) -> InboxItem:
+    entry = item.get("entry")
+    if not isinstance(entry, bytes):
+        raise Damaged(f"Run {run} is damaged in its inbox: no bytes are stored there; restore them.")
+    return InboxItem(str(item["sk"]).removeprefix(ITEMS), entry)
+
+
+def _conversation_rows(item: Item) -> Sequence[Key]:
+    try:
+        head = head_of(item)
+    except Damaged:
+        # Without it nobody knows where they stand, and nobody acts on a row whose head is gone.
+        return ()
+    return open_key(head), ended_key(head)

@@ -1,0 +1,257 @@
+"""How are heads kept in DynamoDB, so that a conversation and the sweeper find them?
+
+A head is one item. Its conversation has a row for it: an *open* one until it ends, an *ended* one from then on, written
+in one transaction with the head where its status crosses that line and left alone otherwise. The index shows heads by
+their age, and what it shows is read again before it counts.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from heapq import nsmallest
+
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, Retention
+from gofer.stores.aws.items import (
+    ENDED,
+    OPEN,
+    OPENED,
+    RETENTIONS,
+    after,
+    aged,
+    conversation_pk,
+    ended_key,
+    ended_partition,
+    head_item,
+    head_key,
+    head_of,
+    open_key,
+    partition_of,
+    row,
+    sort_of,
+)
+from gofer.stores.aws.table import (
+    FIRST,
+    LAST,
+    Both,
+    Delete,
+    Either,
+    Free,
+    Indexed,
+    Is,
+    Item,
+    Key,
+    Put,
+    Span,
+    Table,
+    Update,
+    prefixed,
+)
+from gofer.values.errors import Damaged, TemporaryError
+
+_AT_ONCE = 100
+"""Heads read in one request."""
+_ROWS = 25
+"""Rows of a conversation looked at in one go; nearly all have one or two."""
+_TRIES = 5
+"""How often a write is made anew because somebody else wrote the head in between."""
+
+_log = logging.getLogger(__name__)
+
+
+class DynamoHeads:
+    """The part of the store that knows who may act."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    async def create_head(self, head: Head) -> None:
+        """See Store.create_head."""
+        await self.table.transact([Put(head_item(head), Free()), Put(row(_row_key(head), run=head.run))])
+
+    async def put_head(self, head: Head) -> None:
+        """See Store.put_head."""
+        if head.ended:
+            await self._put_ended(head)
+        elif await self.table.write(_change(head, Is("status", UNFINISHED))):
+            # It had ended, or there was none: then its conversation has no open row.
+            await self.table.transact([_change(head, None), Put(row(open_key(head), run=head.run))])
+
+    async def head(self, run: str) -> Head | None:
+        """See Store.head."""
+        found = await self.table.get(head_key(run))
+        return head_of(found) if found else None
+
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.heads."""
+        partitions = [OPEN, *_ended_partitions(RETENTIONS, private=False)]
+        partitions += _ended_partitions(RETENTIONS, private=True) if private else []
+        found = await asyncio.gather(*(self._newest(partition, limit, private) for partition in partitions))
+        # One that just ended may be seen in two places.
+        known = {head.run: head for heads in found for head in heads}
+        return nsmallest(limit, known.values(), key=_by_acceptance)
+
+    async def oldest_runnable(self, conversation: str) -> Head | None:
+        """See Store.oldest_runnable."""
+        span = prefixed(conversation_pk(conversation), OPENED)
+        while rows := await self.table.query(span, limit=_ROWS):
+            heads = await self._heads_of(str(item["run"]) for item in rows)
+            if runnable := [head for head in heads if head.status in RUNNABLE]:
+                return min(runnable, key=lambda head: (head.accepted_at, head.run))
+            if len(rows) < _ROWS:
+                break
+            span = replace(span, low=after(str(rows[-1]["sk"])))
+        return None
+
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        """See Store.previous."""
+        prefix = f"{ENDED}{workflow}#"
+        span = Span(pk=conversation_pk(conversation), low=prefix, high=f"{prefix}{before:015d}")
+        while rows := await self.table.query(span, limit=_ROWS, newest=True):
+            heads = await self._heads_of(str(item["run"]) for item in rows)
+            if ended := [head for head in heads if head.ended]:
+                return min(ended, key=_by_acceptance)
+            if len(rows) < _ROWS:
+                break
+            span = replace(span, high=str(rows[-1]["sk"]))
+        return None
+
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        """See Store.unfinished.
+
+        A run that was written since the index knew of it comes before the others of its page.
+        """
+        span = Span(pk=OPEN, low=_behind(after) if after else FIRST, high=aged(before))
+        stale: list[Head] = []
+        found: list[Head] = []
+        while lines := await self.table.index(span, limit=limit):
+            for line, head in await self._shown(lines):
+                if not head.ended and head.touched_at < before:
+                    (found if sort_of(head) == line.sort else stale).append(head)
+            # The last one says where the next page begins, so it has to be one that stands where the index shows it.
+            if len(lines) < limit or (found and len(found) + len(stale) >= limit):
+                break
+            span = replace(span, low=_next(lines))
+        moved = stale[: limit - 1] if found else stale[:limit]
+        return [*moved, *found[: limit - len(moved)]]
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.ended."""
+        partitions = _ended_partitions([retention], private=True)
+        partitions += [] if private else _ended_partitions([retention], private=False)
+        found = await asyncio.gather(*(self._ended(name, retention, before, limit, private) for name in partitions))
+        known = {head.run: head for heads in found for head in heads}
+        return nsmallest(limit, known.values(), key=sort_of)
+
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        """See Store.retain."""
+        for _ in range(_TRIES):
+            head = await self.head(run)
+            if head is None or head.retention != was:
+                return head.retention if head else None
+            # In which partition it belongs depends on all three.
+            same = [Is("retention", [was]), Is("status", [head.status]), Is("private", [head.private])]
+            sets = {"retention": becomes, "gsi_pk": partition_of(head, becomes)}
+            if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
+                return becomes
+        raise TemporaryError("The head of a run was written by others again and again; try again.")
+
+    async def hide(self, run: str) -> None:
+        """See Store.hide."""
+        for _ in range(_TRIES):
+            head = await self.head(run)
+            if head is None or head.private:
+                return
+            same = [Is("retention", [head.retention]), Is("status", [head.status]), Is("private", [False])]
+            sets = {"private": True, "gsi_pk": partition_of(replace(head, private=True))}
+            if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
+                return
+        raise TemporaryError("The head of a run was written by others again and again; try again.")
+
+    async def _put_ended(self, head: Head) -> None:
+        retention = head.retention
+        for _ in range(_TRIES):
+            known = replace(head, retention=retention)
+            when = Either([Free(), Is("retention", [retention])])
+            rows = [Delete(open_key(head)), Put(row(ended_key(head), run=head.run))]
+            refused = await self.table.transact([_change(known, when), *rows])
+            if refused is None:
+                return
+            # What becomes of it is for others to say, and decides where the index shows it.
+            retention = head_of(refused.standing).retention if refused.standing else head.retention
+        raise TemporaryError("What becomes of a run was changed again and again; try again.")
+
+    async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
+        """The newest heads of a partition of the index. None is older than its place says, so the rest can be told."""
+        best: list[Head] = []
+        span = Span(pk=partition, low=FIRST, high=LAST)
+        while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
+            shown = (head for _, head in await self._shown(lines) if private or not head.private)
+            known = {head.run: head for head in (*best, *shown)}
+            best = nsmallest(limit, known.values(), key=_by_acceptance)
+            if len(lines) < _AT_ONCE or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
+                break
+            # The last line is the first of the next page: a span has no open end.
+            span = replace(span, high=lines[-1].sort)
+        return best
+
+    async def _ended(
+        self, partition: str, retention: Retention, before: int, limit: int, private: bool
+    ) -> Sequence[Head]:
+        found: list[Head] = []
+        span = Span(pk=partition, low=FIRST, high=aged(before))
+        while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
+            shown = [head for _, head in await self._shown(lines) if head.ended and head.retention == retention]
+            found += [head for head in shown if head.touched_at < before and head.private >= private]
+            if len(lines) < min(limit, _AT_ONCE) or len(found) >= limit:
+                break
+            span = replace(span, low=_next(lines))
+        return found[:limit]
+
+    async def _shown(self, lines: Sequence[Indexed]) -> Sequence[tuple[Indexed, Head]]:
+        """The heads behind lines of the index as they are now, in the same order."""
+        items = {str(item["pk"]): item for item in await self.table.get_all([line.key for line in lines])}
+        heads = {head_key(head.run).pk: head for head in _readable(items.values())}
+        return [(line, heads[line.key.pk]) for line in lines if line.key.pk in heads]
+
+    async def _heads_of(self, runs: Iterable[str]) -> Sequence[Head]:
+        return list(_readable(await self.table.get_all([head_key(run) for run in runs])))
+
+
+def _change(head: Head, when: Is | Either | None) -> Update:
+    """All of a head but its `retention`."""
+    item = dict(head_item(head))
+    key, retention = Key(str(item.pop("pk")), str(item.pop("sk"))), item.pop("retention")
+    return Update(key, item, {"retention": retention}, when=when)
+
+
+def _row_key(head: Head) -> Key:
+    return ended_key(head) if head.ended else open_key(head)
+
+
+def _ended_partitions(retentions: Sequence[Retention], *, private: bool) -> list[str]:
+    return [ended_partition(retention, private=private) for retention in retentions]
+
+
+def _readable(items: Iterable[Item]) -> Iterable[Head]:
+    for item in items:
+        try:
+            yield head_of(item)
+        except Damaged as error:
+            _log.error("%s", error)
+
+
+def _by_acceptance(head: Head) -> tuple[int, str]:
+    return -head.accepted_at, head.run
+
+
+def _age(line: Indexed) -> int:
+    return int(line.sort.partition("#")[0])
+
+
+def _behind(head: Head) -> str:
+    return after(sort_of(head))
+
+
+def _next(lines: Sequence[Indexed]) -> str:
+    return after(lines[-1].sort)

@@ -1,0 +1,185 @@
+"""How does a queue work on SQS standard?
+
+A ring is a message. SQS knows no message by what it says, so two rings for one run are two bells, which costs a second
+look and nothing else; and it holds none back for longer than 900 s, which nobody asks for. What was heard too often, or
+says nothing that can be understood, goes to the dead-letter queue, where an alarm sees it.
+"""
+
+import asyncio
+import json
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
+
+from gofer.stores.aws.calls import Aws, Operation, Refusal
+from gofer.stores.queue import DeadLetter, Doorbell
+from gofer.values.canonical_json import encode_text
+from gofer.values.outside import Clock
+
+LONGEST_DELAY = 900
+"""Seconds that SQS holds a message back at most."""
+_LONGEST_HOLD = 43_200
+_MARGIN = 1.0
+"""Seconds before it is due in which a bell that was held back may be out already."""
+_LONGEST_WAIT = 20
+_AT_ONCE = 10
+"""Messages that one request takes."""
+_LEAF = 30
+"""Seconds for which a message that is put away, or a dead letter that is read, is out of sight."""
+_MOST_LETTERS = 1_000
+_NOT_HELD = (
+    *("InvalidParameterValue", "ReceiptHandleIsInvalid", "MessageNotInflight"),
+    *("AWS.SimpleQueueService.MessageNotInflight", "InvalidParameterValueException"),
+)
+"""What SQS says when a message is not the caller's any more."""
+_ATTRIBUTES = ["ApproximateReceiveCount", "SentTimestamp"]
+
+Message = Mapping[str, Any]
+"""As ReceiveMessage gives it."""
+
+_log = logging.getLogger(__name__)
+
+
+class SqsClient(Protocol):
+    """What is used of boto3's client."""
+
+    send_message: Operation
+    receive_message: Operation
+    change_message_visibility: Operation
+    delete_message: Operation
+
+
+class SqsQueue:
+    """Doorbells in a standard queue, and those that were given up in another one."""
+
+    def __init__(self, aws: Aws, client: SqsClient, url: str, dead_letter_url: str, clock: Clock) -> None:
+        self._aws = aws
+        self._client = client
+        self._url = url
+        self._dead = dead_letter_url
+        self._clock = clock
+        self._due: dict[str, float] = {}
+        """When a bell that this process had held back is heard, unix seconds, by its run."""
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.ring; a delay of more than 900 s is one of 900 s, and two rings are mostly two bells."""
+        held_back, now = min(max(0, math.ceil(delay)), LONGEST_DELAY), self._clock.now()
+        # What is still held back nobody can have heard, so this one would be one too many.
+        if now + _MARGIN < self._due.get(run, 0.0) <= now + held_back:
+            return
+        body = encode_text({"run": run})
+        await self._aws.answer(self._client.send_message, QueueUrl=self._url, MessageBody=body, DelaySeconds=held_back)
+        if held_back:
+            self._due = {waiting: due for waiting, due in self._due.items() if due > now} | {run: now + held_back}
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        """See Queue.receive; up to ten at a time."""
+        messages = await self._messages(self._url, limit, visibility, wait)
+        heard = [(message, _bell(message)) for message in messages]
+        await asyncio.gather(*(self._refuse(message) for message, bell in heard if bell is None))
+        return [bell for _, bell in heard if bell is not None]
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        """See Queue.extend."""
+        await self._hide(self._url, bell.receipt, visibility)
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        """See Queue.acknowledge."""
+        await self._delete(self._url, bell.receipt)
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """See Queue.bury; it may be buried twice when this is lost in between, and never not at all."""
+        if not await self._hide(self._url, bell.receipt, _LEAF):
+            return
+        await self._bury({"run": bell.run}, why)
+        await self._delete(self._url, bell.receipt)
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried; those of the last 14 days, as long as SQS keeps them, and a thousand of them at most."""
+        letters = [_letter(message) for message in await self._leaf(before=-math.inf)]
+        return sorted(letters, key=lambda letter: -letter.at)[:limit]
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self._leaf(before)
+
+    async def _leaf(self, before: float) -> Sequence[Message]:
+        """Looks at all dead letters and puts them back, but for those from before `before` (unix seconds)."""
+        found: dict[str, Message] = {}
+        while messages := await self._messages(self._dead, _AT_ONCE, _LEAF, 1 if not found else 0):
+            found |= {message["MessageId"]: message for message in messages}
+            if len(found) >= _MOST_LETTERS:
+                break
+        await asyncio.gather(*(self._put_back(message, before) for message in found.values()))
+        return list(found.values())
+
+    async def _put_back(self, message: Message, before: float) -> None:
+        receipt = message["ReceiptHandle"]
+        if _letter(message).at < before:
+            await self._delete(self._dead, receipt)
+            return
+        await self._hide(self._dead, receipt, 0)
+
+    async def _hide(self, url: str, receipt: str, seconds: float) -> bool:
+        """Hides a message from now on for so long; False when it is not the caller's any more."""
+        timeout = min(max(0, math.ceil(seconds)), _LONGEST_HOLD)
+        place = {"QueueUrl": url, "ReceiptHandle": receipt, "VisibilityTimeout": timeout}
+        found = await self._aws.ask(self._client.change_message_visibility, refusals=_NOT_HELD, **place)
+        return not isinstance(found, Refusal)
+
+    async def _refuse(self, message: Message) -> None:
+        """Puts away what is no doorbell: nobody can answer it, and it must not be lost either."""
+        _log.error("a message of the queue is no doorbell; it is a dead letter now")
+        await self._bury({"message": str(message["Body"])[:1_000]}, "it is no doorbell")
+        await self._delete(self._url, message["ReceiptHandle"])
+
+    async def _bury(self, said: Mapping[str, str], why: str) -> None:
+        body = encode_text({**said, "at": self._clock.now(), "why": why})
+        await self._aws.answer(self._client.send_message, QueueUrl=self._dead, MessageBody=body)
+
+    async def _messages(self, url: str, limit: int, visibility: float, wait: float) -> Sequence[Message]:
+        found = await self._aws.answer(
+            self._client.receive_message,
+            QueueUrl=url,
+            MaxNumberOfMessages=min(limit, _AT_ONCE),
+            VisibilityTimeout=min(math.ceil(visibility), _LONGEST_HOLD),
+            WaitTimeSeconds=min(math.ceil(wait), _LONGEST_WAIT),
+            MessageSystemAttributeNames=_ATTRIBUTES,
+        )
+        return found.get("Messages", [])
+
+    async def _delete(self, url: str, receipt: str) -> None:
+        await self._aws.ask(self._client.delete_message, refusals=_NOT_HELD, QueueUrl=url, ReceiptHandle=receipt)
+
+
+def run_of(body: str) -> str | None:
+    """The run that a message rings for; None when it is no doorbell."""
+    run = _object(body).get("run")
+    return run if isinstance(run, str) and run else None
+
+
+def _bell(message: Message) -> Doorbell | None:
+    run = run_of(message["Body"])
+    return Doorbell(run, message["ReceiptHandle"], _receives(message)) if run else None
+
+
+def _receives(message: Message) -> int:
+    return int(message.get("Attributes", {}).get("ApproximateReceiveCount", 1))
+
+
+def _letter(message: Message) -> DeadLetter:
+    """A dead letter of ours, or a bell that SQS gave up by itself."""
+    said = _object(message["Body"])
+    at, why = said.get("at"), said.get("why")
+    sent = int(message.get("Attributes", {}).get("SentTimestamp", 0)) / 1000
+    told = why if isinstance(why, str) else "it was heard too often without an answer"
+    return DeadLetter(run_of(message["Body"]) or "", float(at) if isinstance(at, int | float) else sent, told)
+
+
+def _object(body: str) -> Mapping[str, object]:
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}

@@ -1,0 +1,23 @@
+"""How are bodies kept when nothing has to outlive the process?"""
+
+from gofer.journal.blob_store import verified
+
+
+class MemoryBlobs:
+    """Bodies in a dictionary."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[str, bytes] = {}
+
+    async def put(self, key: str, body: bytes) -> None:
+        """Stores the body; storing it again is the same as storing it once."""
+        self._bodies.setdefault(key, body)
+
+    async def get(self, key: str) -> bytes:
+        """The body. Raises Damaged when it is missing."""
+        return verified(key, self._bodies.get(key))
+
+    async def drop(self, folder: str) -> None:
+        """Removes all bodies of a folder."""
+        for key in [key for key in self._bodies if key.startswith(f"{folder}/")]:
+            del self._bodies[key]

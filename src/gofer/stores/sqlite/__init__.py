@@ -1,0 +1,1 @@
+"""Stores in one SQLite file, with bodies and keys in files beside it."""

@@ -1,0 +1,358 @@
+"""How are journals kept in one SQLite file?
+
+The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
+thread of `gofer.stores.sqlite.database`, so what a caller was told is on the disk. Keys are kept in a file of their own
+and never enter the database or its log. The write lock of the database covers both files, in all processes.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import islice
+
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.keys import Keys
+from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
+from gofer.values.errors import Damaged
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS frames (
+    run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
+);
+CREATE TABLE IF NOT EXISTS heads (
+    run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
+    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
+    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
+CREATE INDEX IF NOT EXISTS heads_public ON heads (accepted_at DESC, run) WHERE private = 0;
+CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
+    WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
+CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
+    WHERE status IN ('queued', 'running', 'parked');
+CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, updated_at), run)
+    WHERE status NOT IN ('queued', 'running', 'parked');
+CREATE INDEX IF NOT EXISTS heads_ended_private ON heads (retention, max(accepted_at, updated_at), run)
+    WHERE private = 1 AND status NOT IN ('queued', 'running', 'parked');
+CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS usage (
+    scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
+);
+CREATE INDEX IF NOT EXISTS usage_by_age ON usage (scope, at, run);
+CREATE INDEX IF NOT EXISTS usage_of_run ON usage (run);
+CREATE INDEX IF NOT EXISTS usage_expiring ON usage (at);
+CREATE TABLE IF NOT EXISTS memos (key TEXT PRIMARY KEY, value TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS memos_expiring ON memos (at);
+CREATE TABLE IF NOT EXISTS inbox (
+    run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
+);
+"""
+
+_RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
+_UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
+
+
+class SqliteStore:
+    """A store in the file of a Database whose schema includes SCHEMA. A key is durable before its claim."""
+
+    def __init__(self, database: Database, keys: Keys) -> None:
+        self._database = database
+        self._keys = keys
+        database.sync_first(keys.sync)
+
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        """See Store.claim."""
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
+            if not written.rowcount:
+                return _frame(connection, run, 1)
+            # The key is durable before the commit. Without the commit no frame uses it, and the next claim replaces it.
+            if key:
+                self._keys.put(run, key, at)
+            return None
+
+        return await self._database.run(work)
+
+    async def key(self, run: str) -> bytes | None:
+        """See Store.key."""
+        return await self._database.run(lambda _: self._keys.get(run))
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        """See Store.create."""
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            # The condition makes a gap impossible: frame n needs frame n - 1.
+            written = connection.execute(
+                "INSERT INTO frames SELECT ?1, ?2, ?3"
+                " WHERE EXISTS (SELECT 1 FROM frames WHERE run = ?1 AND n = ?2 - 1)"
+                " ON CONFLICT DO NOTHING",
+                (run, n, frame),
+            ).rowcount
+            if written:
+                return None
+            if (standing := _frame(connection, run, n)) is None:
+                raise ValueError(f"frame {n} would leave a gap")
+            return standing
+
+        return await self._database.run(work)
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        """See Store.frames."""
+        rows = await self._rows("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,))
+        return [_bytes(run, n, row[0]) for n, row in enumerate(rows, start=1)]
+
+    async def create_head(self, head: Head) -> None:
+        """See Store.create_head."""
+        await self._rows(f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO NOTHING", row_of(head))
+
+    async def put_head(self, head: Head) -> None:
+        """See Store.put_head."""
+        await self._rows(
+            f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO UPDATE SET {REPLACED}", row_of(head)
+        )
+
+    async def head(self, run: str) -> Head | None:
+        """See Store.head."""
+        rows = await self._rows(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
+        return head_of(rows[0]) if rows else None
+
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.heads."""
+        # A condition with a constant finds its own index; with a parameter it would read all that it leaves out.
+        shown = "" if private else "WHERE private = 0 "
+        return await self._listed(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
+
+    async def oldest_runnable(self, conversation: str) -> Head | None:
+        """See Store.oldest_runnable."""
+        rows = await self._rows(
+            f"SELECT {HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
+            " ORDER BY accepted_at, run LIMIT 1",
+            (conversation,),
+        )
+        return head_of(rows[0]) if rows else None
+
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        """See Store.previous."""
+        rows = await self._rows(
+            f"SELECT {HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
+            f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
+            (conversation, workflow, before),
+        )
+        return head_of(rows[0]) if rows else None
+
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        """See Store.unfinished."""
+        last = (after.touched_at, after.run) if after else (-1, "")
+        return await self._listed(
+            f"SELECT {HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
+            " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
+            " ORDER BY max(accepted_at, updated_at, wakes_at), run",
+            (before, *last),
+            limit,
+        )
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.ended."""
+        only = "private = 1 AND " if private else ""
+        return await self._listed(
+            f"SELECT {HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
+            " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run",
+            (retention, before),
+            limit,
+        )
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        """See Store.lease."""
+        rows = await self._rows(
+            "INSERT INTO leases VALUES (?1, ?2, ?3 + ?4) ON CONFLICT DO UPDATE SET owner = ?2, until = ?3 + ?4"
+            " WHERE owner = ?2 OR until <= ?3 RETURNING owner",
+            (conversation, owner, now, seconds),
+        )
+        return bool(rows)
+
+    async def release(self, conversation: str, owner: str) -> None:
+        """See Store.release."""
+        await self._rows("DELETE FROM leases WHERE conversation = ? AND owner = ?", (conversation, owner))
+
+    async def drop_leases(self) -> None:
+        """See Store.drop_leases."""
+        await self._rows("DELETE FROM leases", ())
+
+    async def bring_back(self, now: int) -> int:
+        """Move unfinished heads that were written after `now` (unix ms) right before it; return how many.
+
+        Only for a process that knows that every owner is dead.
+        """
+        rows = await self._rows(
+            "UPDATE heads SET accepted_at = min(accepted_at, ?1 - 1), updated_at = min(updated_at, ?1 - 1)"
+            f" WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) > ?1"
+            " AND (accepted_at > ?1 OR updated_at > ?1) RETURNING run",
+            (now,),
+        )
+        return len(rows)
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        """See Store.put_item."""
+        await self._rows("INSERT INTO inbox VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (run, item.id, item.entry))
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        """See Store.items."""
+        rows = await self._rows("SELECT id, entry FROM inbox WHERE run = ? ORDER BY id", (run,))
+        return [InboxItem(row[0], row[1]) for row in rows]
+
+    async def drop_items(self, run: str, ids: Sequence[str]) -> None:
+        """See Store.drop_items."""
+        await self._database.run(
+            lambda connection: connection.executemany(
+                "DELETE FROM inbox WHERE run = ? AND id = ?", [(run, item_id) for item_id in ids]
+            )
+        )
+
+    async def put_usage(self, rows: Sequence[Usage]) -> None:
+        """See Store.put_usage."""
+        if rows:
+            await self._database.run(
+                lambda connection: connection.executemany(
+                    "INSERT INTO usage VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET usd = max(usd, excluded.usd)",
+                    [(row.scope, row.run, row.at, row.usd) for row in rows],
+                )
+            )
+
+    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
+        """See Store.usage."""
+        rows = await self._rows(
+            "SELECT scope, run, at, usd FROM usage WHERE scope = ? AND at >= ? ORDER BY at, run", (scope, since)
+        )
+        return [usage_of(row) for row in rows]
+
+    async def drop_usage(self, run: str) -> None:
+        """See Store.drop_usage."""
+        await self._rows("DELETE FROM usage WHERE run = ?", (run,))
+
+    async def expire_usage(self, before: int) -> None:
+        """See Store.expire_usage."""
+        await self._rows("DELETE FROM usage WHERE at < ?", (before,))
+
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        """See Store.put_memo."""
+        statement = (
+            "INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at = excluded.at"
+        )
+        await self._rows(statement, (key, value, at))
+
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        """See Store.exchange_memo."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            if was is None:
+                connection.execute("INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (key, value, at))
+            else:
+                changed = "UPDATE memos SET value = ?, at = ? WHERE key = ? AND value = ?"
+                connection.execute(changed, (value, at, key, was))
+            row = connection.execute("SELECT value FROM memos WHERE key = ?", (key,)).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.run(work)
+
+    async def memo(self, key: str) -> str | None:
+        """See Store.memo."""
+        rows = await self._rows("SELECT value FROM memos WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    async def expire_memos(self, before: int) -> None:
+        """See Store.expire_memos."""
+        await self._rows("DELETE FROM memos WHERE at < ?", (before,))
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+
+        def work(connection: sqlite3.Connection) -> list[str]:
+            old = (claimed.run for claimed in self._keys.before(before))
+            without = (run for run in old if not _stands(connection, "SELECT 1 FROM heads WHERE run = ?", run))
+            return list(islice(without, limit))
+
+        return await self._database.run(work)
+
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for claimed in self._keys.before(before):
+                if not _stands(connection, "SELECT 1 FROM frames WHERE run = ? AND n = 1", claimed.run):
+                    self._keys.destroy(claimed.run)
+
+        await self._database.run(work)
+
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        """See Store.retain."""
+
+        def work(connection: sqlite3.Connection) -> Retention | None:
+            connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
+            row = connection.execute("SELECT retention FROM heads WHERE run = ?", (run,)).fetchone()
+            return row[0] if row else None
+
+        return await self._database.run(work)
+
+    async def hide(self, run: str) -> None:
+        """See Store.hide."""
+        await self._rows("UPDATE heads SET private = 1 WHERE run = ?", (run,))
+
+    async def destroy_key(self, run: str) -> None:
+        """See Store.destroy_key."""
+        await self._database.run(lambda _: self._keys.destroy(run))
+
+    async def empty(self, run: str) -> None:
+        """See Store.empty."""
+        await self._each(run, "UPDATE frames SET frame = x'' WHERE run = ?", "DELETE FROM inbox WHERE run = ?")
+
+    async def forget(self, run: str) -> None:
+        """See Store.forget."""
+        await self.destroy_key(run)
+        await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("frames", "inbox", "heads")))
+
+    async def scrub(self) -> None:
+        """See Store.scrub."""
+        await self._database.empty_log()
+
+    async def _each(self, run: str, *statements: str) -> None:
+        """Several statements about one run, together or not at all."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for statement in statements:
+                connection.execute(statement, (run,))
+
+        await self._database.run(work)
+
+    async def _listed(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
+        """The first `limit` heads that can be read; what cannot be is left out and logged."""
+
+        def work(connection: sqlite3.Connection) -> list[Head]:
+            # Bytes that are no text would end the whole list; so they come as what no text that was written holds.
+            connection.text_factory = text_of
+            try:
+                return list(islice(readable(connection.execute(statement, values)), limit))
+            finally:
+                connection.text_factory = str
+
+        return await self._database.run(work)
+
+    async def _rows(self, statement: str, values: Row) -> list[Row]:
+        return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
+
+
+def _stands(connection: sqlite3.Connection, statement: str, run: str) -> bool:
+    return connection.execute(statement, (run,)).fetchone() is not None
+
+
+def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
+    row = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
+    return _bytes(run, n, row[0]) if row else None
+
+
+def _bytes(run: str, n: int, stored: object) -> bytes:
+    # SQLite keeps a type with each value; one flipped bit makes text of bytes.
+    if not isinstance(stored, bytes):
+        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+    return stored

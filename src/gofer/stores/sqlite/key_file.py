@@ -1,0 +1,207 @@
+"""One file of keys in slots of one size, overwritten in place.
+
+A slot is free (zeros) or holds one key under a checksum, so a torn slot is never taken for a key. Slots are smaller
+than a sector of a disk. The first slot is the header: its generation tells a process that another one wrote.
+"""
+
+import contextlib
+import hashlib
+import os
+import struct
+import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+from gofer.journal.keys import Claimed, by_age
+from gofer.stores.sqlite.durable_files import sync_folder
+from gofer.values.errors import Damaged, TemporaryError
+
+SLOT = 256
+"""Bytes of a slot."""
+MAGIC = b"gofer keys 1\n"
+
+_EMPTY = MAGIC.ljust(SLOT, b"\0")
+_GENERATION = struct.Struct(">Q")
+_HEADER = 32
+"""Bytes of the header that are read: MAGIC, then the generation in the last eight."""
+_SUM = 16
+"""Bytes of the checksum before a slot's content."""
+_CONTENT = struct.Struct(">QBB120s64s")
+"""Time of the claim (unix ms), lengths of run and key, run, key."""
+_RUN = 120
+_KEY = 64
+_FREE = bytes(SLOT)
+_GROWTH = 256
+"""Slots that the file grows by, so that most keys are written into blocks that the file has already."""
+
+
+class KeyFile:
+    """The Keys of one folder. It opens the file with the first call, under the lock of its caller."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+        self._generation = -1
+        self._slots: dict[str, tuple[int, int]] = {}
+        """The number of a run's slot, and when it was claimed."""
+        self._free: list[int] = []
+        self._end = 1
+        self._dirty = False
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle = None
+
+    def get(self, run: str) -> bytes | None:
+        """See Keys.get."""
+        with self._opened() as handle:
+            known = self._slots.get(run)
+            if known is None:
+                return None
+            content = _content(os.pread(handle, SLOT, known[0] * SLOT))
+            if content is None or content[0] != run:
+                return None
+            return content[2]
+
+    def put(self, run: str, key: bytes, at: int) -> None:
+        """See Keys.put. Raises ValueError for a run or a key that does not fit."""
+        slot = _slot(run, key, at)
+        with self._opened() as handle:
+            number, _ = self._slots.get(run) or (self._free_slot(handle), 0)
+            self._dirty = True
+            self._slots[run] = (number, at)
+            os.pwrite(handle, slot, number * SLOT)
+            self._announce(handle)
+
+    def sync(self) -> None:
+        """See Keys.sync."""
+        if not self._dirty:
+            return
+        with self._opened() as handle:
+            _make_durable(handle)
+            self._dirty = False
+
+    def destroy(self, run: str) -> None:
+        """See Keys.destroy."""
+        with self._opened() as handle:
+            if run not in self._slots:
+                return
+            self._overwrite(handle, self._slots[run][0])
+            self._free.append(self._slots.pop(run)[0])
+            self._announce(handle)
+
+    def before(self, at: int) -> Sequence[Claimed]:
+        """See Keys.before."""
+        with self._opened():
+            return by_age([Claimed(run, claimed) for run, (_, claimed) in self._slots.items()], at)
+
+    @contextlib.contextmanager
+    def _opened(self) -> Generator[int]:
+        """Give the open file, whose slots are known as they are now."""
+        try:
+            if self._handle is None:
+                self._handle = _open(self._path)
+            self._refresh(self._handle)
+            yield self._handle
+        except OSError as error:
+            told = f"{self._path} cannot be read or written ({error.strerror})"
+            raise TemporaryError(f"{told}; nothing was written. Check the folder and the disk.") from error
+
+    def _refresh(self, handle: int) -> None:
+        header = os.pread(handle, _HEADER, 0)
+        if not header.startswith(MAGIC):
+            raise Damaged(f"{self._path} is no file of keys; stop Gofer and restore the file from a backup.")
+        (generation,) = _GENERATION.unpack(header[-_GENERATION.size :])
+        if generation != self._generation:
+            self._read(handle)
+            self._generation = generation
+
+    def _read(self, handle: int) -> None:
+        """Find out what each slot holds. Callers hold the lock, so a torn slot is the remains of a lost process."""
+        raw = _whole(handle)
+        self._slots = {}
+        self._free = []
+        self._end = max(1, -(-len(raw) // SLOT))
+        for number in range(self._end - 1, 0, -1):
+            slot = raw[number * SLOT : (number + 1) * SLOT]
+            content = _content(slot)
+            if content is not None:
+                self._slots[content[0]] = (number, content[1])
+                continue
+            if slot != _FREE:
+                self._overwrite(handle, number)
+            self._free.append(number)
+
+    def _free_slot(self, handle: int) -> int:
+        if not self._free:
+            os.pwrite(handle, _FREE * _GROWTH, self._end * SLOT)
+            self._free = list(range(self._end + _GROWTH - 1, self._end - 1, -1))
+            self._end += _GROWTH
+        return self._free.pop()
+
+    def _overwrite(self, handle: int, number: int) -> None:
+        for content in (os.urandom(SLOT), _FREE):
+            os.pwrite(handle, content, number * SLOT)
+            _make_durable(handle)
+
+    def _announce(self, handle: int) -> None:
+        """Tell other processes that their index is out of date."""
+        self._generation += 1
+        os.pwrite(handle, _GENERATION.pack(self._generation), _HEADER - _GENERATION.size)
+
+
+def is_key_file(path: Path) -> bool:
+    """Return whether a file begins as a file of keys. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _open(path: Path) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.fchmod(handle, 0o600)
+    found = os.pread(handle, SLOT, 0)
+    if len(found) < SLOT and _EMPTY.startswith(found):
+        os.pwrite(handle, _EMPTY, 0)
+        os.fsync(handle)
+        # A new file is durable only once its folder is.
+        sync_folder(path.parent)
+    return handle
+
+
+def _make_durable(handle: int) -> None:
+    """Wait until the bytes and the size of the file are on the disk; its times are of no use to a reader."""
+    if sys.platform == "linux":
+        os.fdatasync(handle)
+    else:
+        os.fsync(handle)
+
+
+def _whole(handle: int) -> bytes:
+    size = os.fstat(handle).st_size
+    parts: list[bytes] = []
+    while (offset := sum(map(len, parts))) < size and (part := os.pread(handle, size - offset, offset)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _slot(run: str, key: bytes, at: int) -> bytes:
+    name = run.encode()
+    if not 0 < len(name) <= _RUN or not 0 < len(key) <= _KEY:
+        raise ValueError(f"a run of {len(name)} bytes with a key of {len(key)} does not fit into a slot")
+    content = _CONTENT.pack(at, len(name), len(key), name, key)
+    return (_checksum(content) + content).ljust(SLOT, b"\0")
+
+
+def _content(slot: bytes) -> tuple[str, int, bytes] | None:
+    """Return run, time and key of a slot; None for one that is free or torn."""
+    content = slot[_SUM : _SUM + _CONTENT.size]
+    if len(slot) != SLOT or slot[:_SUM] != _checksum(content):
+        return None
+    at, named, keyed, name, key = _CONTENT.unpack(content)
+    return name[:named].decode(), at, key[:keyed]
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:_SUM]

@@ -1,0 +1,122 @@
+"""How does a queue work as a table of the same SQLite file as the journals?"""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from gofer.stores.memory.queue import wait_for_ring
+from gofer.stores.queue import DeadLetter, Doorbell
+from gofer.stores.sqlite.database import Database
+from gofer.values.outside import Clock
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS doorbells (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS doorbells_due ON doorbells (visible_at);
+CREATE INDEX IF NOT EXISTS doorbells_of_run ON doorbells (run, visible_at);
+CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, why TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
+"""
+
+Row = tuple[Any, ...]
+
+_HELD = "id = ? AND receives = ? AND visible_at > ?"
+"""A bell that still is in the hands of who received it so."""
+
+LONGEST_DELAY = 900.0
+"""Seconds that a queue message is held back or hidden at most; a wrong clock wrote one that is further ahead."""
+
+POLL_SECONDS = 1.0
+"""How soon a ring from another process, or one that was delayed, is heard."""
+
+
+class SqliteQueue:
+    """Doorbells in the file of a Database whose schema includes SCHEMA."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._rung = asyncio.Event()
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.ring."""
+        now = self._clock.now()
+        await self._execute(
+            "INSERT INTO doorbells (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
+            " (SELECT 1 FROM doorbells WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
+            (run, now + delay, now),
+        )
+        self._rung.set()
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        """See Queue.receive."""
+        until = self._clock.monotonic() + wait
+        while True:
+            self._rung.clear()
+            bells = await self._take(limit, visibility)
+            left = until - self._clock.monotonic()
+            if bells or left <= 0:
+                return bells
+            await wait_for_ring(self._rung, min(left, POLL_SECONDS))
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        """See Queue.extend."""
+        held = self._held(bell)
+        await self._execute(f"UPDATE doorbells SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        """See Queue.acknowledge."""
+        await self._execute(f"DELETE FROM doorbells WHERE {_HELD}", self._held(bell))
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """See Queue.bury."""
+        held = self._held(bell)
+        at = held[-1]
+
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute(f"DELETE FROM doorbells WHERE {_HELD}", held).rowcount:
+                connection.execute("INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (bell.run, at, why))
+
+        await self._database.run(work)
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried."""
+        rows = await self._execute("SELECT run, at, why FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
+        return [DeadLetter(*row) for row in rows]
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
+
+    async def bring_forward(self) -> int:
+        """Make messages due that are further ahead than any delay; return how many.
+
+        Only for a process that knows that every receiver is dead.
+        """
+        now = self._clock.now()
+        statement = "UPDATE doorbells SET visible_at = ? WHERE visible_at > ? RETURNING id"
+        return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
+
+    def _held(self, bell: Doorbell) -> tuple[str, int, float]:
+        """The values of _HELD."""
+        return bell.receipt, bell.receives, self._clock.now()
+
+    async def _take(self, limit: int, visibility: float) -> list[Doorbell]:
+        now = self._clock.now()
+        rows = await self._execute(
+            "UPDATE doorbells SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
+            " (SELECT id FROM doorbells WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
+            " RETURNING id, run, receives",
+            (now, visibility, limit),
+        )
+        return [Doorbell(run, str(receipt), receives) for receipt, run, receives in rows]
+
+    async def _execute(self, statement: str, values: Row) -> list[Row]:
+        def work(connection: sqlite3.Connection) -> list[Row]:
+            return connection.execute(statement, values).fetchall()
+
+        return await self._database.run(work)

@@ -1,0 +1,48 @@
+"""Up to when is each schedule settled? What a scheduler has to remember to know what it missed.
+
+Runs do not depend on it: a nominal time is claimed by its identity, so one that is claimed again is a duplicate.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Protocol
+
+from gofer.stores.sqlite.database import Database
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;"
+
+
+class Marks(Protocol):
+    """Marks by the id of a schedule: the unix second up to which its times were begun or left out."""
+
+    async def read(self) -> Mapping[str, int]:
+        """All marks. Raises TemporaryError, Damaged."""
+        ...
+
+    async def write(self, marks: Mapping[str, int]) -> None:
+        """Replaces all marks. Raises TemporaryError, Damaged."""
+        ...
+
+
+class SqliteMarks:
+    """Marks in the database of the state."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self) -> Mapping[str, int]:
+        """See Marks.read."""
+
+        def work(connection: sqlite3.Connection) -> Mapping[str, int]:
+            return dict(connection.execute("SELECT schedule, at FROM marks"))
+
+        return await self._database.run(work)
+
+    async def write(self, marks: Mapping[str, int]) -> None:
+        """See Marks.write."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM marks")
+            connection.executemany("INSERT INTO marks VALUES (?, ?)", list(marks.items()))
+
+        await self._database.run(work)

@@ -1,0 +1,343 @@
+"""What is a tool, what does a call of it get to see, and what does it give back?"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from gofer.journal.entries import Effect
+from gofer.journal.workspace_entries import Fact, FileAdded, Missing
+from gofer.projections.workspace import Workspace
+from gofer.tools.argument_mistakes import sentences
+from gofer.tools.places import Origin, Place, Writes
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.events import Actor
+from gofer.values.messages import Media
+from gofer.values.messages import arguments as written
+from gofer.values.outside import Clock, Http
+from gofer.workflows.skill import Skill
+
+A = TypeVar("A", bound="Arguments")
+
+PREVIEW_TOKENS = 20_000
+"""Tokens that any tool may have shown of a result that became a file."""
+QUOTED = 200
+"""Characters a model is shown of arguments that could not be read."""
+
+
+class Arguments(BaseModel):
+    """What a model may say to a tool: unknown names are refused, and each field is described for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _left_out(cls, value: object) -> object:
+        """Models write null for what they leave out."""
+        fields = as_object(value)
+        return {name: field for name, field in fields.items() if field is not None} if fields else value
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where readers of what Gofer wrote find out why: the prompt that made it, and the run unless it is private."""
+
+    workflow: str
+    prompt_url: str
+    """Empty for a message that another one, with the links, follows."""
+    run: str
+    run_url: str | None
+
+
+class Files(Protocol):
+    """The contents of a run's files."""
+
+    async def content(self, file: str) -> bytes:
+        """The content of a file, fetched first where it stands elsewhere.
+
+        Raises ToolError when the run has no such file or it is gone, TemporaryError when nobody answered.
+        """
+        ...
+
+    def added(self, file: str) -> FileAdded:
+        """Return what is known of a file; after `content` that is what its fetching found.
+
+        Raises ToolError when the run has no such file.
+        """
+        ...
+
+
+class NoFiles:
+    """A run without files."""
+
+    async def content(self, file: str) -> bytes:
+        """See Files.content."""
+        raise _no_file(file)
+
+    def added(self, file: str) -> FileAdded:
+        """See Files.added."""
+        raise _no_file(file)
+
+
+def _no_file(file: str) -> ToolError:
+    return ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
+
+
+SEARCH = "tool_search"
+"""The tool that finds tools and skills that a prompt does not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repertoire:
+    """What the model of a run can make use of."""
+
+    tools: Mapping[str, "Tool[Any]"] = field(default_factory=dict[str, "Tool[Any]"])
+    """By name, also those that do not stand in the prompt."""
+    skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
+    """By name, as they were when the run began."""
+    in_prompt: frozenset[str] = frozenset()
+    """Skills whose text the prompt has from the beginning."""
+    withdrawn: frozenset[str] = frozenset()
+    """Skills that were prohibited meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as its tool sees it; nothing else of the run is visible to a tool."""
+
+    key: str
+    """Idempotency key: run id and call id, the same on every attempt."""
+    actor: Actor
+    place: Mapping[str, str]
+    """Coordinates of the event that started the run, in its source's own words."""
+    private: bool
+    """Whether the run began where only some people can see."""
+    provenance: Provenance
+    http: Http
+    clock: Clock
+    since: float = 0.0
+    """Unix seconds on our clock before which no attempt of this call can have happened."""
+    hops: int = 0
+    """How many runs stand in a row behind this one; what it writes says so, where it can."""
+    files: Files = field(default_factory=NoFiles)
+    """The contents of the run's files."""
+    workspace: Workspace = field(default_factory=Workspace)
+    """What the run has at hand when the call begins; to be read only."""
+    whole_tokens: int = 10_000
+    """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
+    look_bytes: int = 6_000_000
+    """Characters of base64 that it may give to look at, together."""
+    repertoire: Repertoire = field(default_factory=Repertoire)
+    """Which tools and skills the run has; to be read only."""
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
+    at: float = 0.0
+    """Unix seconds at which the run first was about to make the call: the same on every attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file that a call found or made; it becomes one of the run's."""
+
+    name: str
+    media_type: str
+    content: bytes | None
+    """None for one that stands elsewhere and is fetched when somebody wants to look into it."""
+    origin: str
+    """Where it comes from, in a few words, for people and models."""
+    size: int = 0
+    """Bytes of one that was not fetched, as its origin says it."""
+    source: Mapping[str, object] | None = None
+    """What fetches it: `{tool, arguments}`; the tool gives it back as its one file."""
+    prefix: str = "file"
+    missing: tuple[Missing, ...] = ()
+    """Of the text of a document: the parts that it does not hold."""
+
+    @property
+    def id(self) -> str:
+        """Its id: the same whenever the same is found or made again, with the same parts missing."""
+        told = (self.content or b"") if self.source is None else encode(self.source)
+        if self.missing and self.source is None:
+            told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
+        return f"{self.prefix}_{hashlib.sha256(told).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One result for each of its readers."""
+
+    text: str
+    """For the model."""
+    summary: str
+    """For people: one line of names and counts, no contents."""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """For the code of the run: plain JSON."""
+    value: object = None
+    """For scripts: what `run.call` returns, plain JSON; a tool that gives one documents its shape.
+
+    None where a tool has none of its own: scripts then get the text and the details, `{"text": …, **details}`.
+    """
+    files: Sequence[NewFile] = ()
+    """What it found or made; `text` names them by their ids."""
+    facts: Sequence[Fact] = ()
+    """What the call changed of what the run has at hand."""
+    media: Sequence[Media] = ()
+    """What the model looks at after the result."""
+
+
+ANYWHERE = "*"
+"""The destination of a call that nobody can tell about, and nobody can tell where either: it locks its whole tool."""
+
+
+def _anywhere(arguments: Arguments) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[A]):
+    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
+
+    name: str
+    """The one name the model, YAML, scripts, evals and traces use."""
+    description: str
+    """For the model: what it does and when to use it."""
+    effect: Effect
+    arguments: type[A]
+    act: Callable[[Call, A], Awaitable[ToolResult]]
+    timeout: float = 20.0
+    """Seconds after which a call counts as unanswered."""
+    look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
+    """For `lookup`: finds what an earlier attempt with the same key did.
+
+    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
+    system does not answer.
+    """
+    settle: float = 0.0
+    """For `lookup`: seconds after which something that happened is sure to be found."""
+    gone: frozenset[str] = frozenset()
+    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
+    destination: Callable[[A], str] = _anywhere
+    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    writes: Writes | None = None
+    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
+    where: Callable[[Origin, A], Place] | None = None
+    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
+    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    internal: bool = False
+    """Whether only Gofer itself calls it: no workflow can have it."""
+    system: str = ""
+    """The system outside that it acts on, by the name people know it by; empty for what it does here."""
+    base: Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"] = ""
+    """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
+    with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
+    what workflows list."""
+    everyday: str = ""
+    """Words that people use for what it does and that its description lacks. `tool_search` looks through them; no
+    request to a model holds them."""
+    preview_tokens: int = 0
+    """Tokens that are shown of a result that is so long that it becomes a file: at most PREVIEW_TOKENS. 0 leaves it to
+    the workflow."""
+    in_order: bool = False
+    """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
+    scopes: frozenset[str] = frozenset()
+    """What Gofer's own access has to be allowed for it, in the vendor's words."""
+    mock: Callable[[Call, A], ToolResult] | None = None
+    """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it can happen together with others of its turn."""
+        return self.effect == "read" and not self.in_order
+
+    def __post_init__(self) -> None:
+        if (self.effect == "lookup") != (self.look is not None):
+            raise ConfigError(
+                f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+            )
+        if not 0 <= self.preview_tokens <= PREVIEW_TOKENS:
+            raise ConfigError(
+                f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
+                "leave it out to show as much as the workflow says."
+            )
+        if self.system and self.effect != "read" and not self.internal and self.where is None:
+            raise ConfigError(
+                f"The tool {self.name} writes to {self.system} and does not declare its place: set `where` to a "
+                "function that gives the Place that a call writes to."
+            )
+
+    def schema(self) -> dict[str, object]:
+        """The tool as a Chat Completions request lists it."""
+        parameters: object = json.loads(_parameters(self.arguments))
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+    def parse(self, arguments: str | Mapping[str, object]) -> A:
+        """The arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        value = self._read(arguments) if isinstance(arguments, str) else arguments
+        try:
+            return self.arguments.model_validate(value)
+        except ValidationError as error:
+            schema = as_object(json.loads(_parameters(self.arguments)))
+            wrong = sentences(schema, value, error.errors())
+            raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
+
+    def _read(self, text: str) -> Mapping[str, object]:
+        try:
+            return written(text)
+        except ValueError as error:
+            raise ToolError(
+                f"{self.name} was not called: its arguments are {error}. They began with {text[:QUOTED]!r}. "
+                "Call again with one JSON object, and write less if it was cut off."
+            ) from error
+
+
+@cache
+def _parameters(arguments: type[Arguments]) -> str:
+    """The JSON Schema of arguments, made once: pydantic takes a millisecond. It is text so that nobody changes it."""
+    schema = arguments.model_json_schema()
+    parts = as_object(schema.pop("$defs", {}))
+    return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
+
+
+def _plain(value: object, parts: Mapping[str, object]) -> object:
+    """A JSON Schema without what says nothing to a model, which pays for every byte.
+
+    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
+    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
+    The arguments are checked by all bounds, and the answer to wrong ones names them.
+    """
+    if isinstance(value, list):
+        return [_plain(item, parts) for item in cast(list[object], value)]
+    if not isinstance(value, dict):
+        return value
+    fields = dict(cast(Mapping[str, object], value))
+    # Null stays where it is a value; where it is the default it means what leaving out means.
+    null = {"type": "null"} if "default" in fields and fields["default"] is None else {}
+    if options := [option for option in as_list(fields.pop("anyOf", None)) if option != null]:
+        fields = {**as_object(options[0]), **fields} if len(options) == 1 else {"anyOf": options, **fields}
+    if named := as_text(fields.pop("$ref", "")):
+        part = as_object(parts[named.rpartition("/")[2]])
+        fields = {**{key: item for key, item in part.items() if key != "description"}, **fields}
+    return {key: _plain(item, parts) for key, item in fields.items() if not _says_nothing(key, item)}
+
+
+def _says_nothing(key: str, item: object) -> bool:
+    match key:
+        case "title":
+            return isinstance(item, str)
+        case "default":
+            # Zero is a number here: only what is empty says nothing.
+            return item is None or item is False or item in ("", [])
+        case "additionalProperties":
+            return isinstance(item, bool)
+        case "minLength" | "maxLength" | "minItems" | "maxItems":
+            return isinstance(item, int)
+        case "minimum":
+            return item in (0, 1)
+        case _:
+            return False

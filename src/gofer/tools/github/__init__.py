@@ -1,1 +1,0 @@
-"""Tools of GitHub: read pull requests, issues, files and commits; comment, open issues, ask for reviews."""

@@ -1,0 +1,137 @@
+"""How do tools answer where nothing outside is there: each by its mock, unless a file says something else?
+
+Such a file (YAML or JSON) names tools, and for each what it gives, always or for some arguments:
+
+    jira_create_issue: {refusal: "The project OPS takes no issues now.", code: "400"}
+    slack_get_user:
+      - arguments: {name: "*Ada*"}
+        details: {kind: guest}
+      - refusal: There is nobody of that name.
+
+The first that fits counts, and where none does, the mock. What it does not say is as in the mock: `details` go over
+those of the mock, one by one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.canonical_json import as_object
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.workflows.routes import fits
+
+
+class Override(BaseModel):
+    """What a tool gives instead of what its mock does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: dict[str, object] = {}
+    """Arguments that a call must have for it; `*` in a text stands for anything."""
+    text: str | None = None
+    details: dict[str, object] | None = None
+    value: object = None
+    refusal: str | None = None
+    """The sentence with which the tool refuses."""
+    code: str = ""
+    """The vendor's word for the refusal."""
+
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> "Override":
+        result, said = self.model_fields_set & {"text", "details", "value"}, self.refusal is not None
+        if bool(result) == said:
+            raise ValueError("say either what it gives (text, details, value) or its refusal")
+        if self.code and not said:
+            raise ValueError("a code belongs to a refusal")
+        return self
+
+    def meant(self, arguments: Mapping[str, object]) -> bool:
+        """Whether it is for a call with these arguments."""
+        return all(_same(wanted, arguments.get(name)) for name, wanted in self.arguments.items())
+
+    def over(self, mock: ToolResult) -> ToolResult:
+        """The result, with what it does not say as in the mock. Raises ToolError for a refusal."""
+        if self.refusal is not None:
+            raise ToolError(self.refusal, code=self.code)
+        text = mock.text if self.text is None else self.text
+        value = self.value if "value" in self.model_fields_set else mock.value
+        return replace(mock, text=text, details={**mock.details, **(self.details or {})}, value=value)
+
+
+def _listed(value: object) -> object:
+    return [fields] if (fields := as_object(value)) else value
+
+
+Overrides = Mapping[str, Sequence[Override]]
+"""What is said of each tool, by its name."""
+_FORM: TypeAdapter[dict[str, list[Override]]] = TypeAdapter(
+    dict[str, Annotated[list[Override], BeforeValidator(_listed)]]
+)
+
+
+def read_overrides(text: str, where: str, tools: Mapping[str, Tool[Any]]) -> Overrides:
+    """What a file says; `where` is its name for people. Raises ConfigError that names the place and what is wrong."""
+    try:
+        overrides = _FORM.validate_python(yaml.load(text, Loader=yaml.CSafeLoader) or {})
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where} is neither YAML nor JSON: {' '.join(str(error).split())}.") from error
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
+        raise ConfigError(f"{where} does not say what tools give: {problems}.") from error
+    for name, said in overrides.items():
+        if name not in tools:
+            known = ", ".join(sorted(tools))
+            raise ConfigError(f"{where} names the tool {name[:64]!r}, which does not exist; the tools are: {known}.")
+        fields = tools[name].arguments.model_fields
+        if unknown := sorted({argument for one in said for argument in one.arguments} - fields.keys()):
+            raise ConfigError(f"{where}: {name} has no argument {unknown[0]!r}; it has {', '.join(fields) or 'none'}.")
+    return overrides
+
+
+def mocked(tools: Mapping[str, Tool[Any]], overrides: Overrides) -> Mapping[str, Tool[Any]]:
+    """The same tools with nothing outside behind them."""
+    return {name: _mocked(tool, overrides.get(name, ())) for name, tool in tools.items()}
+
+
+def _mocked(tool: Tool[Any], overrides: Sequence[Override]) -> Tool[Any]:
+    # What is looked for was never done.
+    look = _find_nothing if tool.look is not None else None
+    return replace(tool, act=partial(_act, tool, overrides), look=look, settle=0.0)
+
+
+async def _act(tool: Tool[Any], overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
+    said = arguments.model_dump(mode="json")
+    own = replace(call, http=_Nowhere(tool.name))
+    if found := next((one for one in overrides if one.meant(said)), None):
+        # What the file refuses is refused by nothing else before.
+        mock = tool.mock if found.refusal is None else None
+        bare = ToolResult("", f"gave what a file says of {tool.name}")
+        return found.over(mock(own, arguments) if mock is not None else bare)
+    return tool.mock(own, arguments) if tool.mock is not None else await tool.act(own, arguments)
+
+
+async def _find_nothing(call: Call, arguments: Arguments) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Nowhere:
+    """Where a tool without a mock gets when it calls somebody."""
+
+    tool: str
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See Http.send."""
+        raise ToolError(f"{self.tool} has no mock, and nothing outside is there; say in a file of mocks what it gives.")
+
+
+def _same(wanted: object, given: object) -> bool:
+    if isinstance(wanted, str) and isinstance(given, str):
+        return fits(wanted, given)
+    return type(wanted) is type(given) and wanted == given

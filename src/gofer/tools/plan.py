@@ -1,0 +1,191 @@
+"""How does a model write its plan, and how is it shown?"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import count
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from gofer.journal.workspace_entries import PlanUpdated, Todo, TodoStatus
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+
+ITEMS = 50
+"""Items of one plan at most."""
+MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "blocked": "[!]"}
+CURRENT = " ← CURRENT"
+"""Behind the item that is up."""
+_DESCRIPTION = Field(min_length=1, max_length=300)
+_NEEDS = Field(default="", max_length=300)
+
+
+def _as_text(value: object) -> object:
+    """Return a whole number as the text of its digits: models number the items of a plan."""
+    if type(value) is int:
+        return str(value)
+    return value
+
+
+_Id = Annotated[str, BeforeValidator(_as_text)]
+
+
+class Item(Arguments):
+    """One item of a plan."""
+
+    id: _Id = Field(default="", pattern=r"^[A-Za-z0-9._-]{0,20}$")
+    description: str = _DESCRIPTION
+    status: TodoStatus = "pending"
+    needs: str = _NEEDS
+
+
+class WriteTodos(Arguments):
+    """A whole plan."""
+
+    todos: list[Item] = Field(min_length=1, max_length=ITEMS)
+
+
+class UpdateTodo(Arguments):
+    """A change of one item."""
+
+    id: _Id
+    status: TodoStatus | None = None
+    description: str = Field(default="", max_length=300)
+    needs: str = _NEEDS
+
+
+class ReadTodos(Arguments):
+    """Nothing."""
+
+
+async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
+    """Replaces the plan; also puts an earlier one back in place, with the statuses it had."""
+    ids = _numbered([item.id for item in arguments.todos])
+    items = zip(ids, arguments.todos, strict=True)
+    return _changed(tuple(Todo(own, item.description, item.status, item.needs) for own, item in items))
+
+
+async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
+    """Changes one item of the plan."""
+    plan = call.workspace.plan
+    if arguments.id not in {todo.id for todo in plan}:
+        known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
+        raise ToolError(f"The plan has no item {arguments.id[:20]!r}. Its items: {known}.")
+    return _changed(tuple(_updated(todo, arguments) if todo.id == arguments.id else todo for todo in plan))
+
+
+async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
+    """The plan as it stands."""
+    plan = call.workspace.plan
+    return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
+
+
+def _numbered(ids: Sequence[str]) -> Sequence[str]:
+    """Return the ids of a plan; an item without one gets the number of its place, or the next that is free."""
+    taken = set(ids)
+    numbered: list[str] = []
+    for place, given in enumerate(ids, 1):
+        own = given or next(str(number) for number in count(place) if str(number) not in taken)
+        taken.add(own)
+        numbered.append(own)
+    return numbered
+
+
+def _updated(todo: Todo, change: UpdateTodo) -> Todo:
+    status = change.status or todo.status
+    needs = (change.needs or todo.needs) if status == "blocked" else ""
+    return Todo(todo.id, change.description or todo.description, status, needs)
+
+
+def _changed(plan: tuple[Todo, ...]) -> ToolResult:
+    """The plan from now on, whole. Raises ToolError for one that cannot be followed."""
+    if twice := [name for name, times in Counter(todo.id for todo in plan).items() if times > 1]:
+        raise ToolError(f"Two items have the id {twice[0]!r}; give every item an id of its own.")
+    under_way = [todo.id for todo in plan if todo.status == "in_progress"]
+    if len(under_way) > 1:
+        raise ToolError(f"Only one item may be in_progress, and these are: {', '.join(under_way)}. Finish one first.")
+    for todo in plan:
+        if todo.status == "blocked" and not todo.needs.strip():
+            raise ToolError(f"Item {todo.id!r} is blocked; say in `needs` what is needed from the person.")
+    return ToolResult(shown(plan), _counted(plan), facts=(PlanUpdated(plan),))
+
+
+def shown(plan: Sequence[Todo]) -> str:
+    """The plan as a model reads it: a line for each item, and which is the current one."""
+    now = current(plan)
+    return "\n".join(f"{line(todo)}{CURRENT if todo is now else ''}" for todo in plan)
+
+
+def line(todo: Todo) -> str:
+    """One item: `[~] 2 Compare the numbers`."""
+    needs = f" (needs: {' '.join(todo.needs.split())})" if todo.needs else ""
+    return f"{MARKS[todo.status]} {todo.id} {' '.join(todo.description.split())}{needs}"
+
+
+def current(plan: Sequence[Todo]) -> Todo | None:
+    """The item that is under way, or the one that is up next; None when nothing is left to do."""
+    under_way = [todo for todo in plan if todo.status == "in_progress"]
+    return next(iter(under_way or [todo for todo in plan if todo.status == "pending"]), None)
+
+
+def open_items(plan: Sequence[Todo]) -> Sequence[Todo]:
+    """What is neither completed nor blocked."""
+    return [todo for todo in plan if todo.status in ("pending", "in_progress")]
+
+
+def _counted(plan: Sequence[Todo]) -> str:
+    counts = Counter(todo.status for todo in plan)
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no plan"
+
+
+class Finish(Arguments):
+    """The end of the work."""
+
+    answer: str = Field(min_length=1, description="Whole, as people read it, or the JSON asked for.")
+
+
+def plan_tools() -> tuple[Tool[Any], ...]:
+    """The tools that every run of a model has to keep its plan and to end."""
+    return (
+        Tool(
+            name="todo_write",
+            description="Write your whole plan, or write it anew.",
+            effect="read",
+            arguments=WriteTodos,
+            act=todo_write,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="todo_update",
+            description="Change an item of your plan as soon as its status changes.",
+            effect="read",
+            arguments=UpdateTodo,
+            act=todo_update,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="todo_read",
+            description="Read your plan.",
+            effect="read",
+            arguments=ReadTodos,
+            act=todo_read,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="finish",
+            description="End with your answer; call it alone. An answer without a call does the same.",
+            effect="read",
+            arguments=Finish,
+            act=finish,
+            base="model",
+            in_order=True,
+        ),
+    )
+
+
+async def finish(call: Call, arguments: Finish) -> ToolResult:
+    """The gate has let it through: what it says is the answer."""
+    return ToolResult("Finished.", "finished", {"answer": arguments.answer})

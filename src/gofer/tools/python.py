@@ -1,0 +1,103 @@
+"""The tool that runs Python over the texts that a call names."""
+
+import mimetypes
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import Field
+
+from gofer.files.child import Children
+from gofer.files.completeness import together
+from gofer.files.sandbox.python import Program, run
+from gofer.journal.workspace_entries import Missing
+from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.tools.files.text import HeldText, held_text
+from gofer.values.errors import ToolError
+
+Scripts = Callable[[Call, str, str], str]
+"""The text of a script, by its skill and its path in there. Raises ToolError when the run has no such script."""
+
+_BEGINNING = 400
+"""Characters that are shown of an output that went into a file."""
+_DESCRIPTION = (
+    "Run Python for 5 seconds. Gives what is printed and the last line's value. Has "
+    "json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or folders; random needs "
+    "a seed; the clock (UTC) stands at the time of the call."
+)
+_NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
+
+
+class RunPython(Arguments):
+    """Code, what it reads, and where its output goes."""
+
+    code: str = Field(default="", description="Runs after the script.")
+    files: list[str] = Field(default=[], max_length=50, description="Ids; the code reads files['<id>'].")
+    skill: str = Field(default="", description="To run one of its scripts.")
+    script: str = Field(default="", description='As "scripts/sum.py".')
+    output_file: str = Field(default="", max_length=100, description='As "totals.csv": the output becomes a file.')
+
+
+def no_scripts(call: Call, skill: str, script: str) -> str:
+    """For runs without skills."""
+    raise ToolError(
+        f"This run has no skill {skill[:64]!r}; write what its script does as `code`.", code="no_such_skill"
+    )
+
+
+def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Tool[Any], ...]:
+    """`python`; its code runs in `children`."""
+
+    async def python(call: Call, arguments: RunPython) -> ToolResult:
+        texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
+        output = await run(children, _program(call, arguments, texts, scripts))
+        said = "".join(found.said for found in texts.values())
+        if not output:
+            return ToolResult(f"{_NOTHING}{said}", "no output", value="")
+        if arguments.output_file:
+            return _as_file(output, arguments.output_file, said, _missing(call, arguments.files))
+        return ToolResult(f"{output}{said}", _counted(output), value=output)
+
+    return (
+        Tool(
+            name="python",
+            description=_DESCRIPTION,
+            effect="read",
+            arguments=RunPython,
+            act=python,
+            # Several at once wait for each other.
+            timeout=60.0,
+            base="all",
+        ),
+    )
+
+
+def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
+    if bool(arguments.skill) != bool(arguments.script):
+        raise ToolError("A script needs both `skill` and `script`: the name of the skill, and the path in it.")
+    if not arguments.code.strip() and not arguments.script:
+        raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
+    files = {file: found.text for file, found in texts.items()}
+    script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
+    return Program(code=arguments.code, script=script, script_name=arguments.script, files=files, at=call.at)
+
+
+def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
+    """Return what the files lack, and so all that is made of them."""
+    return together(call.files.added(file).missing for file in files)
+
+
+def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:
+    """The output as a file of the run, of which the model sees the beginning."""
+    name = PurePosixPath(wanted.replace("\\", "/")).name or "output.txt"
+    kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
+    file = NewFile(name, kind, output.encode(), "python", missing=missing)
+    begins = output[:_BEGINNING]
+    told = "It holds" if len(begins) == len(output) else "It begins with"
+    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}{said}"
+    return ToolResult(text, f"{name}: {_counted(output)}", {"file": file.id}, value=output, files=(file,))
+
+
+def _counted(output: str) -> str:
+    lines = output.count("\n") + (not output.endswith("\n"))
+    return f"{lines} {'line' if lines == 1 else 'lines'}, {len(output.encode())} bytes"

@@ -1,1 +1,0 @@
-"""Tools that find other tools and skills."""

@@ -1,0 +1,188 @@
+"""The tools that read a skill when a model needs it, and the files of its folder."""
+
+import mimetypes
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from gofer.files.tokens import estimate
+from gofer.journal.workspace_entries import SkillLoaded
+from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.workflows.allowed_skills import other_files
+from gofer.workflows.skill import NAMES, SCRIPTS, Skill
+
+AT_ONCE = 5
+"""Skills that one call loads at most."""
+_AGAIN = Field(default=False, description="Also what stands above.")
+_ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
+
+_LEFT = f"One call loads {AT_ONCE} skills; these are left, load them with another call: {{}}."
+_NAMED = 10
+"""Unknown names that a refusal repeats at most."""
+_LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
+
+
+class LoadSkills(Arguments):
+    """Which skills."""
+
+    names: list[str] = Field(min_length=1)
+    again: bool = _AGAIN
+
+
+class LoadSubskill(Arguments):
+    """Which file of which skill."""
+
+    skill: str
+    file: str = Field(description='As "references/fields.md".')
+    again: bool = _AGAIN
+
+
+def skill_tools() -> tuple[Tool[Any], ...]:
+    """The tools of every run that has skills."""
+    return (
+        Tool(
+            name="load_skills",
+            description="Read how something is done here, before you begin it.",
+            effect="read",
+            arguments=LoadSkills,
+            act=load_skills,
+            base="skills",
+        ),
+        Tool(
+            name="load_subskill",
+            description="Read another file of a skill.",
+            effect="read",
+            arguments=LoadSubskill,
+            act=load_subskill,
+            base="skills",
+        ),
+    )
+
+
+async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
+    """Return the texts of skills, each with the list of its other files, and which of the names are no skills.
+
+    A skill that does not fit beside the others becomes a file. Raises ToolError when no name is a skill.
+    """
+    names = list(dict.fromkeys(arguments.names))
+    skills, missing = _found(call, names)
+    if not skills:
+        code = "withdrawn" * all(name in call.repertoire.withdrawn for name in names)
+        raise ToolError(" ".join(missing), code=code)
+    left = [skill.name for skill in skills[AT_ONCE:]]
+    skills = skills[:AT_ONCE]
+    if left:
+        missing = [*missing, _LEFT.format(", ".join(left))]
+    shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
+    if arguments.again:
+        shown = set[str]()
+    parts = list[str]()
+    facts = list[SkillLoaded]()
+    files = list[NewFile]()
+    room = _room(call)
+    for skill in skills:
+        text = _shown(skill)
+        what = f"The skill {skill.name!r}"
+        if skill.name in shown:
+            parts.append(f"{what} {_ABOVE}")
+        elif (weight := estimate(text)) > room:
+            files.append(_long(f"{skill.name}.md", text, skill))
+            parts.append(f"{what} {_LONG.format(files[-1].id)}")
+        else:
+            room -= weight
+            parts.append(text)
+            facts.append(SkillLoaded(skill.name))
+    # First: what is missing would be overlooked behind long texts.
+    parts[:0] = [f"[{sentence}]" for sentence in missing]
+    return ToolResult("\n\n".join(parts), ", ".join(skill.name for skill in skills), facts=facts, files=files)
+
+
+def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[str]]:
+    """Return the skills of these names that the run may load, and what is said of the other names."""
+    withdrawn = call.repertoire.withdrawn
+    known = _loadable(call)
+    missing = [_withdrawn(name) for name in names if name in withdrawn]
+    unknown = [name for name in names if name not in withdrawn and name not in known]
+    if unknown:
+        missing.append(_unknown(unknown, known))
+    return [known[name] for name in names if name in known], missing
+
+
+async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
+    """A text of a skill's folder; anything else becomes a file of the run."""
+    skill = _skill(call, arguments.skill)
+    # Only what the folder held is there to be named: a path that leads out of it is just no file of the skill.
+    path = arguments.file.removeprefix("./")
+    summary = f"{skill.name}: {path[:80]}"
+    if path in NAMES:
+        raise ToolError(f"{path} is the skill itself; read it with load_skills.")
+    if path not in skill.files:
+        raise ToolError(f"The skill {skill.name!r} has no file {path[:200]!r}. {_files(skill)}", code="no_such_file")
+    if path in call.workspace.skills.get(skill.name, ()) and not arguments.again:
+        return ToolResult(f"{path} of the skill {skill.name!r} {_ABOVE}", summary)
+    loaded = SkillLoaded(skill.name, path)
+    if (text := skill.text(path)) is not None and estimate(text) > _room(call):
+        file = _long(path.rpartition("/")[2], text, skill)
+        return ToolResult(f"{path} of the skill {skill.name!r} {_LONG.format(file.id)}", summary, files=(file,))
+    if text is not None:
+        return ToolResult(f"{path} of the skill {skill.name!r}:\n{text}", summary, facts=(loaded,))
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    file = NewFile(path.rpartition("/")[2], kind, skill.files[path], f"the skill {skill.name}")
+    told = f"{path} of the skill {skill.name!r} is no text; it is the file {file.id} of this run now."
+    return ToolResult(told, summary, files=(file,), facts=(loaded,))
+
+
+def script_of(call: Call, name: str, script: str) -> str:
+    """The text of a script of a skill that the run may load. Raises ToolError."""
+    skill, path = _skill(call, name), script.removeprefix("./")
+    text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
+    if text is None:
+        raise ToolError(f"The skill {name!r} has no script {path[:200]!r}. {_files(skill)}", code="no_such_file")
+    return text
+
+
+def _room(call: Call) -> int:
+    """Tokens that fit one result: of a longer one only the beginning would be seen."""
+    return call.whole_tokens * 9 // 10
+
+
+def _long(name: str, text: str, skill: Skill) -> NewFile:
+    return NewFile(name, "text/plain", text.encode(), f"the skill {skill.name}")
+
+
+def _skill(call: Call, name: str) -> Skill:
+    """A skill that the run may load. Raises ToolError."""
+    skills = _loadable(call)
+    if found := skills.get(name):
+        return found
+    if name in call.repertoire.withdrawn:
+        raise ToolError(_withdrawn(name), code="withdrawn")
+    raise ToolError(_unknown([name], skills))
+
+
+def _loadable(call: Call) -> Mapping[str, Skill]:
+    return {name: skill for name, skill in call.repertoire.skills.items() if name not in call.repertoire.withdrawn}
+
+
+def _withdrawn(name: str) -> str:
+    return f"The skill {name!r} is not used any more; go on without it."
+
+
+def _unknown(names: Sequence[str], known: Iterable[str]) -> str:
+    """Return one sentence for all names that are no skills, and one for the skills that there are."""
+    quoted = " or ".join(repr(name[:64]) for name in names[:_NAMED])
+    more = ""
+    if len(names) > _NAMED:
+        more = f" (and {len(names) - _NAMED} more names)"
+    listed = ", ".join(known) or "none"
+    return f"There is no skill {quoted}{more} here. The skills of this workflow: {listed[:2_000]}."
+
+
+def _shown(skill: Skill) -> str:
+    return f"# Skill: {skill.name}\n\n{skill.body}\n\n{_files(skill)}".strip()
+
+
+def _files(skill: Skill) -> str:
+    return other_files(skill) or "It has no other files."

@@ -1,0 +1,131 @@
+"""Which bytes stand for a JSON value, and which bytes are accepted as one?
+
+`encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
+bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN, no infinity.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+from gofer.values.errors import BadRequest
+
+MAX_DEPTH = 100
+"""Levels of nesting accepted from outside; real payloads of every vendor stay under 30."""
+
+_GZIP = b"\x1f\x8b"
+"""What every gzip file begins with, and no text in UTF-8."""
+
+_BREAKS = "\x85\u2028\u2029"
+"""Characters that JSON leaves as they are in a string, and that end a line of Unicode."""
+
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def encode(value: object) -> bytes:
+    """The canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
+    return encode_text(value).encode()
+
+
+def encode_text(value: object) -> str:
+    """`encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
+    return clean(_encoder.encode(value))
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def one_line(text: str) -> str:
+    """Return JSON that stays one line also where lines are broken as Unicode says."""
+    for char in _BREAKS:
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def decode(raw: bytes) -> object:
+    """Return the JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
+    text = decode_text(raw)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
+    try:
+        value: object = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise BadRequest(400, "The body is not JSON.", code="body_not_json") from error
+    except ValueError as error:
+        said = "The body holds NaN, an infinity or a number of thousands of digits."
+        raise BadRequest(400, said, code="body_number") from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    # No value is nested deeper than brackets were opened, and most bodies open few.
+    if text.count("{") + text.count("[") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
+        raise _too_deep()
+    return value
+
+
+def decode_text(raw: bytes) -> str:
+    """Return the text of a body. Raises BadRequest(400) for bytes that are compressed or not UTF-8."""
+    if raw.startswith(_GZIP):
+        raise BadRequest(400, "The body is compressed with gzip; send it as it is.", code="body_compressed")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(400, "The body is not text in UTF-8.", code="body_not_utf8") from error
+
+
+def as_object(value: object) -> Mapping[str, object]:
+    """The value if it is a JSON object, else an empty one; for reading fields that may be absent."""
+    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """The value if it is a JSON array, else an empty one."""
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """The value if it is a string, cleaned of lone surrogates, else the empty string."""
+    return clean(value) if isinstance(value, str) else ""
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def finite(text: str) -> float:
+    """For `parse_float`: a number that does not fit would become an infinity, which no JSON can hold."""
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(f"{text} is too large a number")
+
+
+_decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+
+
+def deeper_than(value: object, levels: int) -> bool:
+    """Whether a JSON value is nested deeper than that; never recurses."""
+    layer = [value]
+    for _ in range(levels):
+        layer = [child for parent in layer for child in _children(parent)]
+        if not layer:
+            return False
+    return True
+
+
+def _too_deep() -> BadRequest:
+    return BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="body_too_deep")
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(cast(dict[str, object], value).values())
+    return cast(list[object], value) if isinstance(value, list) else []

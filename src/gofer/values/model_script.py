@@ -1,0 +1,247 @@
+"""What does a scripted model answer, step by step?
+
+Shared by the offline model server and the in-process scripted model. It is stateless: the first user message
+and the offered tools choose the script, the assistant messages since then choose the step. Imports nothing of
+ours but errors.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard, cast
+
+import yaml
+
+from gofer.values.errors import ConfigError
+
+_SCRIPT_KEYS = frozenset({"name", "when", "results", "steps"})
+_WHEN_KEYS = frozenset({"says", "tools"})
+_STEP_KEYS = frozenset({"text", "calls"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedCall:
+    """One tool call of an assistant turn."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One assistant turn as written; `{name}` in its strings is still to be filled."""
+
+    text: str
+    calls: tuple[ScriptedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A named conversation: when it applies, and what the model says turn by turn."""
+
+    name: str
+    steps: tuple[Step, ...]
+    says: re.Pattern[str] = field(default_factory=lambda: re.compile(""))
+    """Searched in the first user message; the empty pattern matches all."""
+    tools: frozenset[str] = frozenset()
+    """Tools the request must offer."""
+    results: tuple[re.Pattern[str], ...] = ()
+    """Searched in what tools gave: their named groups fill the steps after that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the model answers to one request. Steps are counted from 1."""
+
+    script: str | None
+    step: int
+    text: str
+    calls: tuple[ScriptedCall, ...] = ()
+
+    def call_id(self, index: int) -> str:
+        """The id of the call at `index`, counted from 1: the same request always gets the same ids."""
+        return f"call_{self.step}_{index}"
+
+
+def load_scripts(text: str, source: str) -> tuple[Script, ...]:
+    """The scripts of a YAML file; `source` is how the file is named in errors."""
+    try:
+        data: object = yaml.load(text, Loader=yaml.CSafeLoader) if yaml.__with_libyaml__ else yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source}: not valid YAML: {' '.join(str(error).split())}.") from error
+    if not _is_list(data):
+        raise ConfigError(f"{source}: a script file is a list of scripts, each with name and steps.")
+    scripts = tuple(_script(item, f"{source}: script {number}") for number, item in enumerate(data, start=1))
+    names = [script.name for script in scripts]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{source}: two scripts are named {name!r}; give each its own name.")
+    return scripts
+
+
+def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
+    """The answer to a Chat Completions request body."""
+    said, answered, given = _conversation(request)
+    offered = _offered(request)
+    number = answered + 1
+    for script in scripts:
+        found = script.says.search(said)
+        if found and script.tools <= offered:
+            matches = [found, *(match for result in script.results if (match := result.search(given)))]
+            return _turn(
+                script, number, {key: value or "" for one in matches for key, value in one.groupdict().items()}
+            )
+    known = ", ".join(script.name for script in scripts) or "none"
+    return Turn(None, number, f"No script matches this conversation. Scripts loaded: {known}.")
+
+
+def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
+    if number > len(script.steps):
+        text = f"The script {script.name} has no step {number}; it ends after step {len(script.steps)}."
+        return Turn(script.name, number, text)
+    step = script.steps[number - 1]
+    calls = tuple(
+        ScriptedCall(call.tool, {key: _filled(value, groups) for key, value in call.arguments.items()})
+        for call in step.calls
+    )
+    return Turn(script.name, number, _fill(step.text, groups), calls)
+
+
+def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
+    """The first user message, the number of answers since, and what tools gave since, in their order."""
+    messages = request.get("messages")
+    said: str | None = None
+    answered = 0
+    given: list[str] = []
+    for message in messages if _is_list(messages) else []:
+        if not _is_mapping(message):
+            continue
+        if said is None and message.get("role") == "user":
+            said = _plain(message.get("content"))
+        elif said is not None and message.get("role") == "assistant":
+            answered += 1
+        elif said is not None and message.get("role") == "tool":
+            given.append(_plain(message.get("content")))
+    return said or "", answered, "\n".join(given)
+
+
+def _plain(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [part.get("text") for part in content if _is_mapping(part)] if _is_list(content) else []
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _offered(request: Mapping[str, object]) -> frozenset[str]:
+    tools = request.get("tools")
+    functions = [tool.get("function") for tool in tools if _is_mapping(tool)] if _is_list(tools) else []
+    names = [function.get("name") for function in functions if _is_mapping(function)]
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _fill(text: str, groups: Mapping[str, str]) -> str:
+    # Only named groups are filled: JSON and jq in arguments keep their own braces.
+    return re.sub(r"\{(\w+)\}", lambda found: groups.get(found[1], found[0]), text)
+
+
+def _filled(value: object, groups: Mapping[str, str]) -> object:
+    if isinstance(value, str):
+        return _fill(value, groups)
+    if _is_list(value):
+        return [_filled(item, groups) for item in value]
+    if _is_mapping(value):
+        return {key: _filled(item, groups) for key, item in value.items()}
+    return value
+
+
+def _script(item: object, where: str) -> Script:
+    if not _is_mapping(item):
+        raise ConfigError(f"{where} is not a mapping; write name, when and steps.")
+    name = item.get("name")
+    if not isinstance(name, str) or not name:
+        raise ConfigError(f"{where} has no name; give it one as text.")
+    where = f"{where} ({name})"
+    _refuse_unknown(item, _SCRIPT_KEYS, where)
+    steps = item.get("steps")
+    if not _is_list(steps) or not steps:
+        raise ConfigError(f"{where} has no steps; write a list of answers.")
+    says, tools = _when(item.get("when"), where)
+    results = item.get("results", [])
+    if not _is_list(results) or not all(isinstance(result, str) for result in results):
+        raise ConfigError(f"{where}: results is not a list of regular expressions; write each in quotes.")
+    patterns = tuple(_pattern(str(result), f"{where}: results") for result in results)
+    turns = tuple(_step(step, f"{where} step {number}") for number, step in enumerate(steps, start=1))
+    return Script(name, turns, says, tools, patterns)
+
+
+def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
+    if item is None:
+        return re.compile(""), frozenset()
+    if not _is_mapping(item):
+        raise ConfigError(f"{where}: when is not a mapping; write says and tools under it.")
+    _refuse_unknown(item, _WHEN_KEYS, f"{where}: when")
+    says, tools = item.get("says", ""), item.get("tools", [])
+    if not isinstance(says, str):
+        raise ConfigError(f"{where}: when.says is not text; write a regular expression in quotes.")
+    if not _is_list(tools):
+        raise ConfigError(f"{where}: when.tools is not a list of tool names.")
+    names = [tool for tool in tools if isinstance(tool, str)]
+    if len(names) < len(tools):
+        raise ConfigError(f"{where}: when.tools is not a list of tool names.")
+    return _pattern(says, f"{where}: when.says"), frozenset(names)
+
+
+def _pattern(text: str, where: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ConfigError(f"{where} is not a regular expression: {error}.") from error
+
+
+def _step(item: object, where: str) -> Step:
+    if not _is_mapping(item):
+        raise ConfigError(f"{where} is not a mapping; write text or calls.")
+    _refuse_unknown(item, _STEP_KEYS, where)
+    text, calls = item.get("text", ""), item.get("calls", [])
+    if not isinstance(text, str):
+        raise ConfigError(f"{where}: text is not text; put it in quotes.")
+    if not _is_list(calls):
+        raise ConfigError(f"{where}: calls is not a list; write one '- tool_name: {{arguments}}' a line.")
+    if not text and not calls:
+        raise ConfigError(f"{where} has neither text nor calls; write at least one.")
+    return Step(text.strip(), tuple(_call(call, where) for call in calls))
+
+
+def _call(item: object, where: str) -> ScriptedCall:
+    if not _is_mapping(item) or len(item) != 1:
+        raise ConfigError(f"{where}: a call is one tool name with its arguments under it.")
+    tool, arguments = next(iter(item.items()))
+    if arguments is None:
+        return ScriptedCall(tool, {})
+    if not _is_mapping(arguments):
+        raise ConfigError(f"{where}: the arguments of {tool} are not a mapping from names; quote a name like on.")
+    if not _is_json(arguments):
+        raise ConfigError(f"{where}: an argument of {tool} is no JSON value; put dates and times in quotes.")
+    return ScriptedCall(tool, arguments)
+
+
+def _refuse_unknown(item: Mapping[str, object], known: frozenset[str], where: str) -> None:
+    unknown = sorted(str(key) for key in item if key not in known)
+    if unknown:
+        raise ConfigError(f"{where} has an unknown key {unknown[0]!r}; it may have {', '.join(sorted(known))}.")
+
+
+def _is_json(value: object) -> bool:
+    if _is_list(value):
+        return all(_is_json(item) for item in value)
+    if _is_mapping(value):
+        return all(_is_json(item) for item in value.values())
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _is_mapping(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict) and all(isinstance(key, str) for key in cast("dict[object, object]", value))

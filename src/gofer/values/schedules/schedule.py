@@ -1,0 +1,185 @@
+"""The times at which a schedule fires, next and last. They are nominal: the times that it is meant for.
+
+Wall clocks are read as EventBridge Scheduler does: an hour that spring skips is skipped, and of an hour that autumn
+repeats the first one counts. So nominal times only ever increase.
+"""
+
+import re
+import zoneinfo
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias, assert_never
+from zoneinfo import ZoneInfo
+
+from gofer.values.schedules.cron import Cron, next_wall, parse_cron, previous_wall
+from gofer.values.schedules.fields import NoSchedule
+
+Kind: TypeAlias = Literal["cron", "every", "at"]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Intervals are counted from here, so that every process has the same."""
+LONGEST = timedelta(days=366)
+"""The longest interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByCron:
+    """At the times of a cron expression, by the wall clock of a zone."""
+
+    cron: Cron
+    zone: ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """At regular intervals, whatever wall clocks say."""
+
+    count: int
+    unit: Literal["minute", "hour", "day"]
+
+    @property
+    def step(self) -> timedelta:
+        """The interval; a day is 24 hours."""
+        return (
+            self.count
+            * {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}[self.unit]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """At one time of the wall clock of a zone."""
+
+    wall: datetime
+    """Naive."""
+    zone: ZoneInfo
+
+
+Schedule: TypeAlias = ByCron | Every | Once
+
+_EVERY = re.compile(r"([1-9][0-9]{0,6}) +(minute|hour|day)s?", re.ASCII)
+_AT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:00)?", re.ASCII)
+_UNITS: dict[str, Literal["minute", "hour", "day"]] = {"minute": "minute", "hour": "hour", "day": "day"}
+
+
+def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
+    """A schedule as people write it: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
+
+    Raises NoSchedule.
+    """
+    match kind:
+        case "cron":
+            return ByCron(parse_cron(text), read_zone(zone))
+        case "every":
+            return _every(text)
+        case "at":
+            return _at(text, read_zone(zone))
+        case _:
+            assert_never(kind)
+
+
+def read_zone(name: str) -> ZoneInfo:
+    """A time zone by its name in the IANA database. Raises NoSchedule."""
+    try:
+        return ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise NoSchedule(f"`{name[:40]}` is no time zone.", "Write one such as `Europe/Berlin` or `UTC`.") from error
+
+
+def next_after(schedule: Schedule, time: datetime) -> datetime | None:
+    """The first nominal time after an aware time, in UTC; None when there is none any more."""
+    match schedule:
+        case Every() as every:
+            return EPOCH + every.step * ((time - EPOCH) // every.step + 1)
+        case Once(wall=wall, zone=zone):
+            return then if (then := _real(wall, zone)) is not None and then > time else None
+        case ByCron(cron=cron, zone=zone):
+            wall = _wall(time, zone)
+            while (found := next_wall(cron, wall)) is not None:
+                # In an hour that comes again, what follows on the wall clock has been before.
+                if (then := _real(found, zone)) is not None and then > time:
+                    return then
+                wall = found
+            return None
+        case _:
+            assert_never(schedule)
+
+
+def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
+    """The last nominal time before an aware time, in UTC; None when there was none."""
+    match schedule:
+        case Every() as every:
+            return EPOCH - every.step * ((EPOCH - time) // every.step + 1)
+        case Once(wall=wall, zone=zone):
+            return then if (then := _real(wall, zone)) is not None and then < time else None
+        case ByCron(cron=cron, zone=zone):
+            local = time.astimezone(zone)
+            # In an hour that comes again, all of it has been once.
+            repeated = (local.replace(fold=0).utcoffset() or timedelta()) - (local.utcoffset() or timedelta())
+            wall = local.replace(tzinfo=None, fold=0) + max(repeated, timedelta())
+            while (found := previous_wall(cron, wall)) is not None:
+                if (then := _real(found, zone)) is not None and then < time:
+                    return then
+                wall = found
+            return None
+        case _:
+            assert_never(schedule)
+
+
+def expression(schedule: Schedule) -> str:
+    """The ScheduleExpression of EventBridge Scheduler; its zone goes into ScheduleExpressionTimezone."""
+    match schedule:
+        case ByCron(cron=cron):
+            return f"cron({cron.text})"
+        case Every(count=count, unit=unit):
+            return f"rate({count} {unit}{'s' if count > 1 else ''})"
+        case Once(wall=wall):
+            return f"at({wall.isoformat(timespec='seconds')})"
+        case _:
+            assert_never(schedule)
+
+
+def zone_name(schedule: Schedule) -> str:
+    """The name of its time zone; UTC for intervals, which have none."""
+    return "UTC" if isinstance(schedule, Every) else schedule.zone.key
+
+
+def local(schedule: Schedule, time: datetime) -> datetime:
+    """An aware time by its wall clock."""
+    return time.astimezone(UTC if isinstance(schedule, Every) else schedule.zone)
+
+
+def _every(text: str) -> Every:
+    found = _EVERY.fullmatch(text.strip())
+    if found is None:
+        raise NoSchedule(f"`{text[:40]}` is no interval.", "Write `10 minutes`, `1 hour` or `7 days`.")
+    every = Every(int(found[1]), _UNITS[found[2]])
+    if every.step > LONGEST:
+        raise NoSchedule(f"`{text[:40]}` is longer than {LONGEST.days} days.", "Write a cron instead.")
+    return every
+
+
+def _at(text: str, zone: ZoneInfo) -> Once:
+    found = _AT.fullmatch(text.strip())
+    try:
+        wall = datetime.fromisoformat(f"{found[1]}T{found[2]}") if found else None
+    except ValueError:
+        wall = None
+    if wall is None or not 1970 <= wall.year <= 2199:
+        raise NoSchedule(
+            f"`{text[:40]}` is no date and time.", "Write `2026-12-01T09:00`, to the minute, with the zone in `zone`."
+        )
+    if _real(wall, zone) is None:
+        raise NoSchedule(f"`{text[:40]}` is skipped by the clocks of {zone.key}.", "Write a time that there is.")
+    return Once(wall, zone)
+
+
+def _wall(time: datetime, zone: ZoneInfo) -> datetime:
+    return time.astimezone(zone).replace(tzinfo=None, fold=0)
+
+
+def _real(wall: datetime, zone: ZoneInfo) -> datetime | None:
+    """The moment in UTC at which a wall clock first shows a time; None when it never does."""
+    # In UTC: two times of one zone are compared by their wall clocks, which is wrong where one comes again.
+    then = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    return then if _wall(then, zone) == wall else None

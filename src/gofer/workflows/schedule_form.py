@@ -1,0 +1,75 @@
+"""The form of `schedule:` in a workflow file, and the plain JSON that a scheduler needs of it."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from gofer.values.schedules.fields import NoSchedule
+from gofer.values.schedules.schedule import Kind, Schedule, parse
+from gofer.workflows.form_parts import Strict, mistake
+
+Missed = Literal["skip", "catch_up"]
+
+
+class ScheduleForm(Strict):
+    """`schedule:` in a workflow file: one of `cron`, `every` and `at`."""
+
+    cron: str | None = None
+    """Five fields as crontab counts (0 and 7 are Sunday), `0 9 * * 1-5`, or six as EventBridge counts (1 is Sunday),
+    `0 9 ? * 2-6 *`; names such as MON-FRI are the same in both."""
+    every: str | None = None
+    """An interval: `10 minutes`, `1 hour`, `7 days`."""
+    at: str | None = None
+    """One time: `2026-12-01T09:00`."""
+    zone: str | None = None
+    """The time zone of `cron` and `at`: `Europe/Berlin`; without it UTC."""
+    missed: Missed = "skip"
+    """What becomes of times at which Gofer did not run: nothing, or one run for all of them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_its_key(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        raise mistake("A schedule is one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`.")
+
+    @model_validator(mode="after")
+    def _one_schedule(self) -> "ScheduleForm":
+        if len([text for text in (self.cron, self.every, self.at) if text is not None]) != 1:
+            raise mistake("A schedule is one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`.")
+        if self.every is not None and self.zone is not None:
+            raise mistake("An interval is the same in every time zone.", "Remove `zone`, or write a `cron`.")
+        try:
+            self.schedule()
+        except NoSchedule as error:
+            raise mistake(error.message, error.hint) from error
+        return self
+
+    def schedule(self) -> Schedule:
+        """The schedule it stands for."""
+        kind, text = self._written()
+        return parse(kind, text, self.zone or "UTC")
+
+    def compiled(self) -> dict[str, object]:
+        """Plain JSON, for whoever fires it."""
+        kind, text = self._written()
+        return {"kind": kind, "text": text, "zone": self.zone or "UTC", "missed": self.missed}
+
+    def _written(self) -> tuple[Kind, str]:
+        if self.cron is not None:
+            return "cron", self.cron
+        return ("every", self.every) if self.every is not None else ("at", self.at or "")
+
+
+def _guessed(text: str) -> str:
+    """Return the key and the value that a text behind `schedule:` was probably meant as."""
+    word = " ".join(text.split())[:80]
+    interval = word.lower().removeprefix("every ")
+    guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", word)]
+    for kind, written in guesses:
+        try:
+            parse(kind, written)
+        except NoSchedule:
+            continue
+        return f'{kind}: "{written}"'
+    return "every: 10 minutes"

@@ -1,0 +1,195 @@
+"""What may stand behind `webhook:` in a workflow file, and what does ingress need of it?
+
+The form below is compiled to plain JSON when Gofer is deployed; `triggers.hook` reads that.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from gofer.values.canonical_json import as_list, as_object
+from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import read_text
+from gofer.workflows.form_parts import Number, Strict, mistake
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
+_HEADER = re.compile(r"[a-z0-9_-]{1,100}", re.ASCII | re.IGNORECASE)
+
+
+def _checked_name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise mistake(f"`{value[:40]}` is no name for a webhook.", "Use a-z, 0-9 and `-`, such as `new-hire`.")
+    return value
+
+
+def _checked_header(value: str) -> str:
+    if not _HEADER.fullmatch(value):
+        raise mistake(f"`{value[:40]}` is no name of a header.", "Write one such as `X-Signature`.")
+    return value
+
+
+def _checked_key(value: str) -> str:
+    return value if value.startswith("/") else _checked_header(value)
+
+
+HookName = Annotated[str, AfterValidator(_checked_name)]
+HeaderName = Annotated[str, AfterValidator(_checked_header)]
+Algorithm = Literal["RS256", "ES256", "HS256"]
+
+
+class Plain(Strict):
+    """Nothing more to say."""
+
+
+class HmacForm(Strict):
+    """How a service signs, where it has a way of its own."""
+
+    header: HeaderName
+    """The header with the signature."""
+    prefix: str = ""
+    """What stands before the signature in its header, such as `sha256=`."""
+    encoding: Literal["hex", "base64"] = "hex"
+    """How the signature is written."""
+    algorithm: Literal["sha256", "sha512"] = "sha256"
+    """Its hash."""
+    template: str = "{body}"
+    """What is signed: text with `{body}` once, and `{timestamp}` where the time is signed."""
+    timestamp_header: HeaderName | None = None
+    """The header with the time in unix seconds; with it a signature is good for five minutes."""
+
+    @model_validator(mode="after")
+    def _template(self) -> "HmacForm":
+        if self.template.count("{body}") != 1:
+            raise mistake("The template does not hold `{body}` once.", 'Write one such as "{timestamp}.{body}".')
+        if ("{timestamp}" in self.template) != (self.timestamp_header is not None):
+            raise mistake(
+                "`{timestamp}` in the template and `timestamp_header` go together.", "Write both of them, or neither."
+            )
+        return self
+
+
+class JwtForm(Strict):
+    """Which JWTs open a hook."""
+
+    issuer: str = Field(min_length=1)
+    """The `iss` of its tokens."""
+    audience: str = Field(min_length=1)
+    """What their `aud` must hold."""
+    algorithms: tuple[Algorithm, ...] = Field(default=("RS256",), min_length=1)
+    """RS256 and ES256 with `jwks`, or HS256 alone with a secret."""
+    jwks: object = None
+    """The issuer's public keys: the name of a .json file beside this one, or `{keys: […]}`."""
+    leeway: Number = Field(default=60, ge=0, le=600)
+    """Seconds by which clocks may differ."""
+
+    @model_validator(mode="after")
+    def _keys(self) -> "JwtForm":
+        if "HS256" in self.algorithms and (len(self.algorithms) > 1 or self.jwks is not None):
+            raise mistake(
+                "HS256 has a secret and the others have public keys.", "Write `algorithms: [HS256]` without `jwks`."
+            )
+        if "HS256" not in self.algorithms and self.jwks is None:
+            raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file beside this one.")
+        if not isinstance(self.jwks, str | dict | None):
+            raise mistake("`jwks` is neither a file nor a mapping.", "Write `jwks: keys.json`, or `{keys: […]}`.")
+        return self
+
+
+class AuthForm(Strict):
+    """How a caller proves who it is: one of these."""
+
+    standard: Plain | None = None
+    """Standard Webhooks: id, time and body are signed."""
+    bearer: Plain | None = None
+    """The secret itself, as `Authorization: Bearer <secret>`."""
+    hmac: HmacForm | None = None
+    """A signature in a header, of a form of its own."""
+    jwt: JwtForm | None = None
+    """A JWT of an issuer, as `Authorization: Bearer <token>`."""
+
+    @model_validator(mode="after")
+    def _one(self) -> "AuthForm":
+        if len([form for form in (self.standard, self.bearer, self.hmac, self.jwt) if form is not None]) != 1:
+            raise mistake("A webhook has one way to prove who calls.", f"Write {_WAYS}.")
+        return self
+
+
+_WAYS = "`standard`, `bearer`, `{hmac: {…}}` or `{jwt: {…}}`"
+
+
+def _auth(value: object) -> object:
+    if isinstance(value, str):
+        if value not in ("standard", "bearer"):
+            raise mistake(f"`{value[:40]}` is no way to prove who calls.", f"Write {_WAYS}.")
+        return {value: {}}
+    return value
+
+
+class WebhookForm(Strict):
+    """`webhook:` in a workflow file: `POST /hooks/<name>` starts the workflow."""
+
+    name: HookName
+    """The end of its path: a-z, 0-9 and `-`."""
+    auth: Annotated[
+        AuthForm, BeforeValidator(_auth, json_schema_input_type=Literal["standard", "bearer"] | AuthForm)
+    ] = AuthForm(standard=Plain())
+    """How a caller proves who it is."""
+    key: Annotated[str, AfterValidator(_checked_key)] | None = None
+    """What tells one call from another: a JSON pointer into the body (`/id`), or the name of a header."""
+    private: bool = False
+    """Whether its runs stay out of lists that people see."""
+
+
+def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object]:
+    """Plain JSON of all hooks by name, from the workflow files that name them.
+
+    Raises ConfigError for a file of keys that cannot be read, and when two files say different things of one hook.
+    """
+    compiled: dict[str, object] = {}
+    first: dict[str, Path] = {}
+    for path, form in found:
+        value = _compiled(form, path.parent)
+        if form.name in compiled and compiled[form.name] != value:
+            told = f"{first[form.name].name} says something else of the webhook {form.name}"
+            raise ConfigError(f"{path}: {told}; write the same `auth`, `key` and `private` in both.")
+        first.setdefault(form.name, path)
+        compiled[form.name] = value
+    return compiled
+
+
+def _compiled(form: WebhookForm, folder: Path) -> dict[str, object]:
+    return {"auth": _compiled_auth(form.auth, folder), "key": form.key or "", "private": form.private}
+
+
+def _compiled_auth(auth: AuthForm, folder: Path) -> dict[str, object]:
+    if auth.hmac is not None:
+        form = auth.hmac
+        headers = {"header": form.header.lower(), "timestamp_header": (form.timestamp_header or "").lower()}
+        return {"kind": "hmac", **form.model_dump(), **headers}
+    if auth.jwt is not None:
+        form = auth.jwt
+        named = {"issuer": form.issuer, "audience": form.audience, "leeway": form.leeway}
+        keys = _keys(form.jwks, folder)
+        return {"kind": "jwt", **named, "algorithms": list(form.algorithms), "keys": keys}
+    return {"kind": "bearer" if auth.bearer is not None else "standard"}
+
+
+def _keys(jwks: object, folder: Path) -> list[Mapping[str, object]]:
+    """The keys of a JWKS, inline or in a file."""
+    where = str(folder / jwks) if isinstance(jwks, str) else "jwks"
+    if isinstance(jwks, str):
+        text, _ = read_text(folder / jwks)
+        if text is None:
+            raise ConfigError(f"The keys {where} cannot be read as text; save the issuer's JWKS there.")
+        try:
+            jwks = cast(object, json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{where} is not JSON; save the issuer's JWKS there.") from error
+    keys = [as_object(key) for key in as_list(as_object(jwks).get("keys"))]
+    if jwks is not None and not keys:
+        raise ConfigError(f"{where} holds no `keys`; save the issuer's JWKS there.")
+    return keys

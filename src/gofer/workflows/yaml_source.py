@@ -1,0 +1,214 @@
+"""The values of a YAML file and their places.
+
+Values are what a person sees: keys are text, `2026-01-01` and `1:30` are text, `yes` and `no` are true and false as
+YAML 1.1 has it. Anchors, tags, deep nesting and large files are refused before anything is built from them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+import yaml
+from yaml.reader import Reader
+
+from gofer.values.canonical_json import as_object
+from gofer.workflows.file_text import after, read_text
+from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.yaml_syntax import explain_error
+
+DEPTH_LIMIT = 20
+"""Levels of nesting; the format needs four."""
+_WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,29})")
+_DECIMAL = re.compile(r"[-+]?([0-9][0-9_]{0,29})?\.[0-9_]{0,30}([eE][-+][0-9]{1,3})?|[-+]?\.(inf|nan)", re.IGNORECASE)
+_TAG = "tag:yaml.org,2002:"
+
+Loc = tuple[int | str, ...]
+"""The way to a value: keys and positions from the top of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was read: its value, where everything stands, and what is wrong with it so far."""
+
+    file: Path
+    lines: Sequence[str] = ()
+    """The lines of the file, as they are written."""
+    value: object = None
+    """Plain JSON-like data; None when the file is not YAML."""
+    values: Mapping[Loc, Place] = field(default_factory=dict[Loc, Place])
+    """Where each value begins."""
+    keys: Mapping[Loc, Place] = field(default_factory=dict[Loc, Place])
+    """Where each key begins."""
+    words: Mapping[Loc, str] = field(default_factory=dict[Loc, str])
+    """How each scalar is written, without quotes."""
+    mistakes: tuple[Mistake, ...] = ()
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """The file as keys and values; none when it is no mapping."""
+        return as_object(self.value)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether the file is a mapping at all."""
+        return isinstance(self.value, dict)
+
+    def known(self, path: Loc) -> Loc:
+        """The part of a way that exists in the file."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return path
+
+    def place(self, path: Loc) -> Place:
+        """Where a value stands, or the nearest thing around it."""
+        return self.values.get(self.known(path), START)
+
+    def key(self, path: Loc) -> Place:
+        """Where a key stands, or the nearest thing around it."""
+        return self.keys.get(path) or self.place(path)
+
+    def line(self, place: Place) -> str:
+        """The line of a place, as it is written."""
+        return self.lines[place.line - 1] if place.line <= len(self.lines) else ""
+
+
+def read_source(file: Path) -> Source:
+    """The file as values with their places; what is wrong with it as YAML stands in its mistakes."""
+    text, mistakes = read_text(file)
+    if text is None:
+        return Source(file, mistakes=tuple(mistakes))
+    return _source(file, text, tuple(mistakes))
+
+
+@lru_cache(maxsize=256)
+def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
+    """What a text says. Whoever checks a file reads it, and whoever loads it reads it again."""
+    lines = text.splitlines()
+    refused = _refuse(file, text)
+    if refused:
+        return Source(file, lines, mistakes=(*mistakes, *refused))
+    reader = _Reader(file)
+    node = cast(yaml.Node | None, yaml.compose(text, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    value = None if node is None else reader.read(node, ())
+    return Source(file, lines, value, reader.values, reader.keys, reader.words, (*mistakes, *reader.mistakes))
+
+
+def _refuse(file: Path, text: str) -> list[Mistake]:
+    """What makes it unsafe or impossible to build values from the text."""
+    if odd := Reader.NON_PRINTABLE.search(text):
+        place = after(text[: odd.start()])
+        message = f"The character U+{ord(odd[0]):04X} cannot stand in YAML."
+        return [Mistake(file, place, "control-character", message, "Remove it.")]
+    mistakes: list[Mistake] = []
+    try:
+        documents, depth = 0, 0
+        for event in events(text):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            documents += isinstance(event, yaml.DocumentStartEvent)
+            found = _unwanted(event, depth, documents)
+            if found:
+                mark = cast(yaml.Mark, event.start_mark)
+                mistakes.append(Mistake(file, Place(mark.line + 1, mark.column + 1), *found))
+            if depth > DEPTH_LIMIT:
+                break
+    except (yaml.YAMLError, ValueError) as error:
+        mistakes.append(explain_error(file, text, error))
+    return mistakes
+
+
+def events(text: str) -> Iterator[yaml.Event]:
+    """What a YAML text is made of, in its order. Raises yaml.YAMLError, ValueError where it is none."""
+    parser = yaml.CSafeLoader(text)
+    while event := parser.get_event():
+        yield event
+
+
+def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str, str] | None:
+    match event:
+        case yaml.AliasEvent(anchor=name):
+            return (
+                "anchor",
+                f"`*{name[:80]}` is an alias.",
+                "Write the value itself, or quote it if the asterisk is meant.",
+            )
+        case yaml.NodeEvent(anchor=str(name)):
+            return "anchor", f"`&{name[:80]}` is an anchor.", "Remove it, or quote the value if the ampersand is meant."
+        case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
+            return "tag", f"`{tag.replace(_TAG, '!!')[:80]}` is a tag.", "Remove it; quote the value if it is text."
+        case yaml.CollectionStartEvent() if depth > DEPTH_LIMIT:
+            return "too-deep", f"The values are nested deeper than {DEPTH_LIMIT} levels.", "Write them flat."
+        case yaml.DocumentStartEvent() if documents > 1:
+            return "not-yaml", "A second document begins here, after `---`.", "Use one file for each workflow."
+        case _:
+            return None
+
+
+class _Reader:
+    """Builds plain values and notes where they stand. Its nodes are known to be few and shallow."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.values: dict[Loc, Place] = {}
+        self.keys: dict[Loc, Place] = {}
+        self.words: dict[Loc, str] = {}
+        self.mistakes: list[Mistake] = []
+
+    def read(self, node: yaml.Node, path: Loc) -> object:
+        """The value of a node."""
+        self.values[path] = _place(node)
+        match node:
+            case yaml.MappingNode():
+                return self._mapping(node, path)
+            case yaml.SequenceNode():
+                return [self.read(item, (*path, at)) for at, item in enumerate(node.value)]
+            case _:
+                self.words[path] = str(node.value)
+                return _scalar(node)
+
+    def _mapping(self, node: yaml.MappingNode, path: Loc) -> dict[str, object]:
+        result: dict[str, object] = {}
+        for key, value in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            if not name:
+                self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", *_no_key(key)))
+            elif name in result:
+                first = self.keys[*path, name]
+                message = f"The key `{name[:80]}` stands here again; it was set in line {first.line}."
+                self.mistakes.append(Mistake(self._file, _place(key), "duplicate-key", message, "Keep one of them."))
+            else:
+                self.keys[*path, name] = _place(key)
+                result[name] = self.read(value, (*path, name))
+        return result
+
+
+def _no_key(key: object) -> tuple[str, str]:
+    match key:
+        case yaml.MappingNode():
+            return "A key is a mapping.", "Write `key: value`; nothing fills in `{{ … }}` in these files."
+        case yaml.SequenceNode():
+            return "A key is a list.", "Write `key: value`."
+        case _:
+            return "A key has no name.", "Write `key: value`."
+
+
+def _place(node: yaml.Node) -> Place:
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _scalar(node: yaml.Node) -> object:
+    """What a scalar means, for people: what only a programmer would take for a number or a date is text."""
+    word = str(node.value)
+    match node.tag.removeprefix(_TAG):
+        case "null":
+            return None
+        case "bool":
+            return word.lower() in ("yes", "true", "on")
+        case "int" if _WHOLE.fullmatch(word):
+            return int(word)
+        case "float" if _DECIMAL.fullmatch(word):
+            return float(word.lower().replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+        case _:
+            return word

@@ -1,0 +1,173 @@
+"""Sentences about errors of the YAML parser: what is wrong, and what to write instead."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from gofer.workflows.file_text import after
+from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.template_marks import templates
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'", re.DOTALL)
+_COMMENT = re.compile(r"#[^\n]*")
+_NAME = re.compile(r"(?:#(?=[^\s#][^\n]*[,\]}])|:(?=[^\s,\]}:])|@)[^,\]}\n]*")
+"""A channel, an emoji or a handle: it ends with a comma."""
+_TEXT = re.compile(r"[*%`|>](?:[^,\]}\n]|,(?! ))*")
+"""A pattern or a cron expression, which may hold commas."""
+_KEY = re.compile(r"([A-Za-z_][\w.-]*: )\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Unquoted:
+    """A value that needs quotes."""
+
+    place: Place
+    key: str
+    """The key that it stands behind, with its colon and a space; empty in a list."""
+    value: str
+
+    @property
+    def message(self) -> str:
+        """What YAML makes of it."""
+        match self.value[0]:
+            case "#":
+                return f"YAML reads `{self.value[:80]}` and the rest of its line as a comment."
+            case ":":
+                return f"YAML reads the colons of `{self.value[:80]}` as marks of its own."
+            case "`":
+                return "A value cannot begin with ``."
+            case sign:
+                return f"A value cannot begin with `{sign}`."
+
+    @property
+    def hint(self) -> str:
+        """What to write instead."""
+        escaped = self.value[:200].replace("\\", "\\\\").replace('"', '\\"')
+        return f'Write `{self.key}"{escaped}"`.'
+
+
+def first_unquoted(text: str) -> Unquoted | None:
+    """Return the first value in brackets that needs quotes and has none; each character is looked at once."""
+    depth = 0
+    at = 0
+    last = "\n"
+    while at < len(text):
+        char = text[at]
+        spaced = not at or text[at - 1].isspace()
+        # A value begins behind a bracket, a comma or a new line, and behind a colon or a dash with a space.
+        begins = last in "[{,\n" or (last in ":-" and spaced)
+        if depth and begins and (odd := _NAME.match(text, at) or _TEXT.match(text, at)):
+            return _unquoted(text, odd)
+        if (spaced and (skipped := _COMMENT.match(text, at))) or (begins and (skipped := _QUOTED.match(text, at))):
+            at = skipped.end()
+            last = char
+            continue
+        if char in "[{" and (depth or begins):
+            depth += 1
+        elif char in "]}" and depth:
+            depth -= 1
+        if char == "\n" or not char.isspace():
+            last = char
+        at += 1
+    return None
+
+
+def _unquoted(text: str, found: re.Match[str]) -> Unquoted:
+    line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    (key,) = _KEY.findall(line) or [""]
+    return Unquoted(after(text[: found.start()]), key, found[0].rstrip())
+
+
+_PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<value>.*?)\s*")
+_HOLDS_KEY = re.compile(r":(\s|$)")
+_BRACKETS = {"[": "]", "{": "}"}
+
+Words = tuple[Rule, str, str]
+
+
+def explain_error(file: Path, text: str, error: Exception) -> Mistake:
+    """The sentence for an error of PyYAML."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` a line.")
+    lines = text.splitlines()
+    at = Place(error.problem_mark.line + 1, error.problem_mark.column + 1)
+    unquoted = first_unquoted(text)
+    if unquoted and (unquoted.place.line, unquoted.place.column) <= (at.line, at.column):
+        return Mistake(file, unquoted.place, "not-yaml", unquoted.message, unquoted.hint)
+    opened = error.context_mark
+    begun = Place(opened.line + 1, opened.column + 1) if opened else at
+    line = lines[at.line - 1] if at.line <= len(lines) else ""
+    problem = error.problem or ""
+    context = error.context or ""
+    if "\t" in line[: at.column] and not line[: at.column - 1].strip():
+        return Mistake(file, at, "tab", "A tab stands at the beginning of the line.", "Indent with two spaces instead.")
+    if "quoted scalar" in context and "end of stream" in problem:
+        return Mistake(file, begun, "not-yaml", "The quote that opens here is never closed.", "Close it.")
+    if "could not find expected ':'" in problem:
+        hint = "Write a colon and a space behind its key."
+        return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
+    if "flow" in context and "did not find" in problem:
+        # The parser stops behind the dollar of a mark such as `${{ secrets.X }}`.
+        for begins, message, hint in templates(line):
+            if begins == at.column - 2:
+                return Mistake(file, Place(at.line, begins + 1), "template", message, hint)
+        return Mistake(file, begun, *_unclosed(text, begun))
+    return Mistake(file, at, *_in_line(problem, context, line, at.column))
+
+
+def _unclosed(text: str, begun: Place) -> Words:
+    line = text.splitlines()[begun.line - 1 : begun.line]
+    opened = "".join(line)[begun.column - 1 : begun.column]
+    if opened not in _BRACKETS:
+        return "not-yaml", "A bracket that opens before this is not closed.", "Close it with `]` or `}`."
+    message = f"The `{opened}` that opens here is not closed, or a comma is missing behind it."
+    return "not-yaml", message, f"Write commas between the items and `{_BRACKETS[opened]}` at the end."
+
+
+def _in_line(problem: str, context: str, line: str, column: int) -> Words:
+    """What is wrong within one line."""
+    char = line[column - 1 : column]
+    if "mapping values are not allowed" in problem:
+        return _colon(line)
+    if "cannot start any token" in problem or "node content" in problem:
+        return "not-yaml", f"A value cannot begin with `{char}`.", _quoted(line)
+    if "alphabetic or numeric character" in problem:
+        return "not-yaml", "A value cannot begin with `*` or `&`.", _quoted(line)
+    if "unknown escape" in problem:
+        hint = "Use single quotes, in which a backslash is a backslash."
+        return "not-yaml", "Double quotes give a backslash a meaning, and this one has none.", hint
+    if "block sequence entries are not allowed" in problem:
+        return "not-yaml", "A list begins behind its key.", "Begin it on the next line, or write it as `[a, b]`."
+    if "did not find expected" in problem and "block" in context:
+        return _misplaced(line, column)
+    words = " ".join(f"{context} {problem}".split())
+    return "not-yaml", f"The file is not YAML: {words}.", "Write one `key: value` a line."
+
+
+def _colon(line: str) -> Words:
+    pair = _PAIR.fullmatch(line)
+    if pair and _HOLDS_KEY.search(pair["value"]):
+        message = (
+            f"The value of `{pair['key']}` holds a colon before a space or at its end, and YAML reads it as a key."
+        )
+        return "not-yaml", message, _quoted(line)
+    message = "A key stands where the value before it goes on."
+    return "not-yaml", message, "Begin it in the same column as the keys around it, with `: ` behind each."
+
+
+def _misplaced(line: str, column: int) -> Words:
+    if line[: column - 1].strip():
+        return "not-yaml", "More text stands behind a value that has ended.", "Put all of the value between two quotes."
+    message = "The line begins in another column than the lines it belongs to."
+    return "not-yaml", message, "Begin keys of one mapping, and items of one list, in the same column."
+
+
+def _quoted(line: str) -> str:
+    """The line as it should be: its value in quotes."""
+    pair = _PAIR.fullmatch(line)
+    if pair is None or len(line) > 200:
+        return "Put the value in double quotes."
+    value = pair["value"].replace("\\", "\\\\").replace('"', '\\"')
+    return f'Quote the value: `{pair["key"]}: "{value}"`.'
