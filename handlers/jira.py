@@ -1,6 +1,6 @@
 """The function at /jira/webhook."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import door
+from gofer.app.functions.receiver import receiver
 
-handler = door(stand(), "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
+handler = receiver(stand(), "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")

@@ -1,6 +1,6 @@
 """The function at /notion/webhook."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import door
+from gofer.app.functions.receiver import receiver
 
-handler = door(stand(), "NOTION_WEBHOOK_SECRET", "NOTION_BOT_ID")
+handler = receiver(stand(), "NOTION_WEBHOOK_SECRET", "NOTION_BOT_ID")

@@ -1,6 +1,6 @@
 """The function at /hooks/<name>."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.webhook import hooks_door
+from gofer.app.functions.webhook import webhook_receiver
 
-handler = hooks_door(stand())
+handler = webhook_receiver(stand())

@@ -11,7 +11,7 @@ import httpx2
 
 import loopback
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
-from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
 from gofer.app.settings import Settings, read_settings
 from gofer.engine.effects import Patience
 from gofer.journal.coordination import UNFINISHED, Head
@@ -36,18 +36,18 @@ def settings(folder: Path, **environment: str) -> Settings:
 class Company:
     """A running Gofer and its world."""
 
-    laptop: Laptop
+    embedded: EmbeddedStack
     http: httpx2.AsyncClient
 
     @property
     def slack(self) -> SlackSimulator:
-        assert self.laptop.simulated.slack is not None
-        return self.laptop.simulated.slack
+        assert self.embedded.simulated.slack is not None
+        return self.embedded.simulated.slack
 
     @property
     def slack_url(self) -> str:
         """Where the simulated Slack has its pages."""
-        return self.laptop.simulated.urls["slack"]
+        return self.embedded.simulated.urls["slack"]
 
     async def ask(self, text: str, channel: str = "deploys", thread: Message | None = None) -> Message:
         """A colleague writes to a channel; `@Gofer` is a mention."""
@@ -70,22 +70,22 @@ class Company:
         await self.slack.settled()
         async with asyncio.timeout(60):
             while True:
-                heads = await self.laptop.state.store.heads(1000, private=True)
+                heads = await self.embedded.state.store.heads(1000, private=True)
                 if len(heads) >= runs and all(head.status not in UNFINISHED for head in heads):
                     await asyncio.sleep(0.05)
                     return sorted(
-                        await self.laptop.state.store.heads(1000, private=True), key=lambda head: head.accepted_at
+                        await self.embedded.state.store.heads(1000, private=True), key=lambda head: head.accepted_at
                     )
                 await asyncio.sleep(0.01)
 
     async def journal(self, run: str) -> Sequence[Recorded]:
-        return await read_journal(run, self.laptop.state.store, self.laptop.state.blobs)
+        return await read_journal(run, self.embedded.state.store, self.embedded.state.blobs)
 
     async def entries(self, run: str) -> Sequence[Entry]:
         return [recorded.entry for recorded in await self.journal(run)]
 
     async def get(self, path: str) -> httpx2.Response:
-        return await self.http.get(self.laptop.url + path)
+        return await self.http.get(self.embedded.url + path)
 
 
 @asynccontextmanager
@@ -104,18 +104,18 @@ async def company(
     chosen, world = settings(folder, **environment), world or demo_world()
     async with (
         loopback.client() as http,
-        open_laptop(chosen, root, world=world, scripts=scripts, bounds=bounds) as laptop,
+        open_embedded(chosen, root, world=world, scripts=scripts, bounds=bounds) as embedded,
     ):
         if not work:
-            yield Company(laptop, http)
+            yield Company(embedded, http)
             return
         tools = {
-            name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in laptop.worker.services.tools.items()
+            name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in embedded.worker.services.tools.items()
         }
-        before = laptop.worker.services
+        before = embedded.worker.services
         services = replace(before, patience=PATIENCE, tools=tools, model=model or before.model)
-        async with working(replace(laptop.worker, services=services)):
-            yield Company(laptop, http)
+        async with working(replace(embedded.worker, services=services)):
+            yield Company(embedded, http)
 
 
 async def ask_about_the_decision(made: Company) -> Message:

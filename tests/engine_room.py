@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.engine import script
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Links, Services
@@ -83,7 +83,7 @@ class Room:
     limits: Limits = field(default_factory=Limits)
     patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
     http: Http | None = None
-    term: Term | None = None
+    deadline: Deadline | None = None
     models: tuple[str, ...] = ("m",)
     output: object = None
     script: str = ""
@@ -159,7 +159,7 @@ class Room:
         if not await self.store.frames("run1"):
             await claimed(self.store, outside=services.outside)
         journal, entries = await open_journal("run1", self.store, self.blobs, Pen(owner, services.outside))
-        step = Step(journal, services, entries, self.term or Term(self.clock))
+        step = Step(journal, services, entries, self.deadline or Deadline(self.clock))
         step.note(RunOwned())
         if step.progress.started is None:
             step.note(RunStarted("bundle", private=False))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gofer.journal.frames import open_alone
 from gofer.journal.seal import KEY_BYTES, Seal
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 READER = """
 import sqlite3, sys
@@ -49,7 +49,7 @@ def opens(raw: bytes, run: str, n: int, frame: bytes) -> bool:
 def _opens(key: bytes, run: str, n: int, frame: bytes) -> bool:
     try:
         open_alone(n, frame, Seal(run, key))
-    except (Damaged, ValueError):
+    except (Corrupt, ValueError):
         return False
     return True
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest
 from gofer.sources.webhook.hook import Hook
-from gofer.sources.webhook.receiver import JwtProofs, webhook_doors
+from gofer.sources.webhook.receiver import JwtProofs, webhook_receivers
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -56,11 +56,13 @@ class Reception:
 
     def __post_init__(self) -> None:
         queue = MemoryQueue(self.clock)
-        doors, routes = (
-            webhook_doors(self.hooks, self.jwt),
+        receivers, routes = (
+            webhook_receivers(self.hooks, self.jwt),
             read_routes({kind: [(name, {}) for name in names] for kind, names in self.workflows.items()}),
         )
-        self.ingress = Ingress(doors, routes, self.store, MemoryBlobs(), queue, Secret("key"), make_outside(self.clock))
+        self.ingress = Ingress(
+            receivers, routes, self.store, MemoryBlobs(), queue, Secret("key"), make_outside(self.clock)
+        )
 
     async def send(self, body: bytes, headers: Headers = (), name: str = "new-hire") -> int:
         """The status that a call gets."""

@@ -23,7 +23,7 @@ from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
@@ -50,18 +50,18 @@ class CountingQueue(MemoryQueue):
 
     def lose(self) -> None:
         """Forgets every ring."""
-        self._rings.clear()
+        self._queued.clear()
 
     heard = 0
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
-        bells = await super().receive(limit, visibility, wait)
-        self.heard += len(bells)
-        return bells
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        queue_messages = await super().receive(limit, visibility, wait)
+        self.heard += len(queue_messages)
+        return queue_messages
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         self.extended += 1
-        await super().extend(bell, visibility)
+        await super().extend(queue_message, visibility)
 
 
 class Lost(BaseException):
@@ -165,13 +165,13 @@ class Office:
     async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
         await claimed(self.store, run)
         await self.store.create_head(Head(run, "answer-here", CONVERSATION, accepted_at, private=private))
-        await self.queue.ring(run)
+        await self.queue.enqueue(run)
 
     async def hear(self) -> int:
         """Answers every bell that rings now; gives how many there were."""
-        bells = await self.queue.receive(100, 120, 0)
-        await asyncio.gather(*(self.worker.answer(bell) for bell in bells))
-        return len(bells)
+        queue_messages = await self.queue.receive(100, 120, 0)
+        await asyncio.gather(*(self.worker.answer(queue_message) for queue_message in queue_messages))
+        return len(queue_messages)
 
     async def started(self) -> RunStarted:
         """What a run of the workflow says that started, with its bundle stored."""
@@ -182,8 +182,10 @@ class Office:
 
     async def hear_lost(self) -> Sequence[object]:
         """As `hear`, for workers that may be lost; gives what became of each."""
-        bells = await self.queue.receive(100, 120, 0)
-        return await asyncio.gather(*(self.worker.answer(bell) for bell in bells), return_exceptions=True)
+        queue_messages = await self.queue.receive(100, 120, 0)
+        return await asyncio.gather(
+            *(self.worker.answer(queue_message) for queue_message in queue_messages), return_exceptions=True
+        )
 
     def grant(self, *tools: str) -> None:
         """Lets the model of the workflow use some tools."""

@@ -82,4 +82,4 @@ async def quiet(made: Company) -> Sequence[Head]:
     """What runs there are when nothing is under way."""
     await made.slack.settled()
     await asyncio.sleep(0.1)
-    return await made.laptop.state.store.heads(100, private=True)
+    return await made.embedded.state.store.heads(100, private=True)

@@ -28,18 +28,18 @@ Act = Callable[[Company], Awaitable[object]]
 
 
 def jira(made: Company) -> JiraSimulator:
-    assert made.laptop.simulated.jira is not None
-    return made.laptop.simulated.jira
+    assert made.embedded.simulated.jira is not None
+    return made.embedded.simulated.jira
 
 
 def github(made: Company) -> GitHubSimulator:
-    assert made.laptop.simulated.github is not None
-    return made.laptop.simulated.github
+    assert made.embedded.simulated.github is not None
+    return made.embedded.simulated.github
 
 
 def notion(made: Company) -> NotionSimulator:
-    assert made.laptop.simulated.notion is not None
-    return made.laptop.simulated.notion
+    assert made.embedded.simulated.notion is not None
+    return made.embedded.simulated.notion
 
 
 def last(made: Company, channel: str, words: str) -> Message:
@@ -78,12 +78,12 @@ async def ask_in_jira(made: Company) -> None:
 
 async def strike_nine(made: Company, nominal: datetime = MONDAY) -> None:
     """The time of the digest comes."""
-    await Outsiders(made.laptop).fire("weekly-digest", nominal)
+    await Outsiders(made.embedded).fire("weekly-digest", nominal)
 
 
 async def hire(made: Company, body: Mapping[str, object] = HIRE) -> int:
     """The HR system calls; gives the status."""
-    return await Outsiders(made.laptop).call("new-hire", json.dumps(body).encode())
+    return await Outsiders(made.embedded).call("new-hire", json.dumps(body).encode())
 
 
 async def merge(made: Company) -> None:

@@ -141,9 +141,9 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
             people = SlackPeople(SlackWeb("https://slack.test/api/", Secret("xoxb-simulated"), odd))
             openid = SlackOpenId(people, slack.openid.client_id, Secret(slack.openid.client_secret), PAGES)
             counted: list[str] = []
-            door = sign_in(openid, make_outside(clock), store, KEY, lambda refused: counted.append(refused.code))
-            pages = Pages(store, blobs, catalog, clock, door.readers)
-            app = Starlette(routes=[*door.routes(), *door.guard(pages.routes())])
+            receiver = sign_in(openid, make_outside(clock), store, KEY, lambda refused: counted.append(refused.code))
+            pages = Pages(store, blobs, catalog, clock, receiver.readers)
+            app = Starlette(routes=[*receiver.routes(), *receiver.guard(pages.routes())])
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PAGES) as gofer:
                 yield Browser(gofer, slack_web, slack, clock, odd, store, counted)
 

@@ -11,7 +11,7 @@ from company import PATIENCE, ROOT, Company, settings
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.socket_mode import connected
-from gofer.app.embedded.stack import open_laptop, working
+from gofer.app.embedded.stack import open_embedded, working
 from gofer.journal.store import Store
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
@@ -66,11 +66,11 @@ async def office(
         tokens = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
         given = {"SLACK_API_URL": api, "OPENAI_BASE_URL": f"{model}/v1", **tokens}
         chosen = settings(folder, **given, **environment)
-        async with open_laptop(chosen, ROOT) as laptop:
-            store = Reluctant(laptop.state.store, refusals or 0)
+        async with open_embedded(chosen, ROOT) as embedded:
+            store = Reluctant(embedded.state.store, refusals or 0)
             if refusals is None:
                 store.open.set()
-            ingress = replace(laptop.ingress, store=store)
-            worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
-            async with working(worker), connected(laptop.settings, ingress.hear, ping=0.1):
-                yield Company(replace(laptop, simulated=Simulated(slack=simulator)), http), store
+            ingress = replace(embedded.ingress, store=store)
+            worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
+            async with working(worker), connected(embedded.settings, ingress.hear, ping=0.1):
+                yield Company(replace(embedded, simulated=Simulated(slack=simulator)), http), store

@@ -11,7 +11,7 @@ import pytest
 
 from asked_of_aws import refused
 from cloud_template import permissions, transformed
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from moto_cloud import ASKED, REGION, MotoCloud, aws, client, server
 from stand_ins import SetClock
 
@@ -30,7 +30,7 @@ class Stage:
         cloud = MotoCloud(clock)
         self.bucket, self.url, self.dead = cloud.bucket, cloud.url, cloud.dead
         self.table, self.store, self.blobs, self.queue = cloud.table, cloud.store, cloud.blobs, cloud.queue
-        self.shelf = S3Shelf(aws(), client("s3"), self.bucket)
+        self.shelf = S3BundleStore(aws(), client("s3"), self.bucket)
         client("scheduler").create_schedule_group(Name=self.name)
         for name, value in self.variables.items():
             client("ssm").put_parameter(Name=f"/gofer/{self.name}/{name}", Value=value, Type="String")

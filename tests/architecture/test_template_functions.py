@@ -203,11 +203,11 @@ def routes() -> dict[str, str]:
 
 
 def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
-    doors = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
+    receivers = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
     pages |= {f"POST {SIGN_OUT}": "DashboardFunction"}
     others = {f"POST {interactivity.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
-    assert routes() == doors | others | pages
+    assert routes() == receivers | others | pages
 
 
 def test_sweeps_and_purges_are_begun_and_the_published_schedules_stand_apart() -> None:
@@ -295,7 +295,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
 
 def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     outputs = CLOUD["Outputs"]
-    doors = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
+    receivers = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
     state = {
         "Table",
         "KeysTable",
@@ -308,7 +308,7 @@ def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     }
     others = {"Url", "DashboardUrl", "HooksUrl", "AlarmTopicArn", "ScheduleGroup", "ScheduleRole", "ScheduleTarget"}
     others |= {"PublishPolicyArn", "PublishRoleArn", "OperatorPolicyArn"}
-    assert set(outputs) == doors | state | others
+    assert set(outputs) == receivers | state | others
     assert all(output.get("Description") for output in outputs.values())
 
 

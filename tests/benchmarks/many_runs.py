@@ -21,7 +21,7 @@ from gofer.app.http import http_client
 from gofer.app.model_endpoints import build_model
 from gofer.app.settings import read_settings
 from gofer.runtime.worker import Worker
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite.blobs import DirectoryBlobs
@@ -37,11 +37,11 @@ from office import Office, office
 class Counting(SqliteQueue):
     """Says when so many bells were answered."""
 
-    def expect(self, bells: int) -> None:
-        self.left, self.silent = bells, asyncio.Event()
+    def expect(self, queue_messages: int) -> None:
+        self.left, self.silent = queue_messages, asyncio.Event()
 
-    async def acknowledge(self, bell: Doorbell) -> None:
-        await super().acknowledge(bell)
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        await super().acknowledge(queue_message)
         self.left -= 1
         if not self.left:
             self.silent.set()
@@ -51,32 +51,32 @@ async def look(call: Call, said: Said) -> ToolResult:
     return ToolResult(f"{said.text}: {'x' * 200}", "looked")
 
 
-def staffed(made: Office, store: SqliteStore, bells: SqliteQueue, blobs: DirectoryBlobs, runs: int) -> Worker:
+def staffed(made: Office, store: SqliteStore, queue_messages: SqliteQueue, blobs: DirectoryBlobs, runs: int) -> Worker:
     """The worker of an office, over real stores, with the tool that the model asks for."""
     made.grant("look")
     worker = made.worker
     tools = {**worker.services.tools, "look": Tool("look", "looks", "read", Said, look)}
     services = replace(worker.services, store=store, blobs=blobs, tools=tools, outside=system())
-    return replace(worker, services=services, queue=bells, concurrency=runs)
+    return replace(worker, services=services, queue=queue_messages, concurrency=runs)
 
 
 async def play(runs: int, base_url: str, folder: Path, counted: Transactions | None) -> dict[str, float]:
     database = Database(folder / "gofer.db", journal.SCHEMA + queue.SCHEMA)
-    store, bells = SqliteStore(database, KeyFile(folder / "keys")), Counting(database, SystemClock())
-    front = front_of(store, bells)
+    store, queue_messages = SqliteStore(database, KeyFile(folder / "keys")), Counting(database, SystemClock())
+    front = front_of(store, queue_messages)
     for reply in await asyncio.gather(*map(front.receive, mentions(0, runs))):
         assert reply.body == b"Accepted."
     async with http_client() as http:
         made = office()
         made.model = build_model(read_settings({"OPENAI_BASE_URL": base_url}), http)  # type: ignore[assignment]
         made.__post_init__()
-        worker = staffed(made, store, bells, DirectoryBlobs(folder / "blobs"), runs)
-        bells.expect(runs)
+        worker = staffed(made, store, queue_messages, DirectoryBlobs(folder / "blobs"), runs)
+        queue_messages.expect(runs)
         if counted:
             await database.run(counted.watch)
         peak, wall, cpu = memory(), time.perf_counter(), time.process_time()
         serving = asyncio.create_task(worker.serve())
-        await bells.silent.wait()
+        await queue_messages.silent.wait()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

@@ -17,7 +17,7 @@ from gofer.runtime.retention import DAYS, Purger
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import Clock
 from memory_table import MemoryTable
@@ -67,21 +67,21 @@ class CountedQueue(MemoryQueue):
         super().__init__(clock)
         self.requests: Counter[str] = Counter()
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
         self.requests["SQS send"] += 1
-        await super().ring(run, delay)
+        await super().enqueue(run, delay)
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         self.requests["SQS receive"] += 1
         return await super().receive(limit, visibility, wait)
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         self.requests["SQS extend"] += 1
-        await super().extend(bell, visibility)
+        await super().extend(queue_message, visibility)
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         self.requests["SQS delete"] += 1
-        await super().acknowledge(bell)
+        await super().acknowledge(queue_message)
 
 
 class SlowModel(ListModel):

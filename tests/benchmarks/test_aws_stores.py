@@ -47,9 +47,9 @@ def test_requests_and_usd_of_a_run() -> None:
         if not name.startswith("DynamoDB"):
             print(f"  {name:12} {asked[name]:4.0f}")
     print(f"  deleted after 30 days: {_units(found.retention)}")
-    retention, worker, door = usd_of(found.retention), memory_mb("WorkerFunction"), memory_mb("SlackFunction")
+    retention, worker, receiver = usd_of(found.retention), memory_mb("WorkerFunction"), memory_mb("SlackFunction")
     for in_flight in (1, 5, 10):
-        compute = Compute(SECONDS * 1_000 / in_flight, worker, 1 / in_flight, ingress_mb=door)
+        compute = Compute(SECONDS * 1_000 / in_flight, worker, 1 / in_flight, ingress_mb=receiver)
         parts = usd_per_million(found.run, compute)
         total = sum(parts.values()) + retention
         parts = {**parts, "retention": retention}

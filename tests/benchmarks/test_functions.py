@@ -158,11 +158,11 @@ async def test_billed_milliseconds_and_usd_of_a_run_among_others(everything: Cod
                 pass
             billed[runs] = sum(outcome.seconds for _, outcome in made.batches if outcome) * 1000 / runs
         peak = max(made.host.peak_mb("worker"))
-    worker, door = memory_mb("WorkerFunction"), memory_mb("SlackFunction")
+    worker, receiver = memory_mb("WorkerFunction"), memory_mb("SlackFunction")
     print(f"\na run with a model call of {SECONDS:.0f} s, by conversations in flight: billed time, and USD for")
     print(f"a million of them with {worker} MB, of which {peak:.0f} were needed; requests are those of a longer run")
     for runs, took in billed.items():
-        parts = usd_per_million(counted.run, Compute(took, worker, 1 / runs, ingress_mb=door))
+        parts = usd_per_million(counted.run, Compute(took, worker, 1 / runs, ingress_mb=receiver))
         usd = sum(parts.values()) + usd_of(counted.retention)
         shared = f"{took:6.0f} ms  {took / billed[1]:.2f} of one alone"
         print(f"  {runs:3}: {shared}  {usd:6.0f} USD, {parts['worker']:.0f} of it for the worker")

@@ -138,9 +138,9 @@ def without_reason(front: Ingress, requests: Sequence[RawRequest]) -> float:
     """Seconds of CPU for an event whose sender would be told nothing: no near miss, no line in the log."""
     began = time.process_time()
     for request in requests:
-        door = front.doors[request.path]
-        door.verify(request, front.outside.clock.now())
-        event = door.translate(request)
+        receiver = front.receivers[request.path]
+        receiver.verify(request, front.outside.clock.now())
+        event = receiver.translate(request)
         assert isinstance(event, Event)
         assert not front.routes.match(event)
     return (time.process_time() - began) / EVENTS

@@ -8,7 +8,7 @@ from gofer.journal.blob_store import Blobs, blob_key
 from gofer.stores.aws.blobs import S3Blobs
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.sqlite.blobs import DirectoryBlobs
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from moto_cloud import aws, client, new_bucket
 
 pytestmark = pytest.mark.anyio
@@ -39,10 +39,10 @@ async def test_create_only(blobs: Blobs) -> None:
 
 async def test_whole_or_absent(blobs: Blobs) -> None:
     key = blob_key("run1", BODY)
-    with pytest.raises(Damaged, match="missing"):
+    with pytest.raises(Corrupt, match="missing"):
         await blobs.get(key)
     await blobs.put(key, BODY[:-1])
-    with pytest.raises(Damaged, match="not the one that was written"):
+    with pytest.raises(Corrupt, match="not the one that was written"):
         await blobs.get(key)
 
 
@@ -68,7 +68,7 @@ async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:
     key = blob_key("run1", BODY)
     await blobs.put(key, BODY)
     (tmp_path / key).write_bytes(BODY.replace(b"body", b"BODY"))
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         await blobs.get(key)
     assert list((tmp_path / "run1").iterdir()) == [tmp_path / key]
 
@@ -95,7 +95,7 @@ async def test_a_dropped_folder_is_gone_and_the_others_are_not(blobs: Blobs) -> 
     await blobs.put(theirs, BODY)
     for _ in range(2):
         await blobs.drop("run1")
-    with pytest.raises(Damaged, match="missing"):
+    with pytest.raises(Corrupt, match="missing"):
         await blobs.get(mine)
     assert await blobs.get(theirs) == BODY
 

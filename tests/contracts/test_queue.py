@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.stores.queue import Doorbell, Queue
+from gofer.stores.queue import Queue, QueueMessage
 from moto_cloud import all_stores, new_clock
 from stand_ins import NOON, SetClock
 
@@ -34,24 +34,24 @@ each_ring_is_one_bell = pytest.mark.parametrize("kind", ["memory", "sqlite"], in
 
 
 async def heard(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
-    return [(bell.run, bell.receives) for bell in await queue.receive(limit, 120, 0)]
+    return [(queue_message.run, queue_message.receives) for queue_message in await queue.receive(limit, 120, 0)]
 
 
 async def test_rung_is_heard_until_it_is_acknowledged(queue: Queue, clock: SetClock) -> None:
-    await queue.ring("r")
+    await queue.enqueue("r")
     assert await heard(queue) == [("r", 1)]
     assert await heard(queue) == []
     clock.advance(121)
-    (bell,) = await queue.receive(10, 120, 0)
-    assert (bell.run, bell.receives) == ("r", 2)
-    await queue.acknowledge(bell)
+    (queue_message,) = await queue.receive(10, 120, 0)
+    assert (queue_message.run, queue_message.receives) == ("r", 2)
+    await queue.acknowledge(queue_message)
     clock.advance(1000)
     assert await heard(queue) == []
 
 
 async def test_every_run_rung_for_is_heard_and_no_more_than_asked_for(queue: Queue) -> None:
     for run in ("a", "b", "c", "d"):
-        await queue.ring(run)
+        await queue.enqueue(run)
     first = await heard(queue, 3)
     second = await heard(queue, 3)
     assert len(first) == 3
@@ -61,18 +61,18 @@ async def test_every_run_rung_for_is_heard_and_no_more_than_asked_for(queue: Que
 @each_ring_is_one_bell
 async def test_rings_that_nobody_heard_yet_are_one_bell(queue: Queue, clock: SetClock) -> None:
     for _ in range(3):
-        await queue.ring("r")
-    await queue.ring("r", delay=30)
+        await queue.enqueue("r")
+    await queue.enqueue("r", delay=30)
     assert await heard(queue) == [("r", 1)]
     # Held by nobody any more, and nothing of what it counted is forgotten.
     clock.advance(121)
-    await queue.ring("r")
+    await queue.enqueue("r")
     assert await heard(queue) == [("r", 2)]
 
 
 async def test_a_bell_that_is_due_later_does_not_delay_a_ring(queue: Queue, clock: SetClock) -> None:
-    await queue.ring("r", delay=60)
-    await queue.ring("r", delay=30)
+    await queue.enqueue("r", delay=60)
+    await queue.enqueue("r", delay=30)
     clock.advance(30)
     assert await heard(queue) == [("r", 1)]
     clock.advance(30)
@@ -80,9 +80,9 @@ async def test_a_bell_that_is_due_later_does_not_delay_a_ring(queue: Queue, cloc
 
 
 async def test_a_ring_while_a_bell_is_held_is_heard_whatever_becomes_of_that(queue: Queue) -> None:
-    await queue.ring("r")
+    await queue.enqueue("r")
     (held,) = await queue.receive(10, 120, 0)
-    await queue.ring("r")
+    await queue.enqueue("r")
     await queue.acknowledge(held)
     assert await heard(queue) == [("r", 1)]
 
@@ -90,10 +90,10 @@ async def test_a_ring_while_a_bell_is_held_is_heard_whatever_becomes_of_that(que
 @each_ring_is_one_bell
 @pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
 async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: SetClock, late: str) -> None:
-    await queue.ring("r")
+    await queue.enqueue("r")
     (mine,) = await queue.receive(10, 120, 0)
     clock.advance(121)
-    await queue.ring("r")
+    await queue.enqueue("r")
     await deal_with(queue, mine, late)
     (theirs,) = await queue.receive(10, 120, 0)
     assert theirs.receives == 2
@@ -105,26 +105,26 @@ async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: 
 
 async def test_old_dead_letters_are_forgotten(queue: Queue, clock: SetClock) -> None:
     for run in ("old", "new"):
-        await queue.ring(run)
-        for bell in await queue.receive(10, 60, 0):
-            await queue.bury(bell, "trouble")
+        await queue.enqueue(run)
+        for queue_message in await queue.receive(10, 60, 0):
+            await queue.bury(queue_message, "trouble")
         clock.advance(100)
     await queue.forget_dead(NOON + 100)
     assert [letter.run for letter in await queue.buried(10)] == ["new"]
 
 
-async def deal_with(queue: Queue, bell: Doorbell, how: str) -> None:
+async def deal_with(queue: Queue, queue_message: QueueMessage, how: str) -> None:
     match how:
         case "acknowledge":
-            await queue.acknowledge(bell)
+            await queue.acknowledge(queue_message)
         case "bury":
-            await queue.bury(bell, "too often")
+            await queue.bury(queue_message, "too often")
         case _:
-            await queue.extend(bell, 1_000)
+            await queue.extend(queue_message, 1_000)
 
 
 async def test_a_delayed_ring_is_heard_later(queue: Queue, clock: SetClock) -> None:
-    await queue.ring("r", delay=30)
+    await queue.enqueue("r", delay=30)
     clock.advance(29)
     assert await heard(queue) == []
     clock.advance(1)
@@ -132,10 +132,10 @@ async def test_a_delayed_ring_is_heard_later(queue: Queue, clock: SetClock) -> N
 
 
 async def test_an_extended_bell_stays_away_longer(queue: Queue, clock: SetClock) -> None:
-    await queue.ring("r")
-    (bell,) = await queue.receive(10, 120, 0)
+    await queue.enqueue("r")
+    (queue_message,) = await queue.receive(10, 120, 0)
     clock.advance(100)
-    await queue.extend(bell, 120)
+    await queue.extend(queue_message, 120)
     clock.advance(100)
     assert await heard(queue) == []
     clock.advance(21)
@@ -144,27 +144,27 @@ async def test_an_extended_bell_stays_away_longer(queue: Queue, clock: SetClock)
 
 async def test_two_listeners_never_hold_the_same_bell(queue: Queue) -> None:
     for i in range(20):
-        await queue.ring(f"r{i}")
+        await queue.enqueue(f"r{i}")
     batches = await asyncio.gather(*(queue.receive(3, 120, 0) for _ in range(10)))
-    runs = [bell.run for batch in batches for bell in batch]
+    runs = [queue_message.run for batch in batches for queue_message in batch]
     assert sorted(runs) == sorted(f"r{i}" for i in range(20))
 
 
 async def test_a_waiting_listener_hears_a_ring_at_once(queue: Queue) -> None:
     listening = asyncio.create_task(queue.receive(1, 120, 30))
     await asyncio.sleep(0.02)
-    await queue.ring("r")
+    await queue.enqueue("r")
     async with asyncio.timeout(60):
-        (bell,) = await listening
-    assert bell.run == "r"
+        (queue_message,) = await listening
+    assert queue_message.run == "r"
 
 
 async def test_a_bell_that_is_given_up_is_a_dead_letter(queue: Queue, clock: SetClock) -> None:
     for run in ("a", "b"):
-        await queue.ring(run)
-    for bell in await queue.receive(10, 60, 0):
-        await queue.bury(bell, f"trouble with {bell.run}")
-        await queue.bury(bell, "twice")
+        await queue.enqueue(run)
+    for queue_message in await queue.receive(10, 60, 0):
+        await queue.bury(queue_message, f"trouble with {queue_message.run}")
+        await queue.bury(queue_message, "twice")
     clock.advance(1_000)
     assert await queue.receive(10, 60, 0) == []
     letters = await queue.buried(10)

@@ -22,12 +22,12 @@ NO_DOORBELLS = ["", " ", "not json", "[]", "null", "{}", '{"run": ""}', '{"run":
 @pytest.mark.parametrize("body", NO_DOORBELLS[1:])
 async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_heard(cloud: MotoCloud, body: str) -> None:
     client("sqs").send_message(QueueUrl=cloud.url, MessageBody=body)
-    await cloud.queue.ring("r")
-    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+    await cloud.queue.enqueue("r")
+    assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
     (letter,) = await cloud.queue.buried(10)
     assert (letter.run, letter.why) == ("", "it is no doorbell")
     cloud.clock.advance(1_000)
-    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+    assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
 
 @pytest.mark.parametrize("body", NO_DOORBELLS)
@@ -37,10 +37,10 @@ def test_only_an_object_with_a_run_is_a_doorbell(body: str) -> None:
 
 
 async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: MotoCloud) -> None:
-    await cloud.queue.ring("r")
+    await cloud.queue.enqueue("r")
     for times in range(1, RECEIVES + 1):
-        (bell,) = await cloud.queue.receive(10, 120, 0)
-        assert bell.receives == times
+        (queue_message,) = await cloud.queue.receive(10, 120, 0)
+        assert queue_message.receives == times
         cloud.clock.advance(121)
     assert list(await cloud.queue.receive(10, 120, 0)) == []
     (letter,) = await cloud.queue.buried(10)
@@ -58,32 +58,32 @@ async def test_dead_letters_are_looked_at_and_left_where_they_are(cloud: MotoClo
 
 
 async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longer(cloud: MotoCloud) -> None:
-    await cloud.queue.ring("r", delay=86_400)
+    await cloud.queue.enqueue("r", delay=86_400)
     cloud.clock.advance(LONGEST_DELAY - 5)
     assert list(await cloud.queue.receive(10, 120, 0)) == []
     cloud.clock.advance(5.1)
-    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+    assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
 
 async def test_a_bell_that_is_still_held_back_is_not_rung_for_again_until_it_was_heard(cloud: MotoCloud) -> None:
     for _ in range(3):
-        await cloud.queue.ring("r", delay=60)
+        await cloud.queue.enqueue("r", delay=60)
         cloud.clock.advance(10)
-    await cloud.queue.ring("r", delay=29)
-    await cloud.queue.ring("other", delay=60)
+    await cloud.queue.enqueue("r", delay=29)
+    await cloud.queue.enqueue("other", delay=60)
     cloud.clock.advance(31)
-    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r", "r"]
-    await cloud.queue.ring("r", delay=60)
+    assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r", "r"]
+    await cloud.queue.enqueue("r", delay=60)
     cloud.clock.advance(61)
-    assert sorted(bell.run for bell in await cloud.queue.receive(10, 30, 0)) == ["other", "r"]
+    assert sorted(queue_message.run for queue_message in await cloud.queue.receive(10, 30, 0)) == ["other", "r"]
 
 
 @pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
 async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoCloud, late: str) -> None:
-    await cloud.queue.ring("r")
+    await cloud.queue.enqueue("r")
     (mine,) = await cloud.queue.receive(10, 120, 0)
     cloud.clock.advance(121)
-    await cloud.queue.ring("r")
+    await cloud.queue.enqueue("r")
     match late:
         case "acknowledge":
             await cloud.queue.acknowledge(mine)
@@ -91,10 +91,10 @@ async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoClou
             await cloud.queue.bury(mine, "too often")
         case _:
             await cloud.queue.extend(mine, 1_000)
-    assert "r" in [bell.run for bell in await cloud.queue.receive(10, 120, 0)]
+    assert "r" in [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)]
 
 
 async def test_a_queue_that_is_not_there_is_named(cloud: MotoCloud) -> None:
     queue = SqsQueue(aws(), client("sqs"), f"{cloud.url}-nowhere", cloud.dead, cloud.clock)
     with pytest.raises(ConfigError, match="GOFER_QUEUE_URL"):
-        await queue.ring("r")
+        await queue.enqueue("r")

@@ -18,7 +18,7 @@ from gofer.stores.aws.items import frame_key, head_key, key_key
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.table import Put, Update
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 from moto_cloud import RECEIVES, MotoClock, MotoCloud, client
 from office import Lost, Office
 from stand_ins import make_outside
@@ -215,7 +215,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
     assert [head.run for head in await made.cloud.store.heads(9, private=True)] == ["run2"]
     assert [head.run for head in await made.cloud.store.unfinished(10**14, 9)] == ["run2"]
     assert "The list row of run#run1 is not what was written" in caplog.text
-    with pytest.raises(Damaged, match="run#run1"):
+    with pytest.raises(Corrupt, match="run#run1"):
         await made.cloud.store.head("run1")
 
 
@@ -223,7 +223,7 @@ async def test_a_key_that_is_no_bytes_is_damage() -> None:
     made = Serverless()
     await made.office.accept("run1")
     await made.cloud.table.write(Update(key_key("run1"), {"key": encode("text").decode()}))
-    with pytest.raises(Damaged, match="key of run run1"):
+    with pytest.raises(Corrupt, match="key of run run1"):
         await read_journal("run1", made.cloud.store, made.cloud.blobs)
 
 
@@ -232,5 +232,5 @@ async def test_an_item_of_a_type_that_gofer_never_writes_is_damage() -> None:
     await made.cloud.table.write(Put({"pk": "run#r", "sk": "head"}))
     item = {"pk": {"S": "run#r"}, "sk": {"S": "head"}, "run": {"L": []}}
     client("dynamodb").put_item(TableName=made.cloud.table._name, Item=item)
-    with pytest.raises(Damaged, match="never writes"):
+    with pytest.raises(Corrupt, match="never writes"):
         await made.cloud.store.head("r")

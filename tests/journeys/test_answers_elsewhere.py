@@ -26,7 +26,7 @@ class Talks(Echo):
 async def test_an_answer_too_long_for_a_comment_is_cut_and_says_so(tmp_path: Path) -> None:
     model = Talks()
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -44,7 +44,7 @@ async def jira_asked(folder: Path, text: str, visibility: str = "") -> str:
     """Return the first message of a run that a comment in Jira began."""
     model = Echo()
     async with gofer(folder, 'when: [{jira.commented: {says: "*may*"}}]', model) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -80,7 +80,7 @@ async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_
         user.pop("app", None)
     model = Echo()
     async with gofer(tmp_path, "when: [jira.commented]", model, made_world) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -94,7 +94,7 @@ async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_
 @pytest.mark.parametrize("on_block", [False, True])
 async def test_a_comment_on_a_page_is_answered_in_its_discussion(tmp_path: Path, on_block: bool) -> None:
     async with gofer(tmp_path, "when: [notion.commented]") as made:
-        notion = made.laptop.simulated.notion
+        notion = made.embedded.simulated.notion
         assert notion is not None
         page, block = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-0000000000b1"
         notion.people.comment(page, "what about this?", by="Checkout Owner", block=block if on_block else "")
@@ -107,7 +107,7 @@ async def test_a_comment_on_a_page_is_answered_in_its_discussion(tmp_path: Path,
 
 async def test_a_push_has_no_place_for_an_answer_and_is_done_without_one(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [github.push]") as made:
-        github = made.laptop.simulated.github
+        github = made.embedded.simulated.github
         assert github is not None
         github.people.push("acme/shop", "checkout-owner", "mend it", {"a.txt": "a"})
         await github.settled()

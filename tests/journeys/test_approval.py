@@ -51,7 +51,7 @@ async def question(made: Company, asked: Message) -> Message:
 
 
 async def parked(made: Company) -> bool:
-    return any(head.status == "parked" for head in await made.laptop.state.store.heads(10, private=True))
+    return any(head.status == "parked" for head in await made.embedded.state.store.heads(10, private=True))
 
 
 def general(made: Company) -> list[str]:
@@ -105,7 +105,7 @@ async def test_a_waiting_run_is_shown_with_what_it_waits_for(
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         await question(made, asked)
-        (head,) = await made.laptop.state.store.heads(10)
+        (head,) = await made.embedded.state.store.heads(10)
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
     assert await asyncio.to_thread(main, ["runs"]) == 0
     assert "parked" in (listed := capsys.readouterr().out)
@@ -152,10 +152,10 @@ async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsign
         made_up = [{**button, "value": f"x{button['value']}"} for button in buttons["elements"]]
         made.slack.workspace.put(replace(put, blocks=(*others, {**buttons, "elements": made_up})))
         assert await made.slack.press(put, "approve", "U0SUPPT0")
-        unsigned = await made.http.post(f"{made.laptop.url}/slack/interactivity", data={"payload": "{}"})
+        unsigned = await made.http.post(f"{made.embedded.url}/slack/interactivity", data={"payload": "{}"})
         assert unsigned.status_code == 401
-        (head,) = await made.laptop.state.store.heads(10)
-        assert await made.laptop.state.store.items(head.run) == []
+        (head,) = await made.embedded.state.store.heads(10)
+        assert await made.embedded.state.store.items(head.run) == []
         assert (head.status, general(made)) == ("parked", [])
         assert not [entry for entry in await made.entries(head.run) if isinstance(entry, ApprovalDecided)]
 
@@ -165,7 +165,7 @@ async def test_a_ticket_from_a_private_channel_is_filed_when_who_asked_for_it_sa
     tmp_path: Path, pressed: str
 ) -> None:
     async with company(tmp_path) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         before = set(jira.state())
         about = made.slack.workspace.timeline("C0LEADS00")[0]
@@ -187,5 +187,5 @@ def _questions(made: Company) -> list[Message]:
 
 
 async def _over(made: Company) -> bool:
-    heads = await made.laptop.state.store.heads(10, private=True)
+    heads = await made.embedded.state.store.heads(10, private=True)
     return bool(heads) and all(head.ended for head in heads)

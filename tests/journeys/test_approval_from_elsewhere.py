@@ -22,7 +22,7 @@ POSTS = ("slack_post_message", {"text": "Refunds stand still.", "channel": "#gen
 
 
 async def by_a_comment(made: Company) -> None:
-    jira = made.laptop.simulated.jira
+    jira = made.embedded.simulated.jira
     assert jira is not None
     issue = jira.site.find("PAY-17")
     assert issue is not None
@@ -32,7 +32,7 @@ async def by_a_comment(made: Company) -> None:
 
 async def by_a_webhook(made: Company) -> None:
     body = json.dumps({"id": "r-1", "text": "please tell everybody"}).encode()
-    assert await Outsiders(made.laptop).call("refunds", body) == 200
+    assert await Outsiders(made.embedded).call("refunds", body) == 200
 
 
 STARTS: Mapping[str, tuple[str, Callable[[Company], Awaitable[None]]]] = {
@@ -70,7 +70,7 @@ def general(made: Company) -> list[str]:
 
 
 async def parked(made: Company) -> bool:
-    return [head.status for head in await made.laptop.state.store.heads(10, private=True)] == ["parked"]
+    return [head.status for head in await made.embedded.state.store.heads(10, private=True)] == ["parked"]
 
 
 @pytest.mark.parametrize("source", STARTS)
@@ -102,4 +102,4 @@ async def test_what_is_denied_there_does_not_happen_and_the_run_goes_on(tmp_path
         told = [getattr(one, "text", "") for one in await made.entries(head.run)]
         assert any("Support Lead denied it" in text for text in told)
         if source == "jira":
-            assert "Here you are." in str(made.laptop.simulated.jira.state()["PAY-17"])
+            assert "Here you are." in str(made.embedded.simulated.jira.state()["PAY-17"])

@@ -190,7 +190,7 @@ async def test_a_follow_up_to_a_run_that_was_deleted_says_so_in_one_sentence(tmp
         await made.slack.delete_file(next(iter(made.slack.workspace.files)))
 
         async def forget() -> None:
-            await made.laptop.state.blobs.drop(head.run)
+            await made.embedded.state.blobs.drop(head.run)
 
         model.before.append(forget)
         await made.ask("@Gofer and again?", thread=asked)
@@ -201,7 +201,7 @@ async def test_a_follow_up_to_a_run_that_was_deleted_says_so_in_one_sentence(tmp
 async def test_an_attachment_of_an_issue_stands_in_the_first_message(tmp_path: Path) -> None:
     model = Echo()
     async with gofer(tmp_path, "when: [jira.attachment_added]", model) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -238,7 +238,7 @@ async def test_a_thread_of_a_world_has_its_files_too(tmp_path: Path) -> None:
 async def test_a_file_on_a_page_stands_in_the_first_message(tmp_path: Path) -> None:
     model = Echo()
     async with gofer(tmp_path, "when: [notion.content_updated]", model) as made:
-        notion = made.laptop.simulated.notion
+        notion = made.embedded.simulated.notion
         assert notion is not None
         page = next(iter(notion.workspace.pages.values()))
         person = next(user for user in notion.workspace.users.values() if not user.bot)
@@ -287,13 +287,13 @@ async def test_files_of_a_private_run_are_not_passed_on_to_one_that_everybody_se
 ) -> None:
     async def keep_it() -> None:
         # Else a private run is gone when it ended.
-        store = made.laptop.state.store
+        store = made.embedded.state.store
         for head in await store.heads(10, private=True):
             await keep(head.run, store, wanted=True)
 
     model = Silent(name="keys.txt", before=[keep_it])
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         issue = jira.site.issue("PAY-17")
         jira.site.put(replace(issue, security="Security team" if private else ""))

@@ -48,7 +48,7 @@ ISSUE = "/rest/api/3/issue"
 async def test_double_reply_on_retry(tmp_path: Path) -> None:
     """One message, eleven deliveries: both event types, new event ids, retries, over HTTP and through the socket."""
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        made.slack.subscribe(f"{made.laptop.url}/slack/events")
+        made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         envelopes = made.slack.envelopes(asked)
         assert {envelope["event"]["type"] for envelope in envelopes} == {"app_mention", "message"}
@@ -65,7 +65,7 @@ async def test_double_reply_on_retry(tmp_path: Path) -> None:
 async def test_lost_by_dropping_retries(tmp_path: Path) -> None:
     """The first delivery is refused because nothing could be stored; the retry counts."""
     async with company(tmp_path) as made:
-        store, ingress = made.laptop.state.store, made.laptop.ingress
+        store, ingress = made.embedded.state.store, made.embedded.ingress
 
         async def full(*_: object) -> object:
             raise TemporaryError("the disk is full")
@@ -228,12 +228,12 @@ async def test_a_trigger_that_works_simulated_is_the_same_live(tmp_path: Path) -
         envelope = made.slack.envelopes(asked)[0]
         simulated = await _accepted(made)
     async with office(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
-        live.slack.subscribe(f"{live.laptop.url}/slack/events")
+        live.slack.subscribe(f"{live.embedded.url}/slack/events")
         live.slack.adopt(envelope)
         assert await live.slack.deliver(envelope) == 200
         await live.ended()
         assert await _accepted(live) == simulated
-        assert type(live.laptop.ingress) is type(made.laptop.ingress)
+        assert type(live.embedded.ingress) is type(made.embedded.ingress)
 
 
 async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
         asked = await made.ask("@Gofer hello", "general")
         heads = await made.ended(2)
         (told,) = texts(made.answers(asked))
-        ends = await recent(made.laptop.state.store, int(time.time() * 1000))
+        ends = await recent(made.embedded.state.store, int(time.time() * 1000))
     assert [head.status for head in heads] == ["failed", "failed"]
     # Whether only some people can see it could not be read, so that no list has it: who asked is told where they asked.
     assert [(head.private, head.reason) for head in heads] == [(True, ""), (True, "")]
@@ -302,8 +302,8 @@ async def test_files_dropped_silently(tmp_path: Path, name: str, kind: str) -> N
 
 
 def _jira(made: Company) -> JiraSimulator:
-    assert made.laptop.simulated.jira is not None
-    return made.laptop.simulated.jira
+    assert made.embedded.simulated.jira is not None
+    return made.embedded.simulated.jira
 
 
 def _refund(made: Company) -> Message:
@@ -311,6 +311,6 @@ def _refund(made: Company) -> Message:
 
 
 async def _accepted(made: Company) -> object:
-    (head,) = await made.laptop.state.store.heads(10, private=True)
+    (head,) = await made.embedded.state.store.heads(10, private=True)
     (first,) = [entry for entry in await made.entries(head.run) if isinstance(entry, RunAccepted)]
     return first

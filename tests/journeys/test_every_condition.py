@@ -65,16 +65,16 @@ class Stage:
         self.number += 1
         name = f"w{self.number}"
         catalog = self._catalog(name, row, trigger)
-        laptop = self.made.laptop
-        state = laptop.state
+        embedded = self.made.embedded
+        state = embedded.state
         self.entrance.ingress = build_ingress(
-            laptop.settings,
+            embedded.settings,
             catalog.routes(),
             state.store,
             state.blobs,
             state.queue,
-            laptop.ingress.installation_key,
-            laptop.ingress.outside,
+            embedded.ingress.installation_key,
+            embedded.ingress.outside,
             hooks=catalog.hooks,
             jwt=JwtProof,
         )
@@ -86,7 +86,7 @@ class Stage:
             self.entrance.deliveries.clear()
             times.clear()
             await act(scene)
-            await laptop.simulated.settled()
+            await embedded.simulated.settled()
         heads = [head for head in await self._work(name, catalog) if head.run not in before]
         told = [one for delivery in self.entrance.deliveries for one in self._explained(delivery, catalog)]
         told += [one for time in times for one in explain("", time.encode(), way(catalog, "schedule"))]
@@ -102,7 +102,7 @@ class Stage:
 
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
         """Continue the runs of the workflow to their end; give their heads."""
-        worker = self.made.laptop.worker
+        worker = self.made.embedded.worker
         worker = replace(worker, services=replace(worker.services, model=Echo()), catalog=catalog, live=None)
         for head in await self._heads(name):
             if not head.ended:
@@ -110,11 +110,11 @@ class Stage:
         return await self._heads(name)
 
     async def _heads(self, name: str) -> Sequence[Head]:
-        heads = await self.made.laptop.state.store.heads(1000, private=True)
+        heads = await self.made.embedded.state.store.heads(1000, private=True)
         return [head for head in heads if head.workflow == name]
 
     async def _call(self, hook: str) -> None:
-        (secret, *_) = self.made.laptop.settings.webhook_secrets[""]
+        (secret, *_) = self.made.embedded.settings.webhook_secrets[""]
         headers = {"authorization": f"Bearer {secret.reveal()}", "content-type": "application/json"}
         await self.made.http.post(f"{self.url}/hooks/{hook}", json={"id": self.number}, headers=headers)
 
@@ -122,7 +122,7 @@ class Stage:
         async def strike(time: str) -> None:
             times.append(json.dumps({"workflow": name, "scheduled": time}))
             come_in = way(catalog, "schedule")
-            event = come_in.door.translate(come_in.request(times[-1].encode()))
+            event = come_in.receiver.translate(come_in.request(times[-1].encode()))
             assert self.entrance.ingress is not None
             if isinstance(event, Event):
                 await self.entrance.ingress.start(event, name)
@@ -175,7 +175,7 @@ class Played:
 async def open_stage(folder: Path) -> AsyncIterator[Stage]:
     entrance = Entrance()
     async with company(folder, work=False, world=conditions.world()) as made, serve(entrance) as url:
-        made.laptop.simulated.subscribe(url)
+        made.embedded.simulated.subscribe(url)
         yield Stage(made, entrance, url, folder)
 
 

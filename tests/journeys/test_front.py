@@ -30,7 +30,7 @@ def anyio_backend() -> Backend:
 
 async def exchange(made: Company, *pieces: bytes) -> bytes:
     """Sends pieces over one connection, never finishing; gives the first line that comes back."""
-    url = urlsplit(made.laptop.url)
+    url = urlsplit(made.embedded.url)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     try:
         for piece in pieces:
@@ -73,7 +73,7 @@ async def test_a_declared_body_over_the_limit_is_refused_at_once(tmp_path: Path)
 async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_: bytes, status: bytes) -> None:
     async with company(tmp_path, work=False) as made:
         assert status in await exchange(made, request_)
-        assert await made.laptop.state.store.heads(1, private=True) == []
+        assert await made.embedded.state.store.heads(1, private=True) == []
 
 
 @pytest.mark.parametrize("path", ["/runs", "/runs/none", "/prompts/answer-here", "/nowhere"])
@@ -89,7 +89,7 @@ async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_lo
 ) -> None:
     async with company(tmp_path, work=False) as made:
         for run in ("run1", "run2"):
-            await made.laptop.state.store.create_head(Head(run, "answer-here", "c", 1, private=False))
+            await made.embedded.state.store.create_head(Head(run, "answer-here", "c", 1, private=False))
         with closing(sqlite3.connect(tmp_path / "state" / "gofer.db")) as connection, connection:
             connection.execute("UPDATE heads SET updated_at = x'00' WHERE run = 'run1'")
         page = await made.get("/runs")
@@ -116,7 +116,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 @asynccontextmanager
 async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[list[Connection]]:
     """Connections that are open at once, each with the same bytes on it."""
-    url = urlsplit(made.laptop.url)
+    url = urlsplit(made.embedded.url)
     opened: list[Connection] = []
     try:
         for _ in range(count):

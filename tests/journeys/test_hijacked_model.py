@@ -17,7 +17,7 @@ import yaml
 import loopback
 from company import PATIENCE, Company, settings
 from gofer.app.demo.outside_systems import Outsiders
-from gofer.app.embedded.stack import open_laptop, working
+from gofer.app.embedded.stack import open_embedded, working
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import MessageReceived
 from gofer.models.scripted import ScriptedModel
@@ -198,28 +198,28 @@ async def gofer(
     _files(folder, start, keys)
     async with (
         loopback.client() as http,
-        open_laptop(settings(folder), folder, world=_world()) as laptop,
+        open_embedded(settings(folder), folder, world=_world()) as embedded,
     ):
-        made = Company(laptop, http)
+        made = Company(embedded, http)
         slack = made.slack.workspace
         budget, ours = slack.timeline(FINANCE)
         scene = Scene(ours.ts, budget.ts, slack.timeline(LEADS)[-1].ts, slack.direct(CAPTAIN).id)
         asked: Call = ("subagent", {"agent_name": "helper", "prompt": "Help with it."})
         every = calls or [*reads(scene), *writes(scene), asked]
-        services = laptop.worker.services
+        services = embedded.worker.services
         tools = {
             name: replace(tool if judged else _unjudged(tool), settle=0.1 * bool(tool.settle))
             for name, tool in services.tools.items()
         }
         model = ScriptedModel(load_scripts(_says(scene, every), "hijacked"))
         services = replace(services, patience=PATIENCE, tools=tools, model=model)
-        async with working(replace(laptop.worker, services=services)):
+        async with working(replace(embedded.worker, services=services)):
             yield made, scene
 
 
 async def begin(made: Company, start: str) -> None:
     """Let the event happen that starts the run."""
-    outsiders = Outsiders(made.laptop)
+    outsiders = Outsiders(made.embedded)
     match start:
         case "mention":
             await made.slack.say(NEWCOMER, DEPLOYS, made.slack.typed("@Gofer do it"))
@@ -234,8 +234,8 @@ async def ended(made: Company, decision: str = "deny") -> tuple[Head, int]:
     pressed: list[Message] = []
     async with asyncio.timeout(120):
         while True:
-            await made.laptop.simulated.settled()
-            heads = await made.laptop.state.store.heads(100, private=True)
+            await made.embedded.simulated.settled()
+            heads = await made.embedded.state.store.heads(100, private=True)
             ours = [head for head in heads if head.workflow == "hijacked" and head.status != "ignored"]
             if ours and all(head.status not in UNFINISHED for head in heads):
                 assert len(ours) == 1
@@ -249,13 +249,13 @@ async def ended(made: Company, decision: str = "deny") -> tuple[Head, int]:
 
 
 async def _parked(made: Company) -> None:
-    while not any(head.status == "parked" for head in await made.laptop.state.store.heads(100, private=True)):
+    while not any(head.status == "parked" for head in await made.embedded.state.store.heads(100, private=True)):
         await asyncio.sleep(0.01)
 
 
 def seen(made: Company) -> dict[str, str]:
     """Everything outside the thread that a mention begins, each part of the world by its name."""
-    state = copy.deepcopy(cast(dict[str, Any], made.laptop.simulated.state()))
+    state = copy.deepcopy(cast(dict[str, Any], made.embedded.simulated.state()))
     channels = cast(dict[str, Any], state.pop("slack"))["channels"]
     found = {f"#{name}": channel for name, channel in channels.items() if name != "deploys"} | state
     shown = {name: json.dumps(part, sort_keys=True) for name, part in found.items()}
@@ -348,7 +348,7 @@ async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread
         asked = made.slack.workspace.timeline(DEPLOYS)[-1]
         first: list[str] = []
         for person in (CAPTAIN, GUEST):
-            told = {head.run for head in await made.laptop.state.store.heads(100, private=True)}
+            told = {head.run for head in await made.embedded.state.store.heads(100, private=True)}
             await made.slack.say(person, DEPLOYS, made.slack.typed("@Gofer and now?"), thread_ts=asked.ts)
             heads = await made.ended(len(told) + 1)
             (run,) = [head.run for head in heads if head.run not in told]

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 import moto_cloud
 from company import ROOT
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.catalog import price_list
 from gofer.app.embedded.server import serve as serve_app
 from gofer.journal.entries import LlmResponse, RunHandedOver, RunOwned
@@ -199,7 +199,7 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
 
 async def publish(made: Stage, repository: Path) -> str:
     """Publishes a repository to a stage; gives the name of what is live then."""
-    shelf = S3Shelf(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
+    shelf = S3BundleStore(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
     done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(files)
     # Whoever is warm looks within thirty seconds; who begins looks at once.

@@ -16,7 +16,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.projections import workspace
 from gofer.sources.webhook.hook import Bearer, Hook, Pointer
-from gofer.sources.webhook.receiver import webhook_doors
+from gofer.sources.webhook.receiver import webhook_receivers
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -27,10 +27,10 @@ BODY = json.dumps({"id": "7", "orders": [{"number": n, "total": n * 1.25} for n 
 
 async def call(made: Company, body: bytes) -> int:
     hook = Hook("orders", Bearer(), [Secret("s3cret")], Pointer("/id"))
-    doors, routes = webhook_doors([hook]), read_routes({"webhook": [("answer-here", {})]})
+    receivers, routes = webhook_receivers([hook]), read_routes({"webhook": [("answer-here", {})]})
     app = front(
-        replace(made.laptop.ingress, doors=doors, routes=routes),
-        Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog, SystemClock()),
+        replace(made.embedded.ingress, receivers=receivers, routes=routes),
+        Pages(made.embedded.state.store, made.embedded.state.blobs, made.embedded.catalog, SystemClock()),
     )
     async with serve(app) as url, loopback.client() as client:
         headers = {"authorization": "Bearer s3cret", "content-type": "application/json"}
@@ -41,7 +41,7 @@ async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(
     assert 400_000 < len(BODY) < 1_000_000
     async with company(tmp_path) as made:
         assert await call(made, BODY) == 200
-        state = made.laptop.state
+        state = made.embedded.state
         async with asyncio.timeout(60):
             while not (heads := [head for head in await state.store.heads(10) if head.ended]):
                 await asyncio.sleep(0.05)
@@ -58,7 +58,7 @@ async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(
 async def test_the_same_large_body_again_is_the_same_run_and_another_one_is_refused(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         assert [await call(made, BODY), await call(made, BODY)] == [200, 200]
-        assert len(await made.laptop.state.store.heads(10)) == 1
+        assert len(await made.embedded.state.store.heads(10)) == 1
         assert await call(made, BODY.replace(b"1.25", b"1.26")) == 409
 
 

@@ -113,8 +113,8 @@ async def test_a_part_that_is_refused_ends_the_answer_and_the_reason_says_so(tmp
 
 async def test_in_a_channel_the_rest_of_a_long_answer_stands_in_the_thread_below_it(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
-        loaded = made.laptop.catalog.workflows["answer-here"]
-        made.laptop.catalog.workflows["answer-here"] = replace(
+        loaded = made.embedded.catalog.workflows["answer-here"]
+        made.embedded.catalog.workflows["answer-here"] = replace(
             loaded, workflow=loaded.workflow.model_copy(update={"reply": "channel"})
         )
         await made.ask("@Gofer how are all services?", "general")

@@ -39,8 +39,8 @@ async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_req
 
 async def test_the_page_of_runs_counts_what_it_does_not_list(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
-        clock = made.laptop.worker.services.outside.clock
+        clock = made.embedded.worker.services.outside.clock
         for _ in range(2):
-            await count(made.laptop.state.store, "begin", "outage", "Slack", int(clock.now() * 1000))
+            await count(made.embedded.state.store, "begin", "outage", "Slack", int(clock.now() * 1000))
         page = (await made.get("/runs")).text
     assert "2 runs could not begin: Slack did not answer." in page

@@ -34,8 +34,8 @@ async def gofer(folder: Path, model: Echo | None = None, **workflows: str) -> As
 
 
 def notion(made: Company) -> NotionSimulator:
-    assert made.laptop.simulated.notion is not None
-    return made.laptop.simulated.notion
+    assert made.embedded.simulated.notion is not None
+    return made.embedded.simulated.notion
 
 
 async def ended(made: Company, runs: int) -> Sequence[Head]:

@@ -94,12 +94,12 @@ async def accept(stage: Stage, run: str, *, conversation: str = "") -> None:
     await claimed(stage.store, run)
     where = conversation or mention().conversation
     await stage.store.create_head(Head(run, "answer-here", where, at, private=False, frames=1))
-    await stage.queue.ring(run)
+    await stage.queue.enqueue(run)
 
 
 async def hear(made: Worker) -> None:
-    bells = await made.queue.receive(10, 120, 0)
-    await asyncio.gather(*(made.answer(bell) for bell in bells))
+    queue_messages = await made.queue.receive(10, 120, 0)
+    await asyncio.gather(*(made.answer(queue_message) for queue_message in queue_messages))
 
 
 def test_workflows_are_published_and_followed_and_rolled_back(at: Type, stage: Stage, repository: Path) -> None:
@@ -262,8 +262,8 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
         head = await stage.store.head("aaaa01")
         assert head is not None
         await stage.store.put_head(head.now("needs_attention", head.accepted_at, reason="it cannot be continued"))
-        (bell,) = await stage.queue.receive(1, 60, 0)
-        await stage.queue.bury(bell, "no such luck")
+        (queue_message,) = await stage.queue.receive(1, 60, 0)
+        await stage.queue.bury(queue_message, "no such luck")
 
     asyncio.run(give_up())
     code, out, err = at("runs")
@@ -301,8 +301,8 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
 
     async def lose_bell() -> None:
         await accept(stage, "aaaa01")
-        for bell in await stage.queue.receive(10, 60, 0):
-            await stage.queue.acknowledge(bell)
+        for queue_message in await stage.queue.receive(10, 60, 0):
+            await stage.queue.acknowledge(queue_message)
 
     asyncio.run(lose_bell())
     code, out, _ = at("sweep", "--seconds", "1", "--json")

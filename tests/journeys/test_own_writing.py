@@ -40,16 +40,16 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
 
 async def only(made: Company) -> Head:
     """The only run there is, once nobody has anything to tell any more."""
-    await made.laptop.simulated.settled()
+    await made.embedded.simulated.settled()
     (head,) = await made.ended()
-    await made.laptop.simulated.settled()
+    await made.embedded.simulated.settled()
     await asyncio.sleep(0.1)
-    assert await made.laptop.state.store.heads(10, private=True) == [head]
+    assert await made.embedded.state.store.heads(10, private=True) == [head]
     return head
 
 
 def state(made: Company, system: str) -> str:
-    return str(made.laptop.simulated.state()[system])
+    return str(made.embedded.simulated.state()[system])
 
 
 async def test_in_jira(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ async def test_in_jira(tmp_path: Path) -> None:
         ("jira_transition_issue", {"issue": "OPS-7", "status": "Done"}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         jira.people.comment(JIRA_ADA, jira.site.issue("OPS-7"), "Please look at it.")
         assert (await only(made)).status == "done"
@@ -75,7 +75,7 @@ async def test_in_notion(tmp_path: Path) -> None:
         ("notion_append_content", {"page": CACHE, "text": "Appended."}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        notion = made.laptop.simulated.notion
+        notion = made.embedded.simulated.notion
         assert notion is not None
         notion.people.comment("Cache", "Please look at it.", by=ADA)
         assert (await only(made)).status == "done"
@@ -91,7 +91,7 @@ async def test_on_github(tmp_path: Path) -> None:
         ("github_request_reviewers", {"reviewers": ["acme/core"]}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        github = made.laptop.simulated.github
+        github = made.embedded.simulated.github
         assert github is not None
         github.people.comment(github.issue("acme/app", 7), "ada", "Please look at it.")
         assert (await only(made)).status == "done"

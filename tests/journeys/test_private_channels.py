@@ -98,11 +98,11 @@ class Search:
     def logged(self) -> str:
         """Every log line, whatever its level, with what it carries for other forms of it; none of our own requests."""
         lines = (f"{record.getMessage()} {record.__dict__}" for record in self.log.records)
-        return "\n".join(line for line in lines if f"GET {self.made.laptop.url}" not in line)
+        return "\n".join(line for line in lines if f"GET {self.made.embedded.url}" not in line)
 
     def outside(self) -> dict[str, str]:
         """What is in each other system, and in each channel but the private one."""
-        state = cast(dict[str, Any], self.made.laptop.simulated.state())
+        state = cast(dict[str, Any], self.made.embedded.simulated.state())
         channels = cast(dict[str, Any], state.pop("slack")["channels"])
         assert channels.pop("leads")["private"]
         whispers = [one for one in self.made.slack.workspace.whispers if one.channel != LEADS]
@@ -151,7 +151,7 @@ async def waiting(made: Company) -> Head:
     """The one run, once it waits for somebody."""
     async with asyncio.timeout(60):
         while True:
-            for head in await made.laptop.state.store.heads(9, private=True):
+            for head in await made.embedded.state.store.heads(9, private=True):
                 if head.status == "parked":
                     return head
             await asyncio.sleep(0.01)
@@ -253,7 +253,7 @@ async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
     keys: str,
 ) -> None:
     async with house(tmp_path, caplog, keys) as (made, search):
-        jira = made.laptop.simulated.jira
+        jira = made.embedded.simulated.jira
         assert jira is not None
         jira.people.comment(PARTNER, jira.site.issue(SECRET), f"It is about {CANARY}.")
         await jira.settled()

@@ -74,14 +74,14 @@ async def ask(made: Company, disk: Paused, channel: str) -> Head:
     await made.ask(f"@Gofer what about the {CANARY}?", channel, thread)
     async with asyncio.timeout(60):
         await disk.asked.wait()
-    (head,) = await made.laptop.state.store.heads(9, private=True)
-    await inbox.put(made.laptop.state.store, head.run, "a1", MessageReceived(f"and the {CANARY}"))
+    (head,) = await made.embedded.state.store.heads(9, private=True)
+    await inbox.put(made.embedded.state.store, head.run, "a1", MessageReceived(f"and the {CANARY}"))
     return head
 
 
 async def deleted(made: Company, run: str) -> None:
     async with asyncio.timeout(60):
-        while (head := await made.laptop.state.store.head(run)) is None or head.retention != "deleted":
+        while (head := await made.embedded.state.store.head(run)) is None or head.retention != "deleted":
             await asyncio.sleep(0.01)
 
 
@@ -90,7 +90,7 @@ async def test_of_a_private_run_no_byte_can_be_read_while_it_is_under_way_and_no
 ) -> None:
     async with paused(tmp_path) as (made, disk):
         head = await ask(made, disk, "leads")
-        store, blobs = made.laptop.state.store, made.laptop.state.blobs
+        store, blobs = made.embedded.state.store, made.embedded.state.blobs
         first, key = (await store.frames(head.run))[0], await store.key(head.run)
         assert key is not None
         under_way = disk.stored()
@@ -113,7 +113,7 @@ async def test_of_a_private_run_that_ends_while_its_database_is_read_no_examiner
     words = CANARY.encode()
     async with paused(tmp_path) as (made, disk):
         head = await ask(made, disk, "leads")
-        store, state = made.laptop.state.store, tmp_path / "state"
+        store, state = made.embedded.state.store, tmp_path / "state"
         frames, key = await store.frames(head.run), await store.key(head.run)
         assert key is not None
         under_way = files(state)
@@ -153,7 +153,7 @@ async def test_a_public_run_is_there_until_it_is_purged_and_then_its_pages_are_a
         head = await ask(made, disk, "general")
         disk.answer.set()
         await made.ended()
-        state = made.laptop.state
+        state = made.embedded.state
         key = await state.store.key(head.run)
         assert key is not None
         assert (await made.get(f"/runs/{head.run}")).status_code == 200
@@ -173,8 +173,8 @@ async def test_what_became_due_while_nobody_served_is_deleted_at_the_next_start(
         (head,) = await made.ended()
         month = 31 * 86_400_000
         aged = replace(head, accepted_at=head.accepted_at - month, updated_at=head.updated_at - month)
-        await made.laptop.state.store.put_head(aged)
+        await made.embedded.state.store.put_head(aged)
     async with company(tmp_path) as made, asyncio.timeout(60):
-        while await made.laptop.state.store.head(head.run):
+        while await made.embedded.state.store.head(head.run):
             await asyncio.sleep(0.01)
-        assert list(await made.laptop.state.store.frames(head.run)) == []
+        assert list(await made.embedded.state.store.frames(head.run)) == []

@@ -145,7 +145,7 @@ async def everything_happens(made: Company) -> None:
 async def accepted(made: Company) -> dict[str, RunAccepted]:
     """What was accepted, by run."""
     runs: dict[str, RunAccepted] = {}
-    for head in await made.laptop.state.store.heads(100, private=True):
+    for head in await made.embedded.state.store.heads(100, private=True):
         (claim,) = await made.entries(head.run)
         assert isinstance(claim, RunAccepted)
         runs[head.run] = claim
@@ -164,9 +164,9 @@ def stops(events: list[Event]) -> list[Stop]:
 
 async def work(worker: Worker, kept: Kept) -> None:
     """All runs, to their ends or until they wait."""
-    while bells := await kept.queue.receive(10, 120, 0):
-        for bell in bells:
-            await worker.answer(bell)
+    while queue_messages := await kept.queue.receive(10, 120, 0):
+        for queue_message in queue_messages:
+            await worker.answer(queue_message)
 
 
 async def used(tokens: Tokens, events: list[Event], store: Store) -> bool:
@@ -194,12 +194,12 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
         runs = await accepted(made)
         events = [claim.event for claim in runs.values()]
         assert {event.source for event in events} == {"slack", "jira", "notion", "github", "webhook", "schedule"}
-        state, laptop = made.laptop.state, made.laptop
+        state, embedded = made.embedded.state, made.embedded
         kept = Kept(state.store, state.blobs, state.queue, folder=tmp_path / "state")
         if kind == "aws":
-            cloud = MotoCloud(MotoClock(laptop.worker.services.outside.clock.now()))
+            cloud = MotoCloud(MotoClock(embedded.worker.services.outside.clock.now()))
             kept = Kept(cloud.store, cloud.blobs, cloud.queue, cloud=cloud)
-        ingress: Ingress = replace(laptop.ingress, store=kept.store, blobs=kept.blobs, queue=kept.queue)
+        ingress: Ingress = replace(embedded.ingress, store=kept.store, blobs=kept.blobs, queue=kept.queue)
         for claim in runs.values():
             await ingress.start(replace(claim.event, window=0), claim.workflow)
         for stop in stops(events):
@@ -208,12 +208,12 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
         needles |= {one for claim in runs.values() for one in hashes_of(claim.event, claim.workflow)}
         assert {LEADS.lower(), PARTNER, shipped.HIRE["id"]} <= needles
         assert found(kept, needles) == set()
-        services = replace(laptop.worker.services, store=kept.store, blobs=kept.blobs, patience=PATIENCE)
-        await work(replace(laptop.worker, services=services, queue=kept.queue), kept)
+        services = replace(embedded.worker.services, store=kept.store, blobs=kept.blobs, patience=PATIENCE)
+        await work(replace(embedded.worker, services=services, queue=kept.queue), kept)
         heads = [await kept.store.head(run) for run in runs]
         assert all(head is not None and head.status not in UNFINISHED for head in heads)
         assert found(kept, needles) == set()
-        assert await used(laptop.worker.services.tokens, events, kept.store)
+        assert await used(embedded.worker.services.tokens, events, kept.store)
         private = await private_names(runs, kept.store)
         said = "\n".join(record.getMessage() for record in caplog.records if "simulators" not in record.name).lower()
         assert [name for name in private if name in said] == []
@@ -223,10 +223,10 @@ async def test_names_that_an_earlier_version_wrote_are_replaced_at_the_next_star
     async with company(tmp_path, work=False) as made:
         await made.ask("@Gofer hello", "deploys")
         await made.slack.settled()
-        (head,) = await made.laptop.state.store.heads(9, private=True)
+        (head,) = await made.embedded.state.store.heads(9, private=True)
         (claim,) = await made.entries(head.run)
         assert isinstance(claim, RunAccepted)
-        await made.laptop.state.store.put_head(replace(head, conversation=claim.event.conversation))
+        await made.embedded.state.store.put_head(replace(head, conversation=claim.event.conversation))
     async with company(tmp_path, work=False) as made:
-        assert await made.laptop.state.store.head(head.run) == head
+        assert await made.embedded.state.store.head(head.run) == head
         assert not [where for where, raw in _on_disk(tmp_path / "state") if claim.event.conversation.encode() in raw]

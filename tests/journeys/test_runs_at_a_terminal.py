@@ -213,10 +213,10 @@ def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[st
             head = await state.store.head(run)
             assert head is not None
             await state.store.put_head(head.now("needs_attention", 1, private=False))
-            await state.queue.ring(run)
-            await state.queue.ring("nobody's")
-            for bell in await state.queue.receive(10, 60, 0):
-                await state.queue.bury(bell, "KeyError")
+            await state.queue.enqueue(run)
+            await state.queue.enqueue("nobody's")
+            for queue_message in await state.queue.receive(10, 60, 0):
+                await state.queue.bury(queue_message, "KeyError")
 
     asyncio.run(give_up())
     code, out, err = gofer(capsys, "runs")

@@ -26,8 +26,8 @@ async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
     """The runs of a workflow, oldest first, once there are so many and nothing is under way."""
     async with asyncio.timeout(60):
         while True:
-            await made.laptop.simulated.settled()
-            heads = await made.laptop.state.store.heads(1000, private=True)
+            await made.embedded.simulated.settled()
+            heads = await made.embedded.state.store.heads(1000, private=True)
             ours = [head for head in heads if head.workflow == workflow]
             if len(ours) >= runs and all(head.status not in UNFINISHED for head in heads):
                 return sorted(ours, key=lambda head: head.accepted_at)
@@ -68,7 +68,7 @@ async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alon
         assert link in issue["description"]
         (told,) = made.answers(about)
         assert key in told.text
-        assert links(told)[f"run {first.run[:8]}"] == f"{made.laptop.url}/runs/{first.run}"
+        assert links(told)[f"run {first.run[:8]}"] == f"{made.embedded.url}/runs/{first.run}"
         assert second.status == "done"
         (word,) = made.slack.whispers(shipped.CHECKOUT)
         assert word.text.startswith("Already filed: ")
@@ -82,7 +82,7 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         about = await shipped.two_react(made)
         await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
-        state, later = made.laptop.state, SetClock(SystemClock().now() + days * 86_400)
+        state, later = made.embedded.state, SetClock(SystemClock().now() + days * 86_400)
         purged = await Purger(state.store, state.blobs, later).purge()
         assert (purged.deleted > 0) == (days > 30)
         await made.slack.react(NEWCOMER, about.channel, about.ts, "jira")

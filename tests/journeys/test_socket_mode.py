@@ -7,7 +7,7 @@ import pytest
 
 from company import ROOT, Company, settings
 from gofer.app.embedded.socket_mode import connected
-from gofer.app.embedded.stack import open_laptop
+from gofer.app.embedded.stack import open_embedded
 from gofer.simulators.slack import Message, Pace
 from gofer.sources.signed_decision import Stamp, token
 from gofer.values.errors import ConfigError
@@ -56,7 +56,7 @@ async def test_whatever_people_do_comes_over_the_socket_too(tmp_path: Path) -> N
 
 async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        made.slack.subscribe(f"{made.laptop.url}/slack/events")
+        made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         for envelope in made.slack.envelopes(asked):
             assert await made.slack.deliver(envelope) == 200
@@ -66,7 +66,7 @@ async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_pat
 
 async def test_without_a_signing_secret_there_is_no_http_door(tmp_path: Path) -> None:
     async with office(tmp_path) as (made, _):
-        response = await made.http.post(f"{made.laptop.url}/slack/events", content=b"{}")
+        response = await made.http.post(f"{made.embedded.url}/slack/events", content=b"{}")
     assert response.status_code == 404
 
 
@@ -79,7 +79,7 @@ async def test_an_envelope_is_not_acknowledged_before_frame_1_is_durable(tmp_pat
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         assert made.slack.sockets.acknowledged == []
-        assert await made.laptop.state.store.heads(10, private=True) == []
+        assert await made.embedded.state.store.heads(10, private=True) == []
         store.open.set()
         (head,) = await made.ended()
         assert head.status == "done"
@@ -135,7 +135,7 @@ async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -
 
 async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> None:
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        async with connected(made.laptop.settings, made.laptop.ingress.hear, ping=0.1):
+        async with connected(made.embedded.settings, made.embedded.ingress.hear, ping=0.1):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
             assert len(await made.ended(4)) == 4
@@ -148,7 +148,7 @@ async def test_what_starts_nothing_is_acknowledged(tmp_path: Path) -> None:
         said = await made.ask("no mention at all", "general")
         await made.slack.settled()
         assert made.slack.sockets.acknowledged == [made.slack.envelopes(said)[0]["event_id"]]
-        assert await made.laptop.state.store.heads(10, private=True) == []
+        assert await made.embedded.state.store.heads(10, private=True) == []
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
     async with slack() as (_, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": NO_MODEL}
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
-        async with open_laptop(chosen, ROOT) as laptop:
+        async with open_embedded(chosen, ROOT) as embedded:
             with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
-                async with connected(laptop.settings, laptop.ingress.hear):
+                async with connected(embedded.settings, embedded.ingress.hear):
                     pass
     assert token not in str(refused.value)
 
@@ -169,13 +169,16 @@ async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(
     async with slack() as (simulator, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
         chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)
-        async with open_laptop(chosen, ROOT) as laptop, connected(laptop.settings, laptop.ingress.hear, ping=0.1):
-            run = await laptop.ingress.start(mention(), "answer-here")
+        async with (
+            open_embedded(chosen, ROOT) as embedded,
+            connected(embedded.settings, embedded.ingress.hear, ping=0.1),
+        ):
+            run = await embedded.ingress.start(mention(), "answer-here")
             stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")
-            made = token(laptop.worker.services.installation_key, stamp)
+            made = token(embedded.worker.services.installation_key, stamp)
             button = {"type": "button", "action_id": "approve", "text": {"type": "plain_text", "text": "Yes"}}
             for value, items in ((f"{made}0", 0), (made, 1)):
                 actions = {"type": "actions", "block_id": "b", "elements": [{**button, "value": value}]}
                 put = simulator.workspace.post(Message("C0GENERA0", "", "U0GOFER0", "May I?", blocks=(actions,)))
                 assert await simulator.press(put, "approve", "U0CAPTN0")
-                assert len(await laptop.state.store.items(run)) == items
+                assert len(await embedded.state.store.items(run)) == items

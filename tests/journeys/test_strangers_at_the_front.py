@@ -17,12 +17,12 @@ from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
 from gofer.app.pages.pages import Pages
-from gofer.app.receivers import doors
+from gofer.app.receivers import receivers
 from gofer.app.request_bodies import MEMORY, Bodies
 from gofer.app.settings import read_settings
 from gofer.sources.webhook.hook import read_hooks
 from gofer.sources.webhook.jwt_bearer import JwtProof
-from gofer.sources.webhook.receiver import webhook_doors
+from gofer.sources.webhook.receiver import webhook_receivers
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -38,16 +38,16 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
     """A running front with every door, on a clock that shows noon; gives its address."""
     async with company(folder, work=False) as made:
-        found = doors(read_settings(ENVIRONMENT)) | webhook_doors(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
-        state, before = made.laptop.state, made.laptop.ingress
+        found = receivers(read_settings(ENVIRONMENT)) | webhook_receivers(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
+        state, before = made.embedded.state, made.embedded.ingress
         ingress = replace(
             before,
-            doors=found,
+            receivers=found,
             routes=read_routes({kind: [("answer-here", {})] for kind in KINDS}),
             installation_key=Secret("k"),
             outside=replace(before.outside, clock=NoonClock()),
         )
-        pages = Pages(state.store, state.blobs, made.laptop.catalog, SystemClock())
+        pages = Pages(state.store, state.blobs, made.embedded.catalog, SystemClock())
         async with serve(front(ingress, pages, bodies=Bodies(memory))) as url:
             yield made, url
 

@@ -92,7 +92,7 @@ async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path)
         (head,) = await made.ended()
         journal = await made.journal(head.run)
         asked = [one.entry for one in journal if isinstance(one.entry, SubagentStarted)]
-        store, blobs = made.laptop.state.store, made.laptop.state.blobs
+        store, blobs = made.embedded.state.store, made.embedded.state.blobs
         below = [await read_journal(one.run, store, blobs) for one in asked]
         page = await made.get(f"/runs/{head.run}/trace")
     assert {one.name for one in asked} == {"read-file"}
@@ -113,7 +113,7 @@ async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path)
 async def test_of_the_runs_below_nothing_stands_in_the_list(tmp_path: Path) -> None:
     async with lawyers(tmp_path) as made:
         await compared(made)
-        assert len(await made.laptop.state.store.heads(100, private=True)) == 1
+        assert len(await made.embedded.state.store.heads(100, private=True)) == 1
         rows = await made.get("/runs")
         assert rows.text.count("notice") == 0
 

@@ -52,7 +52,7 @@ def explained(made: Company, channel: str) -> Explanation:
     """What is said of a mention in a channel."""
     payload = json.loads((EVENTS / "slack_app_mention.json").read_bytes())
     payload["event"]["channel"] = channel
-    (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.laptop.catalog, "slack"))
+    (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.embedded.catalog, "slack"))
     return told
 
 
@@ -102,7 +102,7 @@ async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path
     async with teams(tmp_path, files) as made:
         won = list[str]()
         for channel in ("deploys", "general", "pull-requests"):
-            before = {head.run for head in await made.laptop.state.store.heads(1000, private=True)}
+            before = {head.run for head in await made.embedded.state.store.heads(1000, private=True)}
             await made.ask("@Gofer hello", channel)
             heads = await made.ended(len(before) + 1)
             won += [head.workflow for head in heads if head.status == "done" and head.run not in before]
@@ -157,13 +157,13 @@ async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_pa
         scene = Scene(made, call=nothing, strike=nothing)
         for act in there:
             await act(scene)
-            await made.laptop.simulated.settled()
+            await made.embedded.simulated.settled()
         found = await outcomes(made, 2)
         assert {name: status for name, (status, _) in found.items()} == {"narrow": "done", "wide": "ignored"}
         assert found["wide"][1].startswith("narrow (`") or not found["wide"][1]
         for act in elsewhere:
             await act(scene)
-            await made.laptop.simulated.settled()
+            await made.embedded.simulated.settled()
         if elsewhere:
             assert [head.workflow for head in await made.ended(3)][2:] == ["wide"]
 
@@ -190,7 +190,7 @@ async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_
     async with teams(tmp_path, before, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2
-        worker = made.laptop.worker
+        worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
         async with working(replace(worker, services=services, catalog=later, live=None)):
             found = await outcomes(made, 2)
@@ -210,7 +210,7 @@ async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won
     async with teams(tmp_path, before, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2
-        worker = made.laptop.worker
+        worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
         async with working(replace(worker, services=services, catalog=later, live=None)):
             found = await outcomes(made, 2)
@@ -223,7 +223,7 @@ async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Pa
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2
         made.slack.fail_next("conversations.replies", "missing_scope", "missing_scope")
-        worker = made.laptop.worker
+        worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
         async with working(replace(worker, services=services)):
             found = await outcomes(made, 2)

@@ -9,7 +9,7 @@ from judge import Journal, Report
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded
 from gofer.projections import progress
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 
 
 def below(journals: Mapping[str, Journal], report: Report) -> list[str]:
@@ -75,7 +75,7 @@ async def unread(journals: Mapping[str, Journal], read: Callable[[str, str], Awa
                 content = await read(added.home or run, added.body)
             except Gone:
                 continue  # deleted, with its run
-            except Damaged as error:
+            except Corrupt as error:
                 found.append(f"a file of a run cannot be read: {error}")
                 continue
             if len(content) != added.size or not _whole(added, content.decode()):

@@ -10,7 +10,7 @@ from gofer.stores.aws.queue import LONGEST_DELAY
 from gofer.stores.aws.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.values.outside import Clock
 from memory_table import MemoryTable
 
@@ -92,15 +92,18 @@ class StandardQueue(MemoryQueue):
         super().__init__(clock)
         self._rings_made = 0
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
         self._rings_made += 1
         # Under a name of its own: then no bell that waits is one of the same run.
-        await super().ring(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
+        await super().enqueue(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         found = await super().receive(limit, visibility, wait)
-        for bell in found:
-            if bell.receives > RECEIVES:
-                await self.bury(bell, "it was heard too often without an answer")
-        kept = [bell for bell in found if bell.receives <= RECEIVES]
-        return [Doorbell(bell.run.partition("/")[2], bell.receipt, bell.receives) for bell in kept]
+        for queue_message in found:
+            if queue_message.receives > RECEIVES:
+                await self.bury(queue_message, "it was heard too often without an answer")
+        kept = [queue_message for queue_message in found if queue_message.receives <= RECEIVES]
+        return [
+            QueueMessage(queue_message.run.partition("/")[2], queue_message.receipt, queue_message.receives)
+            for queue_message in kept
+        ]

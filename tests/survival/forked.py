@@ -15,7 +15,7 @@ from typing import TypeVar
 from mortal import MortalStore
 
 from company import PATIENCE, ROOT
-from gofer.app.embedded.stack import open_laptop
+from gofer.app.embedded.stack import open_embedded
 from gofer.app.settings import read_settings
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
@@ -92,20 +92,20 @@ def _live(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when:
 
 
 async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
-    async with open_laptop(read_settings(environment), ROOT) as laptop:
-        store, before = CountingStore(laptop.state.store, when, n), laptop.worker.services
-        ingress = replace(laptop.ingress, store=store)
+    async with open_embedded(read_settings(environment), ROOT) as embedded:
+        store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
+        ingress = replace(embedded.ingress, store=store)
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
         # Nothing is late in simulators; only this machine may be slow.
         tools = {name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in before.tools.items()}
         services = replace(before, store=store, tools=tools, patience=replace(PATIENCE, inflight=10.0))
         await store.drop_leases()
-        serving = asyncio.create_task(replace(laptop.worker, services=services).serve())
-        while not all([await _ended(laptop.state.store, run) for run in runs]):
+        serving = asyncio.create_task(replace(embedded.worker, services=services).serve())
+        while not all([await _ended(embedded.state.store, run) for run in runs]):
             await asyncio.sleep(0.01)
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
-        (laptop.settings.data / "writes").write_text(str(store.writes))
+        (embedded.settings.data / "writes").write_text(str(store.writes))
 
 
 async def _ended(store: Store, run: str) -> bool:

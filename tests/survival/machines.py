@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gofer.journal.coordination import Head, InboxItem, Retention, Usage
 from gofer.journal.store import Store
-from gofer.stores.queue import DeadLetter, Doorbell, Queue
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.errors import TemporaryError
 
 T = TypeVar("T")
@@ -199,23 +199,23 @@ class MachineQueue:
         self._machine = machine
         self._queue = queue
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
-        await self._machine.io(lambda: self._queue.ring(run, delay))
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        await self._machine.io(lambda: self._queue.enqueue(run, delay))
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         await self._machine.boundary()
-        bells = await self._queue.receive(1, visibility, wait)
+        queue_messages = await self._queue.receive(1, visibility, wait)
         await self._machine.boundary()
-        return bells
+        return queue_messages
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
-        await self._machine.io(lambda: self._queue.extend(bell, visibility))
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
+        await self._machine.io(lambda: self._queue.extend(queue_message, visibility))
 
-    async def acknowledge(self, bell: Doorbell) -> None:
-        await self._machine.io(lambda: self._queue.acknowledge(bell))
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        await self._machine.io(lambda: self._queue.acknowledge(queue_message))
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
-        await self._machine.io(lambda: self._queue.bury(bell, why))
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+        await self._machine.io(lambda: self._queue.bury(queue_message, why))
 
     async def forget_dead(self, before: float) -> None:
         await self._machine.io(lambda: self._queue.forget_dead(before))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from gofer.app.embedded.stack import Laptop, open_laptop
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.settings import read_settings
 from gofer.journal.coordination import RUNNABLE
 from gofer.journal.log import read_journal
@@ -20,7 +20,7 @@ from gofer.journal.store import Store
 from gofer.projections.progress import project
 from gofer.sources.receiver import Click, RawRequest
 from gofer.sources.signed_decision import Stamp, token
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.events import Actor, Event
 
 _T = TypeVar("_T")
@@ -52,15 +52,15 @@ class MortalStore:
         return standing
 
 
-async def press(laptop: Laptop, run: str) -> bool:
+async def press(embedded: EmbeddedStack, run: str) -> bool:
     """Somebody who may decide allows what the run waits for; whether it waits for anybody."""
-    journal = await read_journal(run, laptop.state.store, laptop.state.blobs)
+    journal = await read_journal(run, embedded.state.store, embedded.state.blobs)
     if (waiting := project(journal).waiting) is None:
         return False
     asked = waiting.requested
     stamp = Stamp(run, asked.call, asked.about, asked.arguments_sha256, "approved")
-    value = token(laptop.worker.services.installation_key, stamp)
-    assert not await laptop.ingress.press(Click(value, Actor("U0SUPPT0"), int(time.time() * 1000)))
+    value = token(embedded.worker.services.installation_key, stamp)
+    assert not await embedded.ingress.press(Click(value, Actor("U0SUPPT0"), int(time.time() * 1000)))
     return True
 
 
@@ -70,18 +70,18 @@ def live(environment: Mapping[str, str], root: Path, payload: Path, when: str, n
 
 
 async def _work(environment: Mapping[str, str], root: Path, payload: Path, when: str, n: int) -> None:
-    event = SlackDoor(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
+    event = SlackReceiver(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
     assert isinstance(event, Event)
-    async with open_laptop(read_settings(environment), root) as laptop:
-        store = MortalStore(laptop.state.store, when, n)
-        run = await replace(laptop.ingress, store=store).start(event, "answer-here")
-        worker = replace(laptop.worker, services=replace(laptop.worker.services, store=store))
+    async with open_embedded(read_settings(environment), root) as embedded:
+        store = MortalStore(embedded.state.store, when, n)
+        run = await replace(embedded.ingress, store=store).start(event, "answer-here")
+        worker = replace(embedded.worker, services=replace(embedded.worker.services, store=store))
         await store.drop_leases()
         serving = asyncio.create_task(worker.serve())
         pressed = False
         while (head := await store.head(run)) is None or head.status in (*RUNNABLE, "parked"):
             if head is not None and head.status == "parked" and not pressed:
-                pressed = await press(laptop, run)
+                pressed = await press(embedded, run)
             await asyncio.sleep(0.01)
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

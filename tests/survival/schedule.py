@@ -20,11 +20,11 @@ from seen import unseen
 from vendors import OUTAGES, draw
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal import entries as e
-from gofer.journal.child_runs import news, runs_below, under_way_below
+from gofer.journal.child_runs import news, running_below, runs_below
 from gofer.journal.codec import from_json
 from gofer.journal.frames import open_alone
 from gofer.journal.keys import MemoryKeys
@@ -46,7 +46,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import Queue
 from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.tools.definition import Tool
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
@@ -240,8 +240,8 @@ class Schedule:
         if not self.invocations:
             await worker.serve()
         while True:
-            for bell in await worker.queue.receive(1, 120, 20):
-                await worker.answer(bell, Term(self.clock, self.faults.chance.uniform(30, 400)))
+            for queue_message in await worker.queue.receive(1, 120, 20):
+                await worker.answer(queue_message, Deadline(self.clock, self.faults.chance.uniform(30, 400)))
 
     async def _keep_a_worker(self) -> None:
         """A worker; when its machine dies, another takes its place after a while."""
@@ -305,7 +305,7 @@ class Schedule:
             through = not self.people.busy and all(
                 [await self._through(run) and await self._shown(run) for run in sorted(runs)]
             )
-        except Damaged:
+        except Corrupt:
             return True
         return through and not [run for run in self._private() if await self._left(run)]
 
@@ -318,7 +318,7 @@ class Schedule:
                 told = head is not None and head.status == "parked" and head.wakes_at == until
                 # The row of a private run does not say what it waits for.
                 said = head is not None and bool(head.reason) is not head.private
-                under_way = await under_way_below(run, self.store)
+                under_way = await running_below(run, self.store)
                 return told and said and not await news(run, under_way, self.store)
             case _:
                 return False
@@ -361,7 +361,7 @@ class Schedule:
                 left += runs_below(journals[run])
                 if run in runs and not await self._through(run):
                     report.violations.append("an accepted run neither ended nor waits with a reason and a time")
-            except Damaged as error:
+            except Corrupt as error:
                 report.violations.append(str(error))
         Judge(self.world, self.people, self.faults, self.plan, self.cancelled).judge(journals, report)
         gone = {run for run in journals if root_of(run) in self._private()}

@@ -45,7 +45,7 @@ async def _make(folder: Path) -> Specimen:
             await made.ask("And it goes on. " * 220, "general", told)
         await made.ask("@Gofer what do you make of it?", "general", told)
         heads = await made.ended(2)
-        state = made.laptop.state
+        state = made.embedded.state
         frames = {item.run: await state.store.frames(item.run) for item in heads}
         keys = {item.run: await state.store.key(item.run) or b"" for item in heads}
         journals = {item.run: await read_journal(item.run, state.store, state.blobs) for item in heads}

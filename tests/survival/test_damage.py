@@ -34,7 +34,7 @@ from gofer.stores.sqlite.blobs import DirectoryBlobs
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -73,7 +73,7 @@ async def test_a_changed_byte_or_a_cut_in_any_frame_is_named_with_its_run_and_fr
     mask = data.draw(st.integers(0, 255), label="bits that change; 0 cuts the frame there")
     changed = bytes([stored[which][where] ^ mask]) + stored[which][where + 1 :] if mask else b""
     stored[which] = stored[which][:where] + changed
-    with pytest.raises(Damaged, match=rf"^Run {run} is damaged at frame {which + 1}[:,] [^.]+\.$"):
+    with pytest.raises(Corrupt, match=rf"^Run {run} is damaged at frame {which + 1}[:,] [^.]+\.$"):
         await read(specimen, run, stored)
 
 
@@ -84,7 +84,7 @@ async def test_frames_removed_anywhere_are_noticed_and_the_whole_journal_is_not(
             for end in range(begin + 1, len(stored) + 1):
                 # A gap is named where it is; a lost end, with where it begins.
                 named = f"after frame {begin}:" if end == len(stored) else f"at frame {begin + 1}:"
-                with pytest.raises(Damaged, match=f"Run {run} is damaged {named}"):
+                with pytest.raises(Corrupt, match=f"Run {run} is damaged {named}"):
                     await read(specimen, run, [*stored[:begin], *stored[end:]])
 
 
@@ -294,7 +294,7 @@ class Bench:
             Path(f"{self.path}-wal").write_bytes(log)
         try:
             made = Database(self.path, SCHEMA)
-        except (Damaged, TemporaryError) as error:
+        except (Corrupt, TemporaryError) as error:
             return ["refused" if str(self.path) in str(error) else "refused without a name"]
         keys = KeyFile(self.path.with_name("keys"))
         try:
@@ -309,7 +309,7 @@ class Bench:
             found = list(await read_journal(run, store, self.blobs))
             known = await store.head(run)
             await store.heads(1_000, private=True)
-        except (Damaged, TemporaryError):
+        except (Corrupt, TemporaryError):
             return "reported"
         assert found == whole[: len(found)]
         if found != whole:

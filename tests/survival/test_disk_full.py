@@ -29,7 +29,7 @@ from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
 from gofer.simulators.slack import Message
 from gofer.sources.receiver import RawRequest
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.stores.sqlite import journal as journal_sqlite
 from gofer.stores.sqlite import queue as queue_sqlite
 from gofer.stores.sqlite.blobs import DirectoryBlobs
@@ -60,7 +60,7 @@ class MovableClock(SystemClock):
         return super().monotonic() + self.moved
 
 
-class OpenDoor(SlackDoor):
+class OpenDoor(SlackReceiver):
     """Slack's door without its lock."""
 
     def verify(self, request: RawRequest, now: float) -> None:
@@ -128,8 +128,8 @@ class Desk:
         """What the worker and the sweeper do when they wake: answer what rings, ring for what stands still."""
         try:
             await Sweeper(self.worker.services.store, self.worker.queue, self.clock).sweep(180)
-            for bell in await self.worker.queue.receive(100, VISIBILITY_SECONDS, 0):
-                await self.worker.answer(bell)
+            for queue_message in await self.worker.queue.receive(100, VISIBILITY_SECONDS, 0):
+                await self.worker.answer(queue_message)
         except TemporaryError:
             return
 
@@ -163,8 +163,8 @@ class Desk:
 async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIterator[Desk]:
     clock = MovableClock()
     store, queue = SqliteStore(disk, KeyFile(disk._path.parent / "keys")), SqliteQueue(disk, clock)
-    ingress = replace(made.laptop.ingress, doors={"/slack/events": OpenDoor(())}, store=store, queue=queue)
-    services = made.laptop.worker.services
+    ingress = replace(made.embedded.ingress, receivers={"/slack/events": OpenDoor(())}, store=store, queue=queue)
+    services = made.embedded.worker.services
     services = replace(
         services,
         store=store,
@@ -172,7 +172,7 @@ async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIt
         outside=replace(services.outside, clock=clock),
         patience=PATIENCE,
     )
-    worker = replace(made.laptop.worker, services=services, queue=queue)
+    worker = replace(made.embedded.worker, services=services, queue=queue)
     try:
         yield Desk(made, await ask_about_the_decision(made), disk, clock, ingress, worker)
     finally:

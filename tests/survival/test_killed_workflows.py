@@ -30,9 +30,9 @@ MANY = 24
 
 async def accepted(made: Company, workflow: str) -> Sequence[RunAccepted]:
     """What the front let in for a workflow, in order; nobody works there."""
-    for system in made.laptop.simulated.systems.values():
+    for system in made.embedded.simulated.systems.values():
         await system.settled()
-    heads = await made.laptop.state.store.heads(100, private=True)
+    heads = await made.embedded.state.store.heads(100, private=True)
     ours = sorted((head for head in heads if head.workflow == workflow), key=lambda head: head.accepted_at)
     claims = [(await made.entries(head.run))[0] for head in ours]
     return [claim for claim in claims if isinstance(claim, RunAccepted)]
@@ -75,13 +75,13 @@ async def world_after(folder: Path, what: str, when: str = "never", n: int = 0) 
     workflow, act = ACTS[what]
     async with company(folder, work=False) as made:
         await act(made)
-        happened, environment = await accepted(made, workflow), child_environment(made.laptop.settings)
+        happened, environment = await accepted(made, workflow), child_environment(made.embedded.settings)
         assert happened
-        before = plain(made.laptop.simulated.state())
+        before = plain(made.embedded.simulated.state())
         code = await gofer(folder / "mortal", environment, happened, when, n)
         if code:
             assert await gofer(folder / "mortal", environment, happened) == 0
-        after = plain(made.laptop.simulated.state())
+        after = plain(made.embedded.simulated.state())
         assert after != before
         return code, after
 

@@ -104,7 +104,7 @@ async def test_a_run_that_changes_hands_and_comes_twice_counts_once() -> None:
         await made.hear()
     made.lose_in.clear()
     for _ in range(3):
-        await made.queue.ring("a")
+        await made.queue.enqueue("a")
         made.clock.advance(130)
         await hear(made)
     assert made.posted == ["one"]

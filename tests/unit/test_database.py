@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gofer.stores.sqlite.database import Database
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 
 pytestmark = pytest.mark.anyio
 
@@ -146,14 +146,14 @@ async def test_a_file_with_changed_pages_says_that_it_is_damaged_and_what_to_do(
     raw[2 * 4096 : 4 * 4096] = bytes(range(256)) * 32
     path.write_bytes(raw)
     database = Database(path, SCHEMA)
-    with pytest.raises(Damaged, match=r"cannot be read \(database disk image is malformed\); stop Gofer and restore"):
+    with pytest.raises(Corrupt, match=r"cannot be read \(database disk image is malformed\); stop Gofer and restore"):
         await database.run(lambda connection: connection.execute("SELECT * FROM notes").fetchall())
     database.close()
 
 
 async def test_a_file_that_is_no_database_says_so_when_it_is_opened(path: Path) -> None:
     path.write_bytes(b"These are not the pages of a database." * 200)
-    with pytest.raises(Damaged, match="file is not a database"):
+    with pytest.raises(Corrupt, match="file is not a database"):
         Database(path, SCHEMA)
 
 
@@ -165,7 +165,7 @@ async def test_a_file_whose_table_has_no_readable_name_is_refused_and_nobody_wai
     raw = path.read_bytes()
     assert raw.count(b"by_text") == 2
     path.write_bytes(raw.replace(b"by_text", b"by_t\xf2xt", 1))
-    with pytest.raises(Damaged, match="restore the file"):
+    with pytest.raises(Corrupt, match="restore the file"):
         Database(path, SCHEMA)
 
 
@@ -175,14 +175,14 @@ async def test_a_text_that_is_none_fails_alone_and_is_not_shown(path: Path) -> N
     read = database.run(lambda connection: connection.execute("SELECT text FROM notes").fetchall())
     results = await asyncio.gather(database.run(add("two")), read, return_exceptions=True)
     assert results[0] == 2
-    assert isinstance(results[1], Damaged)
+    assert isinstance(results[1], Corrupt)
     assert "a value is not what was written" in str(results[1])
     database.close()
 
 
 async def test_a_file_of_another_shape_is_not_taken_for_a_full_disk(path: Path) -> None:
     database = Database(path, SCHEMA)
-    with pytest.raises(Damaged, match="no such column"):
+    with pytest.raises(Corrupt, match="no such column"):
         await database.run(lambda connection: connection.execute("SELECT mood FROM notes").fetchall())
     assert await database.run(add("goes on")) == 1
     database.close()
@@ -222,14 +222,14 @@ async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -
         older.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
     older.close()
     before = path.read_bytes()
-    with pytest.raises(Damaged, match="was written by another version of Gofer"):
+    with pytest.raises(Corrupt, match="was written by another version of Gofer"):
         Database(path, SCHEMA)
     assert path.read_bytes() == before
 
 
 async def test_a_file_that_is_no_database_says_so(path: Path) -> None:
     path.write_bytes(b"a letter to somebody" * 1000)
-    with pytest.raises(Damaged, match="file is not a database"):
+    with pytest.raises(Corrupt, match="file is not a database"):
         Database(path, SCHEMA)
 
 

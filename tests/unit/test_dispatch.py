@@ -12,10 +12,10 @@ from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.runtime.receive import Ingress
-from gofer.sources.notion.receiver import NotionDoor
+from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.receiver import sign as notion_sign
 from gofer.sources.receiver import BODY_LIMIT, RawRequest, Registration, Stop
-from gofer.sources.slack.receiver import SlackDoor, sign
+from gofer.sources.slack.receiver import SlackReceiver, sign
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -58,7 +58,7 @@ def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress,
     queue = MemoryQueue(clock)
     routes = read_routes({"slack.mention": [(name, {}) for name in workflows or ("answer-here",)]})
     made = Ingress(
-        {"/slack/events": SlackDoor((SIGNING,))}, routes, store, MemoryBlobs(), queue, KEY, make_outside(clock)
+        {"/slack/events": SlackReceiver((SIGNING,))}, routes, store, MemoryBlobs(), queue, KEY, make_outside(clock)
     )
     return made, store, queue
 
@@ -77,12 +77,12 @@ def post(body: bytes, path: str = "/slack/events", method: str = "POST", signatu
 
 
 async def rung(queue: MemoryQueue) -> list[str]:
-    return [bell.run for bell in await queue.receive(100, 120, 0)]
+    return [queue_message.run for queue_message in await queue.receive(100, 120, 0)]
 
 
 async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
-    door, store, queue = ingress()
-    reply = await door.receive(post(MENTION))
+    receiver, store, queue = ingress()
+    reply = await receiver.receive(post(MENTION))
     assert reply.status == 200
     (run,) = await rung(queue)
     (claimed,) = await read_journal(run, store, MemoryBlobs())
@@ -94,19 +94,19 @@ async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
 
 
 async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
-    door, store, queue = ingress()
+    receiver, store, queue = ingress()
     for _ in range(3):
-        assert (await door.receive(post(MENTION))).status == 200
+        assert (await receiver.receive(post(MENTION))).status == 200
     (run,) = await rung(queue)
     # A bell that somebody holds may be dealt with before there was a reason to ring again.
-    assert (await door.receive(post(MENTION))).status == 200
+    assert (await receiver.receive(post(MENTION))).status == 200
     assert await rung(queue) == [run]
     assert len(await store.frames(run)) == 1
 
 
 async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
-    door, _, queue = ingress(None, "answer-here", "log-it")
-    await door.receive(post(MENTION))
+    receiver, _, queue = ingress(None, "answer-here", "log-it")
+    await receiver.receive(post(MENTION))
     assert len(set(await rung(queue))) == 2
 
 
@@ -121,8 +121,8 @@ async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
 async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflow(
     first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
-    door, store, queue = ingress(None, *first)
-    await door.receive(post(MENTION))
+    receiver, store, queue = ingress(None, *first)
+    await receiver.receive(post(MENTION))
     runs = await rung(queue)
     after, _, _ = ingress(store, *second)
     await replace(after, queue=queue).receive(post(MENTION))
@@ -133,8 +133,8 @@ async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflo
 
 @pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
 async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
-    door, store, queue = ingress(None, *workflows)
-    await door.receive(post(MENTION))
+    receiver, store, queue = ingress(None, *workflows)
+    await receiver.receive(post(MENTION))
     listed = []
     for run in await rung(queue):
         (claimed,) = await read_journal(run, store, MemoryBlobs())
@@ -147,17 +147,17 @@ async def test_each_run_holds_the_same_routes_where_several_workflows_match(work
 async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
     store = WatchedStore()
     store.full = True
-    door, _, queue = ingress(store)
-    assert (await door.receive(post(MENTION))).status == 503
+    receiver, _, queue = ingress(store)
+    assert (await receiver.receive(post(MENTION))).status == 503
     assert await rung(queue) == []
 
 
 async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
-    door, store, _ = ingress()
+    receiver, store, _ = ingress()
     body = json.dumps({"type": "url_verification", "challenge": "c4"}).encode()
-    good = await door.receive(post(body))
+    good = await receiver.receive(post(body))
     assert (good.status, good.body) == (200, b"c4")
-    assert (await door.receive(post(body, signature="v0=" + "0" * 64))).status == 401
+    assert (await receiver.receive(post(body, signature="v0=" + "0" * 64))).status == 401
     assert store.writes == 0
 
 
@@ -171,11 +171,11 @@ async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_no
     async def keep(offered: Registration) -> None:
         kept.append(offered.token.reveal())
 
-    waiting = replace(made, doors={"/notion/webhook": NotionDoor((), registration=lambda: True)})
+    waiting = replace(made, receivers={"/notion/webhook": NotionReceiver((), registration=lambda: True)})
     reply = await replace(waiting, register=keep).receive(offer)
     assert (reply.status, reply.body, kept) == (200, b"", [token.reveal()])
     assert (await waiting.receive(offer)).status == 403
-    closed = replace(waiting, doors={"/notion/webhook": NotionDoor(())}, register=keep)
+    closed = replace(waiting, receivers={"/notion/webhook": NotionReceiver(())}, register=keep)
     assert (await closed.receive(offer)).body.startswith(b"Ignored: it offers a verification token")
     assert (len(kept), store.writes) == (1, 0)
 
@@ -197,8 +197,8 @@ async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_no
     ],
 )
 async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest, status: int) -> None:
-    door, store, queue = ingress()
-    reply = await door.receive(request_)
+    receiver, store, queue = ingress()
+    reply = await receiver.receive(request_)
     assert reply.status == status
     assert b"Traceback" not in reply.body
     assert b"Error" not in reply.body
@@ -208,8 +208,8 @@ async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest
 
 @given(st.binary(max_size=300), st.booleans())
 async def test_no_body_is_an_exception_or_a_server_error(body: bytes, good: bool) -> None:
-    door, store, _ = ingress()
-    reply = await door.receive(post(body, signature=None if good else "v0=" + "a" * 64))
+    receiver, store, _ = ingress()
+    reply = await receiver.receive(post(body, signature=None if good else "v0=" + "a" * 64))
     assert reply.status in ({200, 400} if good else {401})
     assert store.writes == 0
 
@@ -229,12 +229,12 @@ def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -
 
 async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
     made, store, queue = ingress()
-    unsigned = SlackDoor(())
+    unsigned = SlackReceiver(())
     replies = [await made.hear(unsigned, delivery(MENTION)), await made.hear(unsigned, delivery(MENTION))]
     assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
     # The same claim as over HTTP: the post that follows is a duplicate.
     assert (await made.receive(post(MENTION))).status == 200
-    assert len({bell.run for bell in await queue.receive(10, 60, 0)}) == 1
+    assert len({queue_message.run for queue_message in await queue.receive(10, 60, 0)}) == 1
     assert len(await store.heads(10, private=True)) == 1
 
 
@@ -243,14 +243,14 @@ async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
 )
 async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
     made, store, _ = ingress()
-    assert (await made.hear(SlackDoor(()), delivery(body))).status == status
+    assert (await made.hear(SlackReceiver(()), delivery(body))).status == status
     assert store.writes == 0
 
 
 async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
     made, store, _ = ingress()
     store.full = True
-    assert (await made.hear(SlackDoor(()), delivery(MENTION))).status == 503
+    assert (await made.hear(SlackReceiver(()), delivery(MENTION))).status == 503
 
 
 async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None:
@@ -280,7 +280,7 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
 async def test_an_unsigned_door_is_never_open_to_http() -> None:
     made, store, _ = ingress()
     open_door = Ingress(
-        {"/slack/events": SlackDoor(())}, made.routes, store, MemoryBlobs(), made.queue, KEY, made.outside
+        {"/slack/events": SlackReceiver(())}, made.routes, store, MemoryBlobs(), made.queue, KEY, made.outside
     )
     assert (await open_door.receive(post(MENTION))).status == 401
     assert store.writes == 0

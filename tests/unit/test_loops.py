@@ -13,7 +13,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim, read_journal
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -37,8 +37,8 @@ def ingress(file: str) -> tuple[Ingress, MemoryStore]:
     catalog = Catalog({"w": Loaded("w", workflow, "Be brief.", "agents/w.md", served("m"))}, Defaults())
     store, clock = MemoryStore(), SetClock()
     routes = read_routes(catalog.routes())
-    door = Ingress({}, routes, store, MemoryBlobs(), MemoryQueue(clock), Secret("k"), make_outside(clock))
-    return door, store
+    receiver = Ingress({}, routes, store, MemoryBlobs(), MemoryQueue(clock), Secret("k"), make_outside(clock))
+    return receiver, store
 
 
 def post(reader: str, writer: str, number: int, hops: int) -> RawRequest:
@@ -67,7 +67,7 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
     made, store = ingress("who says nothing of bots")
     for number in range(1_000):
         reader, writer = ("FIRST00", "SECOND0") if number % 2 else ("SECOND0", "FIRST00")
-        reply = await made.hear(SlackDoor(()), post(reader, writer, number, number))
+        reply = await made.hear(SlackReceiver(()), post(reader, writer, number, number))
         said = b"Ignored: w takes nothing from bots, because its `who` does not name them."
         assert (reply.status, reply.body) == (200, said)
     assert await store.heads(10, private=True) == []
@@ -75,7 +75,7 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
 
 async def test_bots_that_are_named_start_runs_that_count_how_many_stand_behind_them() -> None:
     made, store = ingress("bots are named")
-    await made.hear(SlackDoor(()), post("FIRST00", "SECOND0", 1, hops=2))
+    await made.hear(SlackReceiver(()), post("FIRST00", "SECOND0", 1, hops=2))
     (head,) = await store.heads(10, private=True)
     (claimed,) = await read_journal(head.run, store, MemoryBlobs())
     assert isinstance(claimed.entry, RunAccepted)
@@ -88,7 +88,7 @@ async def test_a_run_too_many_in_a_row_is_not_begun(hops: int, status: str) -> N
     event = replace(mention(hops=hops), private=False)
     await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head("run1", "answer-here", TOKENS.conversation(event.conversation), 1, private=False))
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert await made.status("run1") == status
     assert made.posted == (["Hello."] if status == "done" else [])

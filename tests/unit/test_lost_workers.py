@@ -71,7 +71,7 @@ async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
         head = await made.store.head("run1")
         assert head is not None
         await made.store.put_head(head.now("queued", int(made.clock.now() * 1000)))
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
     assert (len(opened), told) == (2 * LOST, ["poison", "poison"])
 
 
@@ -91,7 +91,7 @@ async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
     for _ in range(2 * LOST):
         await made.hear()
         made.clock.advance(130)
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
     away = False
     await made.hear()
     assert await made.status("run1") == "done"
@@ -116,11 +116,14 @@ async def test_runs_of_the_same_batch_go_on() -> None:
     for run in runs:
         await claimed(made.store, run)
         await made.store.create_head(Head(run, "answer-here", f"slack:T:C:{run}", 1))
-        await made.queue.ring(run)
+        await made.queue.enqueue(run)
     for _ in range(4 * LOST):
         process.clear()
         made.worker = replace(made.worker, suspects=asyncio.Lock())
-        tasks = [asyncio.create_task(made.worker.answer(bell)) for bell in await made.queue.receive(100, 120, 0)]
+        tasks = [
+            asyncio.create_task(made.worker.answer(queue_message))
+            for queue_message in await made.queue.receive(100, 120, 0)
+        ]
         died = asyncio.create_task(process.wait())
         while tasks and not died.done() and not all(task.done() for task in tasks):
             await asyncio.sleep(0.001)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
-from gofer.engine.deadline import MARGIN, Term
+from gofer.engine.deadline import MARGIN, Deadline
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import (
@@ -42,7 +42,7 @@ async def entries(made: Office, run: str = "run1") -> list[object]:
 
 async def cancel(made: Office, item: str = "cancel-1") -> None:
     await inbox.put(made.store, "run1", item, RunCancelled("Ada"))
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
 
 
 async def hear_all(made: Office, seconds: float = 130, rounds: int = 30) -> None:
@@ -117,10 +117,10 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     answered = []
     for _ in range(20):
         # Enough for one call, whatever it is, and for nothing after it.
-        term = Term(made.clock, MARGIN + 1)
-        for bell in await made.queue.receive(10, 120, 0):
-            answered.append(bell)
-            await made.worker.answer(bell, term)
+        deadline = Deadline(made.clock, MARGIN + 1)
+        for queue_message in await made.queue.receive(10, 120, 0):
+            answered.append(queue_message)
+            await made.worker.answer(queue_message, deadline)
     journal = await entries(made)
     assert journal[-1] == RunFinished("done")
     assert made.posted == ["Hello."]
@@ -311,7 +311,9 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
         worker = replace(made.worker, suspects=MortalLock())
         worker = replace(worker, services=replace(worker.services, model=OneIsDeadly()))
         await Sweeper(made.store, made.queue, made.clock).sweep(0)
-        tasks = [asyncio.create_task(worker.answer(bell)) for bell in await made.queue.receive(10, 120, 0)]
+        tasks = [
+            asyncio.create_task(worker.answer(queue_message)) for queue_message in await made.queue.receive(10, 120, 0)
+        ]
         outcomes, _ = await asyncio.wait([*tasks, asyncio.create_task(asyncio.sleep(0))], return_when="FIRST_EXCEPTION")
         deaths += any(isinstance(task.exception(), Lost) for task in outcomes)
         for task in tasks:

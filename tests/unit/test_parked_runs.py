@@ -41,7 +41,7 @@ async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None
     await made.hear()
     assert (await made.status("run1"), made.posted) == ("parked", [])
     made.clock.advance(30)
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert (await made.status("run1"), made.posted) == ("parked", [])
     made.clock.advance(31)
@@ -90,7 +90,7 @@ async def test_a_run_that_a_clock_parked_an_hour_ahead_goes_on_once_the_clock_is
     made = await parked(says("Hello."))
     made.worker = replace(made.worker, alone=True)
     made.clock.advance(-3_600)
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
@@ -115,7 +115,7 @@ async def test_a_quiet_time_that_was_set_an_hour_ahead_is_no_longer_than_it_is()
     assert await made.status("run1") == "parked"
     made.clock.advance(-3_600)
     for _ in range(3):
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
         await made.hear()
         made.clock.advance(6)
     assert await made.status("run1") == "done"
@@ -136,7 +136,7 @@ async def test_what_comes_while_a_run_is_being_parked_waits_seconds_and_not_for_
     made.clock.advance(601)
     # The head says parked already, and its owner has not given the conversation back yet.
     await made.store.lease(CONVERSATION, "parking", made.clock.now(), 60.0)
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     assert await made.hear() >= 1
     await made.store.release(CONVERSATION, "parking")
     made.clock.advance(5)
@@ -149,7 +149,7 @@ async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> N
     frames = list(await made.store.frames("run1"))
     made.clock.advance(300)
     for _ in range(3):
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
         assert await made.hear() == 1
     assert list(await made.store.frames("run1")) == frames
     assert len(made.model.requests) == 1
@@ -165,7 +165,7 @@ async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> N
 async def test_somebody_who_has_something_to_say_wakes_a_parked_run() -> None:
     made = await parked(says("Hello."))
     await inbox.put(made.store, "run1", "a", MessageReceived("never mind the rest"))
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert made.posted == ["Hello."]
     assert b"never mind the rest" in made.model.requests[-1]

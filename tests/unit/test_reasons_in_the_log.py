@@ -216,8 +216,8 @@ async def test_a_path_that_a_stranger_made_up_is_not_repeated(lines: pytest.LogC
 
 async def test_a_source_that_is_not_set_up_says_which_setting_is_missing(lines: pytest.LogCaptureFixture) -> None:
     doorstep = Doorstep()
-    doors = {path: door for path, door in doorstep.ingress.doors.items() if path != SLACK}
-    reply = await replace(doorstep.ingress, doors=doors).receive(slack({}))
+    receivers = {path: receiver for path, receiver in doorstep.ingress.receivers.items() if path != SLACK}
+    reply = await replace(doorstep.ingress, receivers=receivers).receive(slack({}))
     assert (reply.status, reply.body) == (404, b"There is nothing at this path.")
     assert lines.messages == ["1 delivery to /slack/events refused: the source is not set up; set SLACK_SIGNING_SECRET"]
 

@@ -22,7 +22,7 @@ from gofer.runtime.retention import DAYS, Purged, Purger, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.values.errors import Damaged, Gone, TemporaryError
+from gofer.values.errors import Corrupt, Gone, TemporaryError
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -305,7 +305,7 @@ class DamagedRows(MemoryStore):
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         if self.damaged:
             self.damaged = False
-            raise Damaged("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+            raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
         return await super().ended(retention, before, limit, private=private)
 
 
@@ -335,9 +335,9 @@ async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
     made = Archive()
     queue = MemoryQueue(made.clock)
     purger = Purger(made.store, made.blobs, made.clock, queue)
-    await queue.ring("r")
-    for bell in await queue.receive(1, 60, 0):
-        await queue.bury(bell, "trouble")
+    await queue.enqueue("r")
+    for queue_message in await queue.receive(1, 60, 0):
+        await queue.bury(queue_message, "trouble")
     for days, left in ((29, 1), (2, 0)):
         made.clock.advance(days * DAY)
         await purger.purge()
@@ -349,7 +349,7 @@ async def test_damage_is_not_taken_for_deletion() -> None:
     await made.add()
     for name in list(made.blobs._bodies):
         del made.blobs._bodies[name]
-    with pytest.raises(Damaged, match="missing"):
+    with pytest.raises(Corrupt, match="missing"):
         await read_journal("r", made.store, made.blobs)
 
 

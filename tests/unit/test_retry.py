@@ -15,7 +15,7 @@ from gofer.runtime.retention import delete
 from gofer.runtime.retry import Retried, retry
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, ToolResult
-from gofer.values.errors import Damaged, Gone, TemporaryError
+from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.row_tokens import Tokens
 from office import Office, office
 from stand_ins import KEY
@@ -34,15 +34,15 @@ async def give_up(made: Office, reason: str = "it cannot be continued: 10 attemp
     head = await made.store.head("run1")
     assert head is not None
     await made.store.put_head(head.now("needs_attention", 5, private=False, reason=reason))
-    for bell in await made.queue.receive(9, 60, 0):
-        await made.queue.acknowledge(bell)
+    for queue_message in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(queue_message)
 
 
 async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await give_up(made)
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert made.posted == []
     assert await again(made) == Retried(True, "Run run1 is queued; it goes on where it was.")
@@ -61,8 +61,8 @@ async def restored(made: Office, *, posted_since: bool) -> None:
     tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look)}
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
-    for bell in await made.queue.receive(9, 60, 0):
-        await made.queue.acknowledge(bell)
+    for queue_message in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(queue_message)
     await hold_unfinished(made.store, made.blobs, made.clock, Tokens(KEY), int(made.clock.now() * 1000))
 
 
@@ -74,7 +74,7 @@ async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_afte
     await restored(made, posted_since=posted_since)
     if posted_since:
         made.posted.append("What it said before the restore.")
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert await made.status("run1") == "needs_attention"
     told = await again(made)
@@ -100,8 +100,8 @@ async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
 async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    (bell,) = await made.queue.receive(1, 60, 0)
-    await made.queue.bury(bell, "the store or the queue did not answer")
+    (queue_message,) = await made.queue.receive(1, 60, 0)
+    await made.queue.bury(queue_message, "the store or the queue did not answer")
     assert (await again(made)).rung
     await made.hear()
     assert made.posted == ["Hello."]
@@ -120,8 +120,8 @@ async def test_an_end_that_a_head_forgot_counts() -> None:
 async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status: Status) -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    for bell in await made.queue.receive(9, 60, 0):
-        await made.queue.acknowledge(bell)
+    for queue_message in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(queue_message)
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
     journal.add(RunConcluded(status, "why", "Sorry."))
     journal.add(RunFinished(status, "why"))
@@ -172,7 +172,7 @@ async def test_a_journal_that_nobody_can_read_is_not_rung_for() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     made.store._frames["run1"][0] = b"nonsense"
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         await again(made)
 
 

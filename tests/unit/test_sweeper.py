@@ -27,12 +27,12 @@ async def test_everything_that_stands_still_is_rung_for_once(count: int) -> None
     sweeper, queue = await standing_still(count)
     for _ in range(3):
         assert await sweeper.sweep(180) == count
-    bells = await queue.receive(10_000, 120, 0)
-    assert sorted(bell.run for bell in bells) == [f"r{n:05}" for n in range(count)]
+    queue_messages = await queue.receive(10_000, 120, 0)
+    assert sorted(queue_message.run for queue_message in queue_messages) == [f"r{n:05}" for n in range(count)]
 
 
 async def test_one_sweep_has_an_end_and_begins_with_what_stands_still_longest() -> None:
     sweeper, queue = await standing_still(3 * BATCH)
     assert await replace(sweeper, pages=2).sweep(180) == 2 * BATCH
-    bells = await queue.receive(10_000, 120, 0)
-    assert sorted(bell.run for bell in bells) == [f"r{n:05}" for n in range(2 * BATCH)]
+    queue_messages = await queue.receive(10_000, 120, 0)
+    assert sorted(queue_message.run for queue_message in queue_messages) == [f"r{n:05}" for n in range(2 * BATCH)]

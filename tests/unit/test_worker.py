@@ -16,7 +16,7 @@ from gofer.models.language_model import Answer
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Tool, ToolResult
-from gofer.values.errors import Damaged, RunStopped, TemporaryError
+from gofer.values.errors import Corrupt, RunStopped, TemporaryError
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -40,7 +40,7 @@ async def test_many_bells_of_one_run_are_one_answer() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     for _ in range(5):
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
     while await made.hear():
         pass
     assert made.posted == ["Hello."]
@@ -70,7 +70,7 @@ async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
 
 async def test_a_bell_for_nobody_is_acknowledged() -> None:
     made = office()
-    await made.queue.ring("no-such-run")
+    await made.queue.enqueue("no-such-run")
     await made.hear()
     made.clock.advance(1000)
     assert await made.hear() == 0
@@ -154,10 +154,10 @@ async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
     """As after a crash between the end of one run and the ring for the next, whose own bell was acknowledged."""
     made = office(says("second"))
     await made.accept("run2", 2)
-    (bell,) = await made.queue.receive(1, 120, 0)
-    await made.queue.acknowledge(bell)
+    (queue_message,) = await made.queue.receive(1, 120, 0)
+    await made.queue.acknowledge(queue_message)
     await made.store.create_head(Head("run1", "answer-here", CONVERSATION, 1, status="done"))
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await made.hear()
     assert made.posted == ["second"]
 
@@ -223,7 +223,7 @@ async def test_a_workflow_without_a_reply_answers_nowhere_and_its_owner_hears_of
 CANARY = "the merger with Initech"
 
 
-@pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Damaged(CANARY)])
+@pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Corrupt(CANARY)])
 async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Exception) -> None:
     """Heads stay for thirty days, those of runs that were given up too."""
     made = office(*[trouble] * 20)
@@ -282,7 +282,7 @@ def test_no_more_conversations_are_in_flight_than_allowed() -> None:
         for n in range(6):
             await claimed(made.store, f"run{n}")
             await made.store.create_head(Head(f"run{n}", "answer-here", f"conversation {n}", n))
-            await made.queue.ring(f"run{n}")
+            await made.queue.enqueue(f"run{n}")
         serving = asyncio.create_task(worker.serve())
         async with asyncio.timeout(60):
             while len(made.posted) < 6:

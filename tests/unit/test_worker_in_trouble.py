@@ -16,8 +16,8 @@ from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import RECEIVES
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Doorbell
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.stores.queue import QueueMessage
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import CONVERSATION, Office, office
@@ -103,9 +103,9 @@ class DamagedQueue(MemoryQueue):
 
     damaged = True
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         if self.damaged:
-            raise Damaged("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+            raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
         return await super().receive(limit, visibility, wait)
 
 
@@ -114,7 +114,7 @@ async def test_a_worker_outlives_a_damaged_file() -> None:
     queue = DamagedQueue(made.clock)
     worker = replace(made.worker, queue=queue, pause=0.01)
     await made.accept("run1")
-    await queue.ring("run1")
+    await queue.enqueue("run1")
     serving = asyncio.create_task(worker.serve())
     await asyncio.sleep(0.03)
     queue.damaged = False
@@ -140,7 +140,7 @@ class DeafQueue(MemoryQueue):
 
     failures = 1
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         if self.failures:
             self.failures -= 1
             raise TemporaryError("locked")
@@ -152,7 +152,7 @@ async def test_a_worker_listens_again_when_the_queue_failed() -> None:
     queue = DeafQueue(made.clock)
     worker = replace(made.worker, queue=queue, pause=0.01)
     await made.accept("run1")
-    await queue.ring("run1")
+    await queue.enqueue("run1")
     serving = asyncio.create_task(worker.serve())
     async with asyncio.timeout(60):
         while not made.posted:

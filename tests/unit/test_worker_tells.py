@@ -7,7 +7,7 @@ import pytest
 from engine_room import says
 from gofer.models.language_model import Answer
 from gofer.runtime.worker import Ended
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 from office import Lost, Office, office
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ async def test_a_run_that_ends_is_told_once_with_what_it_used(private: bool) -> 
     made = office(says("Hello.", tokens=100))
     told = listening(made)
     await made.accept("run1", int((made.clock.now() - 5) * 1000), private=private)
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     while await made.hear():
         pass
     (ended,) = told
@@ -52,7 +52,7 @@ async def test_a_run_whose_workers_were_lost_again_and_again_is_told_as_poison()
 async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() -> None:
     class Torn(type(office().store)):  # type: ignore[misc]
         async def frames(self, run: str) -> list[bytes]:
-            raise Damaged(f"Run {run} is damaged at frame 1.")
+            raise Corrupt(f"Run {run} is damaged at frame 1.")
 
     made = office()
     told = listening(made)

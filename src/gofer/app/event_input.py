@@ -70,7 +70,7 @@ def _source(catalog: Catalog, loaded: Loaded, told: Told) -> str:
 def _fits(catalog: Catalog, source: str, told: Told, body: bytes) -> bool:
     come_in = way(catalog, source, told.headers)
     try:
-        return isinstance(come_in.door.translate(come_in.request(body)), Event)
+        return isinstance(come_in.receiver.translate(come_in.request(body)), Event)
     except BadRequest:
         return False
 
@@ -91,7 +91,7 @@ def _translated(come_in: Way, source: str, file: str, body: bytes, headers: Head
     if source == "github" and not any(name.lower() == "x-github-event" for name, _ in headers):
         raise ConfigError('GitHub says in a header what happened; add it, such as --header "X-GitHub-Event: push".')
     try:
-        return _event(come_in.door.translate(come_in.request(body)))
+        return _event(come_in.receiver.translate(come_in.request(body)))
     except BadRequest as error:
         raise ConfigError(f"{file} starts nothing: {error}") from error
 

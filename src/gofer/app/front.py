@@ -14,7 +14,7 @@ from gofer.app.request_bodies import RETRY_AFTER, Bodies
 from gofer.app.visitors import LOOPBACK, Visitors
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import BODY_LIMIT, RawRequest, Reply
-from gofer.values.errors import BadRequest, Damaged, TemporaryError
+from gofer.values.errors import BadRequest, Corrupt, TemporaryError
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies:
             Route("/{path:path}", receiver, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
         ],
         middleware=[Middleware(PageHeaders)],
-        exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
+        exception_handlers={TemporaryError: unreadable, Corrupt: unreadable},
     )
 
 

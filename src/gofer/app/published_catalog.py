@@ -5,10 +5,10 @@ from pathlib import Path
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
-from gofer.workflows.published import Live, Shelf, bundle_key
+from gofer.workflows.published import BundleStore, Live, bundle_key
 
 
-def live_catalog(shelf: Shelf, clock: Clock, code: Path) -> LiveCatalog:
+def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
     """The workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
 
     The package's own `agents/`, if it has them, count as long as nothing was ever published.

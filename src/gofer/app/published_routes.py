@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gofer.values.outside import Clock
-from gofer.workflows.published import PATIENCE, Compiled, Live, Shelf, read_compiled, routes_key
+from gofer.workflows.published import PATIENCE, BundleStore, Compiled, Live, read_compiled, routes_key
 
 T = TypeVar("T")
 
 
 def live_front(
-    shelf: Shelf,
+    shelf: BundleStore,
     clock: Clock,
     build: Callable[[Compiled], T],
     packaged: bytes | None = None,

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 
 from gofer.app.notion_token import Registering
 from gofer.app.settings import Settings
-from gofer.sources.github.receiver import GitHubDoor
-from gofer.sources.jira.receiver import JiraDoor
-from gofer.sources.notion.receiver import NotionDoor
-from gofer.sources.receiver import Door
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.jira.receiver import JiraReceiver
+from gofer.sources.notion.receiver import NotionReceiver
+from gofer.sources.receiver import Receiver
 from gofer.sources.slack import interactivity
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.webhook.hook import Hook, variable
 
 PATHS: Mapping[str, str] = {
@@ -39,28 +39,28 @@ def secret_settings(hooks: Iterable[Hook]) -> Mapping[str, str]:
     return found
 
 
-def doors(settings: Settings, window: Registering | None = None) -> dict[str, Door]:
+def receivers(settings: Settings, window: Registering | None = None) -> dict[str, Receiver]:
     """The doors of the sources that are set up, by path; a source without a secret has none.
 
     With a window that of Notion is there without a secret, and takes one while the window is open.
     """
-    found: dict[str, Door] = {}
+    found: dict[str, Receiver] = {}
     if settings.slack_signing_secrets:
-        found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
-        found[interactivity.PATH] = interactivity.SlackActionsDoor(
+        found[PATHS["slack"]] = SlackReceiver(settings.slack_signing_secrets)
+        found[interactivity.PATH] = interactivity.InteractivityReceiver(
             settings.slack_signing_secrets, settings.slack_team_ids
         )
     if settings.github_webhook_secrets:
-        found[PATHS["github"]] = GitHubDoor(
+        found[PATHS["github"]] = GitHubReceiver(
             settings.github_webhook_secrets, frozenset(_named(settings.github_login.lower()))
         )
     if settings.jira_webhook_secrets:
-        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets, _named(settings.jira_account_id))
+        found[PATHS["jira"]] = JiraReceiver(settings.jira_webhook_secrets, _named(settings.jira_account_id))
     if window is not None:
         own = _named(settings.notion_bot_id)
-        found[PATHS["notion"]] = NotionDoor(window.secrets, own, window.is_open)
+        found[PATHS["notion"]] = NotionReceiver(window.secrets, own, window.is_open)
     elif settings.notion_webhook_secrets:
-        found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets, _named(settings.notion_bot_id))
+        found[PATHS["notion"]] = NotionReceiver(settings.notion_webhook_secrets, _named(settings.notion_bot_id))
     return found
 
 

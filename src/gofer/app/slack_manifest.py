@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gofer.engine import admission, approval_question, asker, place_rules
-from gofer.engine.private_answer import aside_tools
+from gofer.engine.private_answer import private_answer_tools
 from gofer.runtime import deliver
 from gofer.sources.slack.interactivity import PATH
 from gofer.sources.slack.receiver import INSTALLATION, STOPPING, SUBSCRIPTIONS
@@ -100,7 +100,7 @@ def _used(workflow: Workflow) -> tuple[str, ...]:
     """The tools of a workflow, and those that its runs call by themselves for what its file says."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
     reading = ("slack_read_channel",) if "slack.member_joined" in kinds else ()
-    return (*workflow.tool_names, *asker.tools(workflow), *aside_tools(workflow.reply), *reading)
+    return (*workflow.tool_names, *asker.tools(workflow), *private_answer_tools(workflow.reply), *reading)
 
 
 def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], url: str) -> dict[str, object]:

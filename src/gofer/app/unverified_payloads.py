@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from gofer.app.receivers import PATHS
 from gofer.check.explain import Way, is_form
-from gofer.sources.github.receiver import GitHubDoor
-from gofer.sources.jira.receiver import JiraDoor
-from gofer.sources.notion.receiver import NotionDoor
-from gofer.sources.receiver import Arrival, Door, RawRequest
-from gofer.sources.schedule.receiver import ScheduleDoor
-from gofer.sources.slack.interactivity import INTERACTIONS, SlackActionsDoor
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.jira.receiver import JiraReceiver
+from gofer.sources.notion.receiver import NotionReceiver
+from gofer.sources.receiver import Arrival, RawRequest, Receiver
+from gofer.sources.schedule.receiver import ScheduleReceiver
+from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.webhook.hook import Hook, Standard, every_hook
-from gofer.sources.webhook.receiver import WebhookDoor
+from gofer.sources.webhook.receiver import WebhookReceiver
 from gofer.values.canonical_json import as_object, as_text, decode
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.schedules.planned import planned
@@ -39,10 +39,10 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "") ->
             found = find_hook(catalog, hook)
             named = any(name.lower() == "webhook-id" for name, _ in headers)
             told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
-            return Way(WebhookDoor(found, _refuse), routes, found.path, told, whole=True)
+            return Way(WebhookReceiver(found, _refuse), routes, found.path, told, whole=True)
         case "schedule":
             plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
-            return Way(ScheduleDoor(plans), routes, "", headers)
+            return Way(ScheduleReceiver(plans), routes, "", headers)
         case _:
             return Way(_VENDORS[source], routes, PATHS[source], headers)
 
@@ -82,17 +82,17 @@ class _Slack:
 
     def translate(self, request: RawRequest) -> Arrival:
         """See Door.translate."""
-        return (SlackActionsDoor(()) if _interacts(request.body) else SlackDoor(())).translate(request)
+        return (InteractivityReceiver(()) if _interacts(request.body) else SlackReceiver(())).translate(request)
 
 
 def _interacts(body: bytes) -> bool:
     return is_form(body) or as_text(as_object(decode(body)).get("type")) in INTERACTIONS
 
 
-_VENDORS: Mapping[str, Door] = {
+_VENDORS: Mapping[str, Receiver] = {
     "slack": _Slack(),
-    "jira": JiraDoor(()),
+    "jira": JiraReceiver(()),
     # As if its window were open: what a token is for does not depend on the moment.
-    "notion": NotionDoor((), registration=lambda: True),
-    "github": GitHubDoor(()),
+    "notion": NotionReceiver((), registration=lambda: True),
+    "github": GitHubReceiver(()),
 }

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from gofer.sources.receiver import BODY_LIMIT, Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
+from gofer.sources.receiver import BODY_LIMIT, Click, Handshake, Ignored, RawRequest, Receiver, Registration, Stop
 from gofer.values.canonical_json import as_list, clean, decode, one_line
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -122,7 +122,7 @@ class Explanation:
 class Way:
     """How the payloads would come in, and what they could start."""
 
-    door: Door
+    receiver: Receiver
     routes: Routes
     path: str = ""
     headers: Sequence[tuple[str, str]] = ()
@@ -194,7 +194,7 @@ def _explained(file: str, body: bytes, way: Way) -> Explanation:
 
 def _told(file: str, body: bytes, way: Way) -> Explanation:
     try:
-        arrival = way.door.translate(way.request(body))
+        arrival = way.receiver.translate(way.request(body))
     except BadRequest as error:
         return Explanation(file, error=str(error))
     match arrival:

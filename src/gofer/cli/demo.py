@@ -9,7 +9,7 @@ from gofer.app.demo.kill_scene import killed_between_a_call_and_its_outcome
 from gofer.app.demo.outside_systems import Outsiders
 from gofer.app.demo.scenes import Scenes
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
-from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
 from gofer.app.embedded.worlds import apart
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number
@@ -33,30 +33,30 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _demo(port: int, leave: bool) -> int:
     async with (
-        open_laptop(apart(process_settings()), Path.cwd(), port, demo_world()) as laptop,
-        working(laptop.worker, laptop.clockwork, laptop.watcher),
+        open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
+        working(embedded.worker, embedded.clockwork, embedded.watcher),
     ):
-        if laptop.simulated.slack is None or WORKFLOW not in laptop.catalog.workflows:
+        if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
-        print(f"Words come from {laptop.model}.", flush=True)
-        tour = Tour(laptop.simulated.slack, laptop.state.store, laptop.state.blobs, print)
-        came_out = await _play(tour, laptop)
+        print(f"Words come from {embedded.model}.", flush=True)
+        tour = Tour(embedded.simulated.slack, embedded.state.store, embedded.state.blobs, print)
+        came_out = await _play(tour, embedded)
         if leave:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
-            await _serve_on(laptop)
+            await _serve_on(embedded)
     return 0 if came_out else 1
 
 
-async def _play(tour: Tour, laptop: Laptop) -> bool:
-    simulated, outside = laptop.simulated, Outsiders(laptop)
+async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
+    simulated, outside = embedded.simulated, Outsiders(embedded)
     try:
         await tour.play()
         if simulated.jira and simulated.notion and simulated.github:
             scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
             await scenes.play()
-        await killed_between_a_call_and_its_outcome(tour, child_environment(laptop.settings))
+        await killed_between_a_call_and_its_outcome(tour, child_environment(embedded.settings))
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
@@ -64,9 +64,9 @@ async def _play(tour: Tour, laptop: Laptop) -> bool:
     return True
 
 
-async def _serve_on(laptop: Laptop) -> None:
+async def _serve_on(embedded: EmbeddedStack) -> None:
     print("\nStill serving; stop with Ctrl-C.")
-    print(f"   Slack, simulated   {laptop.simulated.urls['slack']}/      write “@Gofer …” in any channel")
-    print(f"   Runs and traces    {laptop.url}/runs")
-    print(f"   The prompt         {laptop.url}/prompts/answer-here      from agents/answer-here.md", flush=True)
+    print(f"   Slack, simulated   {embedded.simulated.urls['slack']}/      write “@Gofer …” in any channel")
+    print(f"   Runs and traces    {embedded.url}/runs")
+    print(f"   The prompt         {embedded.url}/prompts/answer-here      from agents/answer-here.md", flush=True)
     await asyncio.Event().wait()

@@ -19,7 +19,7 @@ from gofer.runtime.telemetry.exporter import Exporter, Sent
 from gofer.runtime.telemetry.otlp import requests, to_json
 from gofer.runtime.telemetry.spans import Exported
 from gofer.values.canonical_json import one_line
-from gofer.values.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, TemporaryError
 from gofer.values.outside import SystemClock
 
 MOST_RUNS = 10_000
@@ -81,7 +81,7 @@ async def _export(
             try:
                 if spans := await _spans(exporter, opened, head.run, named=since is None):
                     told.add(_print(spans, settings) if printing else await exporter.send(spans))
-            except (TemporaryError, Damaged) as error:
+            except (TemporaryError, Corrupt) as error:
                 told.fail(head.run, error)
     verb = "Printed" if printing else "Sent"
     print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)

@@ -80,21 +80,21 @@ async def _serve(settings: Settings, host: str, port: int, *, registering: bool)
 
 def _lines(service: Service, settings: Settings) -> list[str]:
     """What is served, for people."""
-    laptop, app = service.laptop, service.app
-    idle = out_of_reach(settings, laptop.catalog)
-    names = ", ".join(name for name in laptop.catalog.workflows if name not in idle) or "none"
-    models = sorted({loaded.models[0].name for loaded in laptop.catalog.workflows.values()})
+    embedded, app = service.embedded, service.app
+    idle = out_of_reach(settings, embedded.catalog)
+    names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
+    models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
-    over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
+    over += [f"POST {embedded.url}/slack/events"] if settings.slack_signing_secrets else []
     lines = [
         f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
         f"   Slack       {' and '.join(over)}",
         f"   Workflows   {names}",
-        f"   Model       {', '.join([*models, laptop.model])}",
-        f"   Pages       {settings.public_url or laptop.url}/runs",
+        f"   Model       {', '.join([*models, embedded.model])}",
+        f"   Pages       {settings.public_url or embedded.url}/runs",
     ]
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
-    lines += [f"   Endpoint    {why}" for why in closed_endpoints(laptop.worker.services.reach, laptop.catalog)]
+    lines += [f"   Endpoint    {why}" for why in closed_endpoints(embedded.worker.services.reach, embedded.catalog)]
     if service.lacking:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")
@@ -111,7 +111,7 @@ def _reach(host: str) -> list[str]:
 
 
 def _waiting(service: Service) -> list[str]:
-    where = f"POST {service.laptop.url}/notion/webhook"
+    where = f"POST {service.embedded.url}/notion/webhook"
     return [f"   Notion      {where} takes one verification token within {MINUTES} minutes"]
 
 

@@ -12,7 +12,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.projections.progress import project
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 
 STILL_MS = 900_000
 """Milliseconds without a frame after which a run is stuck: a sweep enqueues it every minute from the third on."""
@@ -86,5 +86,5 @@ async def _read(opened: Operations, head: Head) -> Sequence[Recorded]:
     """Return the journal of a run; nothing where it cannot be read."""
     try:
         return await read_journal(head.run, opened.store, opened.blobs)
-    except (Damaged, Gone):
+    except (Corrupt, Gone):
         return ()

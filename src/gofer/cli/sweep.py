@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gofer.app.embedded.stack import open_laptop, working
+from gofer.app.embedded.stack import open_embedded, working
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.arguments import chosen_place, number, operations, place_options
@@ -67,10 +67,10 @@ class _Swept:
 
 
 async def _sweep(settings: Settings, seconds: int) -> _Swept:
-    async with open_laptop(settings, Path.cwd()) as laptop:
-        store = laptop.state.store
+    async with open_embedded(settings, Path.cwd()) as embedded:
+        store = embedded.state.store
         before = await _unfinished(store)
-        async with working(laptop.worker):
+        async with working(embedded.worker):
             await _wait(store, seconds, PAUSE)
         return await _became(before, store)
 

@@ -11,9 +11,9 @@ from gofer.engine.first_message import first_message, is_request
 from gofer.engine.notion_status import look
 from gofer.engine.preload import preload
 from gofer.engine.services import Services
-from gofer.engine.source_context import read_material
+from gofer.engine.source_context import read_source_context
 from gofer.engine.step import Step
-from gofer.engine.surfaces import Material
+from gofer.engine.surfaces import SourceContext
 from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
@@ -34,7 +34,7 @@ TOOLS = ("slack_read_thread", "slack_get_file")
 class Learned:
     """What a run knows of its event once it has read the source context."""
 
-    material: Material
+    material: SourceContext
     facts: Mapping[str, object]
     followed: Collection[str]
     """The workflows that answered in this conversation before, of those that ask for it."""
@@ -47,7 +47,7 @@ class Learned:
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     """Read the source context of the event, pin the bundle and write the first message.
 
-    Raises RunStopped, NotMeant, NotNow, Cancelled, OutOfTime.
+    Raises RunStopped, DoesNotMatch, NotNow, Cancelled, OutOfTime.
     """
     step.heed_cancel()
     check_hops(event)
@@ -92,7 +92,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
 
 
 async def check_withdrawn(step: Step, event: Event) -> None:
-    """Raise NotMeant when the workflow, which was taken away meanwhile, would not have won the event anyway.
+    """Raise DoesNotMatch when the workflow, which was taken away meanwhile, would not have won the event anyway.
 
     Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
     """
@@ -114,7 +114,7 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
 
 async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Route], provenance: Provenance) -> Learned:
     """Read the source context of an event, and what else its routes ask for."""
-    material = await _speaking(step, event, read_material(step, event, person, provenance))
+    material = await _speaking(step, event, read_source_context(step, event, person, provenance))
     followed = await answered_before(step, event, routes)
     # What the delivery says stays decided, although the issue or page may have changed since.
     return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
@@ -126,7 +126,7 @@ Read = TypeVar("Read")
 async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
     """Read what every run of an event reads. When that fails, one of these runs reports it.
 
-    Raises NotMeant when that is another run, and what `reading` raises.
+    Raises DoesNotMatch when that is another run, and what `reading` raises.
     """
     try:
         return await reading

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gofer.engine.conditions import NotMeant
+from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.step import Permitted, Step
 from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.coordination import DAY_MS, Usage
@@ -103,7 +103,7 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
     return False
 
 
-async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> NotMeant:
+async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> DoesNotMatch:
     """Tells somebody in one line whom the workflow is for, once a day; gives the reason for lists."""
     whom = _whom(loaded.workflow)
     if event.kind in ASKED and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
@@ -111,7 +111,7 @@ async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, pr
         tool = step.services.tools["slack_post_ephemeral"]
         arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}
         await step.call(Permitted(TOLD, tool, tool.parse(arguments), arguments), provenance)
-    return NotMeant(
+    return DoesNotMatch(
         f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
     )
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from gofer.engine import request_size
 from gofer.engine.gates import Stop
-from gofer.engine.model_order import Aside, order
+from gofer.engine.model_order import OneShot, order
 from gofer.engine.model_request import Window
 from gofer.engine.request_size import Scale, Weight
 from gofer.engine.step import Step
@@ -174,7 +174,7 @@ async def _summary(
     message = "," + messages.user(told).decode() + "]"
     chain = order(bundle.chain(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
-    plain = Aside(
+    plain = OneShot(
         call=call,
         name=NAME,
         prompt=told,
@@ -188,7 +188,7 @@ async def _summary(
             without_calls = replace(plain, request=partial(request, tail=message + NO_CALLS + "}"))
             finished = await _ask_without_calls(step, without_calls, plain)
         else:
-            finished = await step.ask_aside(plain, lambda: None)
+            finished = await step.ask_one_shot(plain, lambda: None)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
         model = chain[0].model.name
@@ -198,18 +198,18 @@ async def _summary(
     return (finished.text, "model") if useful else (digest(leaving, most), "code")
 
 
-async def _ask_without_calls(step: Step, without_calls: Aside, plain: Aside) -> SubagentFinished:
+async def _ask_without_calls(step: Step, without_calls: OneShot, plain: OneShot) -> SubagentFinished:
     """Return the answer to a question that forbids calls, or to the plain one where a provider refuses that parameter.
 
     Raises what asking a model raises.
     """
     try:
-        return await step.ask_aside(without_calls, lambda: None)
+        return await step.ask_one_shot(without_calls, lambda: None)
     except Refused as error:
         if not _refuses_a_parameter(error):
             raise
     # The text of the question says to call no tool as well.
-    return await step.ask_aside(plain, lambda: None)
+    return await step.ask_one_shot(plain, lambda: None)
 
 
 def _refuses_a_parameter(error: Refused) -> bool:

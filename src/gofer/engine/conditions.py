@@ -17,7 +17,7 @@ Facts = Mapping[str, object]
 FactsOf = Callable[[str], Facts]
 
 
-class NotMeant(GoferError):
+class DoesNotMatch(GoferError):
     """The run ends without a word; the message is the reason in lists, and `cause` is for code."""
 
     def __init__(self, message: str, *, cause: Cause = "") -> None:
@@ -26,9 +26,9 @@ class NotMeant(GoferError):
 
 
 def check_hops(event: Event) -> None:
-    """Raises NotMeant for one run too many in a row."""
+    """Raises DoesNotMatch for one run too many in a row."""
     if event.hops > MOST_HOPS:
-        raise NotMeant(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
+        raise DoesNotMatch(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
 
 
 def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequence[Route]:
@@ -53,14 +53,14 @@ def meets(routes: Sequence[Route], facts: Facts, *, whole: bool = True) -> bool:
 
 
 def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "", *, whole: bool = True) -> None:
-    """Raise NotMeant when no route of the workflow is fulfilled; `why` is a better reason than that, if any."""
+    """Raise DoesNotMatch when no route of the workflow is fulfilled; `why` is a better reason than that, if any."""
     if not meets(routes, facts, whole=whole):
         miss = nearest(event.kind, routes, facts, whole=whole)
-        raise NotMeant(why or miss.tell())
+        raise DoesNotMatch(why or miss.tell())
 
 
 def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], facts_of: FactsOf) -> None:
-    """Raise NotMeant that names the winner when another workflow asks for the place more specifically.
+    """Raise DoesNotMatch that names the winner when another workflow asks for the place more specifically.
 
     `facts_of` gives all facts of the event as they are for one workflow.
     """
@@ -70,11 +70,11 @@ def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], fac
         verdict = "wins: of the workflows that match, it names"
         if len(winning) > 1:
             verdict = "win: of the workflows that match, they name"
-        raise NotMeant(f"{told} {verdict} the place most specifically")
+        raise DoesNotMatch(f"{told} {verdict} the place most specifically")
 
 
 def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
-    """Raise NotMeant when the run of another workflow is the one that reports that nothing could be read.
+    """Raise DoesNotMatch when the run of another workflow is the one that reports that nothing could be read.
 
     Which workflow wins stays unknown then. The one that may win with the most specific condition speaks for all.
     """
@@ -83,4 +83,4 @@ def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts:
         keep_best(best, standing(event.kind, route, facts, whole=False))
     speaking = min(winners([*best.values()]), key=lambda one: one.workflow, default=None)
     if speaking is not None and speaking.workflow != workflow:
-        raise NotMeant(f"the event could not be read; the run of {speaking.told()} says so")
+        raise DoesNotMatch(f"the event could not be read; the run of {speaking.told()} says so")

@@ -8,7 +8,7 @@ MARGIN = 20.0
 """Seconds kept for writing down what came of the last call and for leaving in good order."""
 
 
-class Term:
+class Deadline:
     """The time of one worker, on its own monotonic clock. Without a deadline it is endless until it is ended."""
 
     def __init__(self, clock: Clock, seconds: float = math.inf) -> None:

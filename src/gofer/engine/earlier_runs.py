@@ -13,7 +13,7 @@ from gofer.journal.workspace_entries import FileAdded, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import handles, recap
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 
 _PAGE = 500
@@ -90,7 +90,7 @@ async def recall_of(step: Step, head: Head | None, person: Person, *, private: b
         return Past()
     try:
         journal = await read_journal(head.run, step.services.store, step.services.blobs)
-    except (Damaged, Gone):
+    except (Corrupt, Gone):
         return Past()
     # Its head may lie; what it left in the journal counts.
     earlier = project(journal)

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 
 from gofer.engine.asker import Person
-from gofer.engine.surfaces import Material
+from gofer.engine.surfaces import SourceContext
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 from gofer.values.schedules.fields import NoSchedule
@@ -52,7 +52,7 @@ def is_request(event: Event, *, followed: bool) -> bool:
             return kind in _ASKING
 
 
-def first_message(material: Material, at_ms: int, person: Person, *, asked: bool) -> str:
+def first_message(material: SourceContext, at_ms: int, person: Person, *, asked: bool) -> str:
     """Return the first message of a run, as far as its event and what was read for it go."""
     happened = (asked and material.addressed) or material.happened
     opening = f"{today(at_ms, person)}\n{happened}"
@@ -70,7 +70,7 @@ def indented(text: str) -> str:
     return "\n".join(f"    {row}" for row in text.splitlines())
 
 
-def _without(material: Material) -> str:
+def _without(material: SourceContext) -> str:
     """Return the material with a note in place of the words of the request, so that they are paid for once.
 
     They are found by the line above them. Equal words of another message stay, and so do words of which a preview

@@ -25,7 +25,7 @@ LONGEST_PAUSE = 60.0
 """Seconds between two attempts at most; where a provider asks for more, the model is not there."""
 LONGEST_PARKED = 900.0
 """Seconds a run is put off for at most at a time; no queue delays a doorbell for longer."""
-PUT_OFF_MINUTES = 30
+DEFERRED_MINUTES = 30
 """How long a run is put off in all before it ends."""
 
 Params = Mapping[str, object]
@@ -33,7 +33,7 @@ Params = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
+class OneShot:
     """A question of its own, beside the conversation of a run."""
 
     call: str
@@ -173,7 +173,7 @@ def _report(run: str, error: Exception, said: ProviderError, progress: Progress)
     _log.warning("a model gave no answer: %s", error, extra={"fields": {"run": run, **fields}, "contents": contents})
 
 
-def put_off(
+def defer(
     services: Services,
     run: str,
     call: str,
@@ -190,9 +190,9 @@ def put_off(
     if not absent:
         return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])
     # Time in which nobody would have asked, as when a laptop was closed, does not count.
-    left = PUT_OFF_MINUTES * 60_000 - progress.deferred_ms
+    left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
-        why = f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {end_of(absent[-1])}"
+        why = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(absent[-1])}"
         return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
     # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.
     pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))

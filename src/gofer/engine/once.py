@@ -21,7 +21,7 @@ from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 
 PAUSE_MS = 15_000
@@ -82,7 +82,7 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
         return _told(step, item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
-    except (Gone, Damaged):
+    except (Gone, Corrupt):
         return "gone"
     if not entries:  # forgotten altogether, long after it was deleted
         return "gone"

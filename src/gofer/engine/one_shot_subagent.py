@@ -1,7 +1,7 @@
 """The question that a one-shot subagent is asked, and the use of its answer."""
 
 from gofer.engine.first_message import today
-from gofer.engine.model_order import Aside, Params
+from gofer.engine.model_order import OneShot, Params
 from gofer.engine.model_request import head
 from gofer.journal.entries import SubagentFinished
 from gofer.models.language_model import Answer
@@ -15,14 +15,14 @@ _QUOTED = 300
 """Characters of what a model said to a refusal."""
 
 
-def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> Aside:
+def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
     """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
     said = messages.user(f"{today(at_ms)}\n\n{prompt}")
 
     def request(params: Params) -> bytes:
         return head(params, (), subagent.system) + b"," + said + b"]}"
 
-    return Aside(
+    return OneShot(
         call=call,
         name=name,
         prompt=prompt,

@@ -17,12 +17,12 @@ ASIDE = "aside/{}"
 _TOOLS: Mapping[Literal["dm", "ephemeral"], str] = {"dm": "slack_post_direct", "ephemeral": "slack_post_ephemeral"}
 
 
-def aside_tools(reply: str) -> tuple[str, ...]:
+def private_answer_tools(reply: str) -> tuple[str, ...]:
     """Tools that a run calls by itself to answer in such a way."""
     return tuple(tool for way, tool in _TOOLS.items() if way == reply)
 
 
-async def say_aside(
+async def answer_privately(
     step: Step, event: Event, way: Literal["dm", "ephemeral"], provenance: Provenance, text: str
 ) -> Sequence[Outcome]:
     """Says it to whoever started the run, in as many messages as it takes; the same text always gives the same ones.

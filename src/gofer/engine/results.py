@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.engine.effects import Done, Later, Refused, Silence
-from gofer.engine.run_files import FILE_LIMIT, Reach, Shelf
+from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
 from gofer.files.completeness import incomplete
 from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
@@ -80,7 +80,7 @@ class Taken:
 
 
 async def entries_of(
-    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, shelf: Shelf, shown: Shown
+    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, shelf: RunFiles, shown: Shown
 ) -> Sequence[Entry]:
     """What follows from an outcome: facts, the result, what the model looks at.
 
@@ -108,7 +108,7 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
 
 
 async def shorten(
-    text: str, name: str, origin: str, shelf: Shelf, shown: Shown, *, missing: tuple[Missing, ...] = ()
+    text: str, name: str, origin: str, shelf: RunFiles, shown: Shown, *, missing: tuple[Missing, ...] = ()
 ) -> tuple[str, FileAdded | None]:
     """Return a text as a model is shown it: whole, or as a preview of the file that it became.
 
@@ -146,7 +146,7 @@ def _told(made: Preview) -> str:
 
 
 async def _done(
-    taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: Shown, missing: tuple[Missing, ...]
+    taken: Taken, done: ToolResult, took: int, shelf: RunFiles, shown: Shown, missing: tuple[Missing, ...]
 ) -> Sequence[Entry]:
     # Only of reads: what took effect is not said to be an error, and such a tool gives little.
     if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
@@ -166,7 +166,7 @@ async def _done(
 
 
 async def _shortened(
-    taken: Taken, text: str, shelf: Shelf, shown: Shown, missing: tuple[Missing, ...]
+    taken: Taken, text: str, shelf: RunFiles, shown: Shown, missing: tuple[Missing, ...]
 ) -> tuple[str, FileAdded | None]:
     try:
         return await shorten(text, taken.tool, taken.tool, shelf, shown, missing=missing)

@@ -13,7 +13,7 @@ from gofer.journal.workspace_entries import FileAdded, Missing
 from gofer.projections.workspace import Workspace
 from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import as_object, as_text
-from gofer.values.errors import Damaged, Gone, ToolError
+from gofer.values.errors import Corrupt, Gone, ToolError
 
 FILE_LIMIT = FILE_BYTES
 """Bytes of one file at most."""
@@ -29,7 +29,7 @@ _SHOWN = 20
 """Ids that a model is told of when it names one that is not there."""
 
 
-class Shelf:
+class RunFiles:
     """The files of one run."""
 
     def __init__(self, journal: Journal, services: Services, workspace: Workspace) -> None:
@@ -75,7 +75,7 @@ class Shelf:
         try:
             home = added.home or self._journal.run
             content = await read_body(home, added.body, self._services.store, self._services.blobs)
-        except (Damaged, Gone) as error:
+        except (Corrupt, Gone) as error:
             text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
             raise ToolError(text, code="gone") from error
         self._remember(added.body, content)
@@ -90,7 +90,7 @@ class Shelf:
 class Reach:
     """The files as one call reaches them; what it had to fetch is in `fetched` afterwards."""
 
-    def __init__(self, shelf: Shelf, services: Services, workspace: Workspace) -> None:
+    def __init__(self, shelf: RunFiles, services: Services, workspace: Workspace) -> None:
         self.fetched: list[FileAdded] = []
         self._read: list[str] = []
         self._shelf, self._services, self._workspace = shelf, services, workspace

@@ -290,7 +290,7 @@ class ScriptRun:
         left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         aside = question(asked.call, name, known[name], prompt, step.progress.accepted_at, timeout)
-        return await step.ask_aside(aside, partial(self._gate_subagent, asked, name))
+        return await step.ask_one_shot(aside, partial(self._gate_subagent, asked, name))
 
     async def _agent(
         self, agents: Agents, asked: Asked, wanted: Asking, subagent: LoadedSubagent

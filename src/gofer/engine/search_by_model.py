@@ -100,7 +100,7 @@ async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searche
     asked = question(call, SEARCH, chooser, prompt, step.progress.accepted_at, SECONDS)
     try:
         # The journal keeps the query; the rest of the question follows from the entries before it.
-        return await step.ask_aside(replace(asked, prompt=query), lambda: None)
+        return await step.ask_one_shot(replace(asked, prompt=query), lambda: None)
     except (RunStopped, Parked) as error:
         model = asked.chain[0].model.name
         failed = SubagentFinished(call, "error", str(error), model, Usage(), 0.0, 0, "unanswered")

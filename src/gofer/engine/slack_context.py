@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from gofer.engine.asker import Person
-from gofer.engine.conditions import NotMeant
+from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surfaces import Material
+from gofer.engine.surfaces import SourceContext
 from gofer.engine.unmet_needs import CHANNEL, THREAD, Need, stopped
 from gofer.journal.entries import MATERIAL, ToolResult
 from gofer.tools.definition import Provenance
@@ -22,16 +22,16 @@ _NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
 
 
-async def slack_material(step: Step, event: Event, person: Person, provenance: Provenance) -> Material:
+async def slack_source_context(step: Step, event: Event, person: Person, provenance: Provenance) -> SourceContext:
     """Read the thread or the channel of an event.
 
-    Raises NotMeant when the message of the event was deleted, RunStopped, Cancelled, OutOfTime.
+    Raises DoesNotMatch when the message of the event was deleted, RunStopped, Cancelled, OutOfTime.
     """
     if event.kind == "slack.channel_created":
         # Gofer is not in it yet, and nothing has been said there.
         name = str(event.facts.get("name", ""))
         happened = _told(event, person, name)
-        return Material(happened, "", event.private is not False, facts=_channels(event, name))
+        return SourceContext(happened, "", event.private is not False, facts=_channels(event, name))
     if "ts" in event.place:
         need, name, arguments = THREAD, "slack_read_thread", {"ts": event.place["ts"]}
     else:
@@ -51,10 +51,10 @@ def thread_of(step: Step, event: Event) -> str:
             return event.place.get("thread_ts", "")
 
 
-def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Material:
+def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> SourceContext:
     match outcome:
         case ToolResult(status="ok", details={"deleted": True}):
-            raise NotMeant(_GONE)
+            raise DoesNotMatch(_GONE)
         case ToolResult(status="ok", text=read, details=found):
             details = found or {}
             # The more careful of two sources wins.
@@ -62,7 +62,7 @@ def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Mat
             channel = str(details.get("channel", ""))
             happened = _told(event, person, channel)
             words = as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text)
-            return Material(
+            return SourceContext(
                 happened=happened,
                 read=read,
                 private=private,
@@ -73,7 +73,7 @@ def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Mat
                 addressed=_replied(event, person),
             )
         case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
-            raise NotMeant(_GONE)
+            raise DoesNotMatch(_GONE)
         case _:
             raise stopped(need, outcome, "Slack")
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from gofer.engine.asker import Person
 from gofer.engine.first_message import indented, is_request
-from gofer.engine.slack_context import slack_material
+from gofer.engine.slack_context import slack_source_context
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surfaces import Material, surface
+from gofer.engine.surfaces import SourceContext, surface
 from gofer.engine.unmet_needs import SUBJECT, stopped
 from gofer.journal.entries import MATERIAL, ToolResult
 from gofer.tools.definition import Provenance
@@ -14,23 +14,23 @@ from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.events import Event
 
 
-async def read_material(step: Step, event: Event, person: Person, provenance: Provenance) -> Material:
+async def read_source_context(step: Step, event: Event, person: Person, provenance: Provenance) -> SourceContext:
     """Reads the outside object of an event. Raises RunStopped, Cancelled, OutOfTime."""
     if event.source == "slack":
-        return await slack_material(step, event, person, provenance)
+        return await slack_source_context(step, event, person, provenance)
     asked = surface(event).read(event)
     if asked is None:
         said = ""
         if event.source != "schedule":
             said = await step.shorten(event.text, event.source, f"the {event.source} that began this run")
-        return Material(surface(event).opening(event), indented(said), event.private is not False)
+        return SourceContext(surface(event).opening(event), indented(said), event.private is not False)
     name, arguments = asked
     tool = step.services.tools[name]
     permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)
     return _material(event, await step.call(permitted, provenance), tool.system)
 
 
-def _material(event: Event, outcome: Outcome, system: str) -> Material:
+def _material(event: Event, outcome: Outcome, system: str) -> SourceContext:
     match outcome:
         case ToolResult(status="ok", text=read, details=found):
             details = found or {}
@@ -42,7 +42,7 @@ def _material(event: Event, outcome: Outcome, system: str) -> Material:
             facts, properties = as_object(details.get("facts")), as_object(details.get("properties"))
             subject = as_object(details.get("subject"))
             opening = surface(event).opening(event)
-            return Material(
+            return SourceContext(
                 happened=f"{opening}{_which(subject)}",
                 read=told,
                 private=private,

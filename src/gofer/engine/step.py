@@ -14,13 +14,13 @@ from typing import Any, Protocol
 from gofer.engine import model_order
 from gofer.engine.claims import Claims
 from gofer.engine.concurrent import together
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, longest_quiet
 from gofer.engine.model_request import Window
 from gofer.engine.outages import parked, settle
 from gofer.engine.permitted_call import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
-from gofer.engine.run_files import Reach, Shelf
+from gofer.engine.run_files import Reach, RunFiles
 from gofer.engine.run_views import Views
 from gofer.engine.services import Services
 from gofer.journal import entries as e
@@ -65,7 +65,7 @@ class Step(Views):
         journal: Journal,
         services: Services,
         entries: Sequence[e.Recorded],
-        term: Term,
+        deadline: Deadline,
         above: "Step | None" = None,
     ) -> None:
         super().__init__(entries)
@@ -77,7 +77,7 @@ class Step(Views):
         """Set by whoever coordinates."""
         self.above = above
         """Of a subagent: the step of the run that asks it."""
-        self.term = term
+        self.deadline = deadline
         self.pen = journal.pen
         self.below: dict[str, Step] = {}
         """The steps of its subagents that this owner has had in hand, by their runs."""
@@ -90,7 +90,7 @@ class Step(Views):
         """Skills that its workflow prohibits by now; set by its owner before anything else."""
         self.claims: Claims = above.claims if above is not None else Claims()
         """Calls that this owner took for itself among all runs (`engine/once.py`), of its subagents too."""
-        self.shelf = Shelf(journal, services, self.workspace)
+        self.shelf = RunFiles(journal, services, self.workspace)
         self._journal = journal
         higher = above.permit if above is not None else None
         self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
@@ -115,7 +115,7 @@ class Step(Views):
     @property
     def stopping(self) -> bool:
         """Whether its worker was told to stop."""
-        return self.term.over
+        return self.deadline.over
 
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
@@ -158,7 +158,7 @@ class Step(Views):
         heard = await self._ask_in_turn(model_order.order(chain, self.progress.asked), intend, timeout)
         self.note(heard.recorded())
 
-    async def ask_aside(self, asked: model_order.Aside, gate: Gate) -> e.SubagentFinished:
+    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate) -> e.SubagentFinished:
         """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""
 
         def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
@@ -193,7 +193,7 @@ class Step(Views):
                 return await model_order.answer(self.services, candidate.model, body, timeout)
             except (TemporaryError, RunStopped) as error:
                 failures.append(model_order.Failure(candidate.model.endpoint, error))
-        deferred, left = model_order.put_off(self.services, self.run, call, failures, self.progress)
+        deferred, left = model_order.defer(self.services, self.run, call, failures, self.progress)
         self.note(deferred)
         raise left
 
@@ -304,7 +304,7 @@ class Step(Views):
         await self.take_inbox()
         self.heed_cancel()
         # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
-        if self.term.over or (self.begun and seconds > self.term.left):
+        if self.deadline.over or (self.begun and seconds > self.deadline.left):
             raise OutOfTime(f"Run {self.run} goes on with the next worker.")
         self.begun = True
 

@@ -25,7 +25,7 @@ from gofer.journal.log import claim, open_journal
 from gofer.journal.subagent_entries import Exchanged
 from gofer.journal.workspace_entries import FileAdded
 from gofer.tools.definition import Provenance
-from gofer.values.errors import Damaged, Fenced, RunStopped
+from gofer.values.errors import Corrupt, Fenced, RunStopped
 from gofer.values.messages import Usage
 
 
@@ -46,9 +46,9 @@ async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
         if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
             raise Fenced(f"Run {run} is in other hands.")
     journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
-    child = Step(journal, services, entries, step.term, step)
+    child = Step(journal, services, entries, step.deadline, step)
     if child.progress.above != step.run:
-        raise Damaged(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
+        raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
     step.below[run] = child
     return child
 

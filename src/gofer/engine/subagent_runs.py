@@ -143,7 +143,7 @@ class Subagents:
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         # The time of the run, which stays the same when the question is asked again.
         at_ms = step.progress.accepted_at
-        return await step.ask_aside(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
+        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
 
     def _started(self, step: Step, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:

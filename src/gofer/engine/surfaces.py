@@ -15,7 +15,7 @@ Asked = tuple[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SourceContext:
     """What the first message to the model is made of."""
 
     happened: str

@@ -6,7 +6,7 @@
 import hashlib
 from typing import Protocol
 
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 BUNDLES = "bundles"
 """The folder of the bundles, which runs share; every other folder belongs to one run."""
@@ -40,7 +40,7 @@ def blob_key(folder: str, body: bytes) -> str:
 def verified(key: str, body: bytes | None) -> bytes:
     """The body, if it is the one its key names. Raises Damaged."""
     if body is None:
-        raise Damaged(f"The body {key} is missing; restore it from a backup.")
+        raise Corrupt(f"The body {key} is missing; restore it from a backup.")
     if hashlib.sha256(body).hexdigest() != key.rpartition("/")[2]:
-        raise Damaged(f"The body {key} is not the one that was written; restore it from a backup.")
+        raise Corrupt(f"The body {key} is not the one that was written; restore it from a backup.")
     return body

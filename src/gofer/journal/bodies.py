@@ -12,7 +12,7 @@ from gofer.journal.blob_store import Bodies, blob_key
 from gofer.journal.frames import Body, Frame
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 INLINE_LIMIT = 16_384
 FRAME_LIMIT = 131_072
@@ -76,7 +76,7 @@ async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
         try:
             entries[body.i][body.field] = json.loads(raw)
         except (ValueError, IndexError) as error:
-            raise Damaged("A body does not fit its place; restore the run from a backup.") from error
+            raise Corrupt("A body does not fit its place; restore the run from a backup.") from error
     return entries
 
 

@@ -9,7 +9,7 @@ from gofer.journal.frames import Frame, open_alone
 from gofer.journal.log import read_journal
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 
 STARTED, FINISHED = "subagent.started", "subagent.finished"
 Span = tuple[int, int]
@@ -42,7 +42,7 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
-async def under_way_below(run: str, store: Store) -> Sequence[str]:
+async def running_below(run: str, store: Store) -> Sequence[str]:
     """The subagents of a run that have not answered. Raises TemporaryError."""
     found: dict[object, str] = {}
     for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
@@ -60,13 +60,13 @@ async def news(run: str, below: Iterable[str], store: Store) -> bool:
     """
     if await store.items(run):
         return True
-    return any([await news(one, await under_way_below(one, store), store) for one in below])
+    return any([await news(one, await running_below(one, store), store) for one in below])
 
 
 async def _frames(run: str, store: Store) -> Sequence[Frame]:
     try:
         seal = await seal_of(run, store)
-    except (Gone, Damaged):
+    except (Gone, Corrupt):
         # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
         return ()
     return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
@@ -75,7 +75,7 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
 def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
     try:
         return open_alone(n, raw, seal)
-    except Damaged:
+    except Corrupt:
         return None
 
 
@@ -87,7 +87,7 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
             journal = await read_journal(run, store, blobs)
         except Gone:
             continue
-        except Damaged as error:
+        except Corrupt as error:
             found.damaged[run] = str(error)
             continue
         if (frames := journal[-1].n if journal else 0) < settled.get(run, 0):

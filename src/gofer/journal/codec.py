@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast
 
 from gofer.journal.entries import KINDS, ApprovalClicked, Entry, Item, MessageReceived, RunCancelled, RunRetried
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged, Newer
+from gofer.values.errors import Corrupt, Newer
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
 
@@ -27,7 +27,7 @@ def to_json(entry: Entry) -> dict[str, object]:
 def from_json(value: object) -> Entry:
     """The entry of a JSON object. Raises Newer for an unknown kind, field or word, Damaged for a wrong type."""
     if not isinstance(value, dict):
-        raise Damaged("An entry of the journal is not an object.")
+        raise Corrupt("An entry of the journal is not an object.")
     data = dict(cast(dict[str, object], value))
     kind = str(data.pop("kind", ""))
     if kind not in KINDS:
@@ -45,12 +45,12 @@ def item_from_bytes(raw: bytes) -> Item:
     try:
         value: object = json.loads(raw)
     except ValueError as error:
-        raise Damaged("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
+        raise Corrupt("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
     match from_json(value):
         case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
             return item
         case other:
-            raise Damaged(f"The inbox holds a {type(other).__name__}, which only a run's owner may write.")
+            raise Corrupt(f"The inbox holds a {type(other).__name__}, which only a run's owner may write.")
 
 
 def _fields_json(value: object) -> dict[str, object]:
@@ -81,7 +81,7 @@ def _readers(cls: type[Any]) -> Mapping[str, Callable[[object], object]]:
 
 def _read_object(cls: type[Any], data: object) -> object:
     if not isinstance(data, dict):
-        raise Damaged(f"The journal has no object where a {cls.__name__} should stand.")
+        raise Corrupt(f"The journal has no object where a {cls.__name__} should stand.")
     fields = cast(dict[str, object], data)
     readers = _readers(cls)
     if unknown := fields.keys() - readers.keys():
@@ -89,7 +89,7 @@ def _read_object(cls: type[Any], data: object) -> object:
     try:
         return cls(**{name: readers[name](value) for name, value in fields.items()})
     except TypeError as error:
-        raise Damaged(f"A {cls.__name__} of the journal is incomplete.") from error
+        raise Corrupt(f"A {cls.__name__} of the journal is incomplete.") from error
 
 
 def _reader(hint: Any) -> Callable[[object], object]:
@@ -115,7 +115,7 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
 def _tuple(read: Callable[[object], object]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, list):
-            raise Damaged("The journal has no list where one should stand.")
+            raise Corrupt("The journal has no list where one should stand.")
         return tuple(read(item) for item in cast(list[object], value))
 
     return check
@@ -136,7 +136,7 @@ def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
 def _scalar(kinds: tuple[type, ...]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, kinds):
-            raise Damaged(f"The journal has a {type(value).__name__} where {kinds[0].__name__} should stand.")
+            raise Corrupt(f"The journal has a {type(value).__name__} where {kinds[0].__name__} should stand.")
         return value
 
     return check

@@ -13,7 +13,7 @@ from typing import cast
 
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 FORM = b"\x01"
 """The first byte of every stored frame; a file of another Gofer has another one."""
@@ -87,9 +87,9 @@ def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
 
 def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
     if not raw.startswith(FORM):
-        raise Damaged(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
+        raise Corrupt(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
     if raw[len(FORM) : _HEADER] != previous:
-        raise Damaged(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
+        raise Corrupt(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
 
 
 def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
@@ -102,4 +102,4 @@ def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
         frame = {"n": n, "prev_hash": header[len(FORM) :], **value, "bodies": [Body(*body) for body in bodies]}
         return Frame(**frame)  # pyright: ignore[reportArgumentType]
     except (ValueError, TypeError, AttributeError) as error:
-        raise Damaged(f"Run {seal.run} is damaged at frame {n}: it is not a frame this Gofer can read.") from error
+        raise Corrupt(f"Run {seal.run} is damaged at frame {n}: it is not a frame this Gofer can read.") from error

@@ -17,7 +17,7 @@ from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes,
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
-from gofer.values.errors import Damaged, Fenced, Gone, Newer, TemporaryError
+from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError
 from gofer.values.outside import Outside
 
 
@@ -124,7 +124,7 @@ async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
     seal = await seal_of(run, store)
     try:
         return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
-    except Damaged:
+    except Corrupt:
         # It is missing too when its run is being deleted just now: that is no damage.
         await seal_of(run, store)
         raise
@@ -174,7 +174,7 @@ async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Rec
         (recorded,) = await _read(frame, seal, blobs)
     except Gone:
         return None
-    except Damaged:
+    except Corrupt:
         # Its bodies are missing too when it is being deleted just now.
         if await _deleted(run, store):
             return None
@@ -199,14 +199,14 @@ async def _stored(run: str, store: Store) -> Sequence[bytes]:
     if len(stored) < known:
         check_chain(run, stored)
         found = f"{known} frames were written and {len(stored)} are there"
-        raise Damaged(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
+        raise Corrupt(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
     return stored
 
 
 async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bodies) -> Sequence[Recorded]:
     try:
         return [recorded for frame in open_chain(stored, seal) for recorded in await _read(frame, seal, blobs)]
-    except Damaged:
+    except Corrupt:
         # Its bodies are missing too when it is being deleted just now: that is no damage.
         await seal_of(seal.run, store)
         raise
@@ -217,7 +217,7 @@ async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
         entries = [from_json(value) for value in await restore(blobs, frame, seal)]
         if frame.n == 1:
             _check_format(entries)
-    except Damaged as error:
+    except Corrupt as error:
         said = str(error)
         raise type(error)(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
     return [Recorded(n=frame.n, i=i, at=frame.at, owner=frame.owner, entry=entry) for i, entry in enumerate(entries)]
@@ -230,4 +230,4 @@ def _check_format(first: Sequence[Entry]) -> None:
         case RunAccepted(format=version):
             raise Newer(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
         case _:
-            raise Damaged("It does not begin with the claim; restore it from a backup.")
+            raise Corrupt("It does not begin with the claim; restore it from a backup.")

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from gofer.journal.lineage import root_of
 from gofer.journal.store import Store
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 
 KEY_BYTES = 64
 """Two AES-256 keys, as AES-SIV takes them."""
@@ -41,7 +41,7 @@ class Seal:
         try:
             return self._cipher.decrypt(sealed, [self.run.encode(), place.encode(), header])
         except InvalidTag as error:
-            raise Damaged(f"Run {self.run} is damaged at {place}: it is not what was sealed there.") from error
+            raise Corrupt(f"Run {self.run} is damaged at {place}: it is not what was sealed there.") from error
 
 
 async def seal_of(run: str, store: Store) -> Seal:
@@ -55,5 +55,5 @@ async def seal_of(run: str, store: Store) -> Seal:
     # The head is marked before the key is destroyed.
     head = await store.head(root)
     if head is not None and head.retention in ("due", "kept"):
-        raise Damaged(f"Run {run} is damaged: its key is missing; restore it from a backup.")
+        raise Corrupt(f"Run {run} is damaged: its key is missing; restore it from a backup.")
     raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")

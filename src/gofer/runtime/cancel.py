@@ -21,5 +21,5 @@ async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item:
         await inbox.put(store, run, item, wish)
     except Gone:
         return False
-    await queue.ring(run)
+    await queue.enqueue(run)
     return True

@@ -13,9 +13,9 @@ from typing import Any
 
 from gofer.engine.done_before import nothing_new, notice, tell
 from gofer.engine.loop import Ending
-from gofer.engine.model_order import PUT_OFF_MINUTES
+from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.permitted_call import DELIVERY, OUTAGE
-from gofer.engine.private_answer import say_aside
+from gofer.engine.private_answer import answer_privately
 from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
@@ -41,7 +41,7 @@ PART = "part/{}"
 FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
-WAITS = f"_The language model does not answer. I keep trying for {PUT_OFF_MINUTES} minutes._"
+WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
 _AWAY = "_{system} does not answer. I keep trying until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
@@ -153,7 +153,7 @@ async def deliver(
             return _ended(concluded)
         text = notice(step.progress)
     if reply in ("dm", "ephemeral"):
-        return _finish(concluded, await say_aside(step, event, reply, provenance, text))
+        return _finish(concluded, await answer_privately(step, event, reply, provenance, text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
         # Settled first: an edit whose outcome is not known could land over the answer.
         await step.call(replace(_edit(step, WAITING, posted, AT_WORK), longest=0.0), provenance)

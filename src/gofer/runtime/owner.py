@@ -9,7 +9,7 @@ from gofer.engine import loop, script
 from gofer.engine.admission import admit, check_withdrawn, pinned
 from gofer.engine.approvals import close
 from gofer.engine.call_checks import Clearance
-from gofer.engine.conditions import NotMeant
+from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.private_link import show_link
@@ -150,7 +150,7 @@ class Owner:
             await step.take_inbox()
             step.heed_cancel()
             return ending
-        except NotMeant as error:
+        except DoesNotMatch as error:
             return Ending("ignored", reason=str(error), cause=error.cause)
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)

@@ -23,10 +23,10 @@ from gofer.sources.receiver import (
     ACT_NOW,
     BODY_LIMIT,
     Click,
-    Door,
     Handshake,
     Ignored,
     RawRequest,
+    Receiver,
     Registration,
     Reply,
     Stop,
@@ -34,7 +34,7 @@ from gofer.sources.receiver import (
 from gofer.sources.refused_deliveries import operator_clause
 from gofer.sources.signed_decision import read_token
 from gofer.stores.queue import Queue
-from gofer.values.errors import BadRequest, Damaged, Gone, RefusalCode, TemporaryError
+from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
@@ -65,7 +65,7 @@ async def _nobody_waits(offered: Registration) -> None:
 class Ingress:
     """The front of Gofer: from a raw request to a claimed run."""
 
-    doors: Mapping[str, Door]
+    receivers: Mapping[str, Receiver]
     """Doors by the path they listen on."""
     routes: Routes
     store: Store
@@ -85,21 +85,21 @@ class Ingress:
 
     async def receive(self, request: RawRequest) -> Reply:
         """The answer to a request; never raises for what a sender can cause."""
-        door = self.doors.get(request.path)
+        receiver = self.receivers.get(request.path)
         if request.method != "POST":
-            return _no_delivery(known=door is not None)
-        if door is None:
+            return _no_delivery(known=receiver is not None)
+        if receiver is None:
             return self.refuse(request.path, self._no_receiver(request.path))
         try:
             _check_size(request.body)
-            door.verify(request, self.outside.clock.now())
+            receiver.verify(request, self.outside.clock.now())
         except BadRequest as error:
             return self.refuse(request.path, error)
-        return await self.hear(door, request)
+        return await self.hear(receiver, request)
 
     def refuse(self, path: str, error: BadRequest) -> Reply:
         """Return the answer to a request that is refused, and note its reason in the log."""
-        place = path if path in self.doors or path in self.settings else _ELSEWHERE
+        place = path if path in self.receivers or path in self.settings else _ELSEWHERE
         level = logging.INFO if error.code in _PROBES else logging.WARNING
         clause = operator_clause(error.code, self.settings.get(path, ""))
         self._note(place, Outcome(verb="refused", code=error.code, reason=clause, level=level))
@@ -121,14 +121,14 @@ class Ingress:
     def _note(self, path: str, outcome: Outcome) -> None:
         self.log.note(path, outcome, self.outside.clock.monotonic())
 
-    async def hear(self, door: Door, request: RawRequest) -> Reply:
+    async def hear(self, receiver: Receiver, request: RawRequest) -> Reply:
         """The answer to a delivery whose sender is known already, as through a socket that Gofer opened."""
         try:
             _check_size(request.body)
-            return await self._enter(door, request)
+            return await self._enter(receiver, request)
         except BadRequest as error:
             return self.refuse(request.path, error)
-        except (TemporaryError, Damaged) as error:
+        except (TemporaryError, Corrupt) as error:
             # Not stored, so not accepted: the sender is asked to come again.
             self._note(
                 request.path,
@@ -136,8 +136,8 @@ class Ingress:
             )
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
-    async def _enter(self, door: Door, request: RawRequest) -> Reply:
-        match door.translate(request):
+    async def _enter(self, receiver: Receiver, request: RawRequest) -> Reply:
+        match receiver.translate(request):
             case Handshake(echo=echo):
                 return Reply(200, echo.encode())
             case Registration() as offered:
@@ -217,7 +217,7 @@ class Ingress:
             await inbox.put(self.store, run, item, ApprovalClicked(*told, run=below))
         except Gone:
             return Ignored("click_too_late", "the run that asked was deleted")
-        await self.queue.ring(run)
+        await self.queue.enqueue(run)
         return None
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
@@ -239,7 +239,7 @@ class Ingress:
         await self.store.create_head(
             Head(run=run, workflow=workflow, conversation=conversation, accepted_at=pen.at(), private=private, frames=1)
         )
-        await self.queue.ring(run)
+        await self.queue.enqueue(run)
         return run
 
     async def _within_window(self, event: Event, workflow: str) -> Event:
@@ -298,9 +298,9 @@ class Ingress:
             page = await self.store.unfinished(_EVER, _PAGE, after=page[-1])
 
 
-def _not_stored(error: TemporaryError | Damaged) -> str:
+def _not_stored(error: TemporaryError | Corrupt) -> str:
     """Return why a delivery was not stored, without what the error may name, such as a run."""
-    if isinstance(error, Damaged):
+    if isinstance(error, Corrupt):
         return "what is stored of the same event is damaged; `gofer runs` and the log of the worker have more"
     return f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
 

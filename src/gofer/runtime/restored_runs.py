@@ -14,7 +14,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
 from gofer.values.row_tokens import Tokens
 
@@ -103,7 +103,7 @@ async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
     for run in await store.unlisted(_EVER, _ALL):
         try:
             accepted = (await read_journal(run, store, blobs))[:1]
-        except (Damaged, Gone):
+        except (Corrupt, Gone):
             continue
         for recorded in accepted:
             match recorded.entry:
@@ -127,7 +127,7 @@ async def _settled(head: Head, store: Store, blobs: Blobs, moments: Restored) ->
     """Return the head as its journal has it: ended, or held."""
     try:
         progress = project(await read_journal(head.run, store, blobs))
-    except Damaged as error:
+    except Corrupt as error:
         return head.now("needs_attention", moments.now, reason=_public(str(error), private=head.private))
     # Without a journal only the head says whether it is private.
     private = progress.private

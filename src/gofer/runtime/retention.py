@@ -21,7 +21,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
 from gofer.stores.queue import Queue
-from gofer.values.errors import Damaged, Gone, TemporaryError
+from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.outside import Clock
 
 DAYS = 30
@@ -87,7 +87,7 @@ class Purger:
         """Why `work` came not to its end, logged unless it was `told`; empty when it did."""
         try:
             await work()
-        except (TemporaryError, Damaged) as error:
+        except (TemporaryError, Corrupt) as error:
             if str(error) != told:
                 _log.warning("not everything that is due was deleted: %s", error)
             return str(error)
@@ -142,7 +142,7 @@ class Purger:
             entries = await read_journal(run, self.store, self.blobs)
         except Gone:
             return True
-        except Damaged:
+        except Corrupt:
             return False
         state = progress.project(entries)
         return state.finished is not None and state.private

@@ -55,7 +55,7 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
     if progress.parked is not None or backup_at:
         # A parked run looks at its inbox before its time has come. One from a backup looks for what it has posted.
         await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
-    await queue.ring(run)
+    await queue.enqueue(run)
     if backup_at:
         await release(run, store, clock)
     if await _is_cancelled(progress, run, store):

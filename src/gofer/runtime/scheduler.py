@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from gofer.sources.schedule.receiver import scheduled
 from gofer.stores.sqlite.schedule_marks import Marks
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Clock
 from gofer.values.schedules.planned import HEARD, Planned
@@ -46,7 +46,7 @@ class Clockwork:
         while True:
             try:
                 pause = await self.look()
-            except (TemporaryError, Damaged) as error:
+            except (TemporaryError, Corrupt) as error:
                 _log.warning("schedules wait: %s", error)
                 pause = RETRY
             await self.sleep(pause)

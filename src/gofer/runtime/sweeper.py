@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gofer.journal.store import Store
 from gofer.stores.queue import Queue
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock
 
 BATCH = 100
@@ -38,7 +38,7 @@ class Sweeper:
         while True:
             try:
                 await self.sweep(self.still)
-            except (TemporaryError, Damaged) as error:
+            except (TemporaryError, Corrupt) as error:
                 _log.warning("nothing was swept: %s", error)
             await asyncio.sleep(self.every)
 
@@ -53,6 +53,6 @@ class Sweeper:
             if not heads:
                 break
             for head in heads:
-                await self.queue.ring(head.run)
+                await self.queue.enqueue(head.run)
             last, count = heads[-1], count + len(heads)
         return count

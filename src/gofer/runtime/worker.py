@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from gofer.engine.deadline import MARGIN, Term
+from gofer.engine.deadline import MARGIN, Deadline
 from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -22,9 +22,9 @@ from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.telemetry.exporter import Exporter
-from gofer.stores.queue import Doorbell, Queue
+from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.canonical_json import as_object, as_text
-from gofer.values.errors import Cause, Damaged, Fenced, Gone, Newer, TemporaryError, fault
+from gofer.values.errors import Cause, Corrupt, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
@@ -100,97 +100,97 @@ class Worker:
     async def serve(self) -> None:
         """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
         busy: set[asyncio.Task[None]] = set()
-        term = Term(self.services.outside.clock)
+        deadline = Deadline(self.services.outside.clock)
         try:
             while True:
-                for bell in await self._listen(self.concurrency - len(busy)):
-                    busy.add(asyncio.create_task(self.answer(bell, term)))
+                for queue_message in await self._listen(self.concurrency - len(busy)):
+                    busy.add(asyncio.create_task(self.answer(queue_message, deadline)))
                 if len(busy) >= self.concurrency:
                     await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
                 busy = {task for task in busy if not task.done()}
         finally:
-            term.end()
+            deadline.end()
             if busy and self.grace:
                 await asyncio.wait(busy, timeout=self.grace)
             for task in busy:
                 task.cancel()
             await asyncio.gather(*busy, return_exceptions=True)
 
-    async def answer(self, bell: Doorbell, term: Term | None = None) -> None:
+    async def answer(self, queue_message: QueueMessage, deadline: Deadline | None = None) -> None:
         """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
         try:
-            await self._answer(bell, term or Term(self.services.outside.clock))
-        except (TemporaryError, Damaged) as error:
-            _log.warning("run %s was not continued: %s", bell.run, error)
-            await self._again_later(bell, _why(error))
+            await self._answer(queue_message, deadline or Deadline(self.services.outside.clock))
+        except (TemporaryError, Corrupt) as error:
+            _log.warning("run %s was not continued: %s", queue_message.run, error)
+            await self._again_later(queue_message, _why(error))
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
-            _log.error("run %s was not continued: %s", bell.run, fault(error))
-            await self._again_later(bell, type(error).__name__)
+            _log.error("run %s was not continued: %s", queue_message.run, fault(error))
+            await self._again_later(queue_message, type(error).__name__)
 
-    async def _answer(self, bell: Doorbell, term: Term) -> None:
-        head = await self.services.store.head(bell.run)
+    async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
+        head = await self.services.store.head(queue_message.run)
         # Also when that run is over: it may be the only bell left for the one after it.
-        busy = head is not None and not await self._continue_conversation(head.conversation, bell, term)
+        busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
         if head is not None and busy and head.status == "parked":
             # Whoever is busy there will not look for a parked run when it is done, and may just be parking this one:
             # a press that came meanwhile waits no minute for the end of the lease. A new bell is a young bell.
-            await self.queue.ring(bell.run, BUSY_SECONDS)
-        await self.queue.acknowledge(bell)
+            await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
+        await self.queue.acknowledge(queue_message)
 
-    async def _again_later(self, bell: Doorbell, why: str) -> None:
+    async def _again_later(self, queue_message: QueueMessage, why: str) -> None:
         """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
         # When nothing can be written the bell comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
-            if bell.receives >= self.receives:
-                await self.queue.bury(bell, why)
+            if queue_message.receives >= self.receives:
+                await self.queue.bury(queue_message, why)
             else:
-                await self.queue.extend(bell, min(VISIBILITY_SECONDS, 2.0**bell.receives))
+                await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
-    async def _listen(self, limit: int) -> Sequence[Doorbell]:
+    async def _listen(self, limit: int) -> Sequence[QueueMessage]:
         try:
             return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
-        except (TemporaryError, Damaged) as error:
+        except (TemporaryError, Corrupt) as error:
             _log.warning("the queue cannot be heard: %s", error)
             await asyncio.sleep(self.pause)
             return ()
 
-    async def _continue_conversation(self, conversation: str, bell: Doorbell, term: Term) -> bool:
+    async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue its oldest runnable run; return False while another worker has the lease."""
         store, owner = self.services.store, self.services.outside.new_id()
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
             return False
         run, progress = "", None
         try:
-            await self._wake(bell.run)
+            await self._wake(queue_message.run)
             if head := await store.oldest_runnable(conversation):
                 # How often the bell was heard says something of the run it rang for, and of no other.
-                attempt = bell.receives if head.run == bell.run else 1
-                work = self.continue_run(head, owner, term, attempt=attempt)
-                run, progress = head.run, await self._while_leased(work, conversation, owner, bell)
+                attempt = queue_message.receives if head.run == queue_message.run else 1
+                work = self.continue_run(head, owner, deadline, attempt=attempt)
+                run, progress = head.run, await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
         # Only after the release: whoever rings now finds the conversation free.
         if head := await store.oldest_runnable(conversation):
-            await self.queue.ring(head.run)
-        await self.export(run, progress, term)
+            await self.queue.enqueue(head.run)
+        await self.export(run, progress, deadline)
         return True
 
-    async def export(self, run: str, progress: Progress | None, term: Term | None = None) -> None:
+    async def export(self, run: str, progress: Progress | None, deadline: Deadline | None = None) -> None:
         """Sends the spans of a run that just ended, when nobody waits for it any more. Raises nothing."""
         if self.exporter is None or progress is None or progress.finished is None or progress.private:
             return
         # What was never begun is nothing that anybody looks for.
         if progress.finished.status != "ignored":
-            patience = max(0.0, term.left + MARGIN / 2) if term else math.inf
+            patience = max(0.0, deadline.left + MARGIN / 2) if deadline else math.inf
             await self.exporter.at_the_end(run, self.services.store, self.services.blobs, patience)
 
     async def _while_leased(
-        self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, bell: Doorbell
+        self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, queue_message: QueueMessage
     ) -> Progress | None:
         """Do the work while the lease is renewed; end it when another worker has the lease."""
         working = asyncio.create_task(work)
-        renewing = asyncio.create_task(self._renew(conversation, owner, bell))
+        renewing = asyncio.create_task(self._renew(conversation, owner, queue_message))
         try:
             await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
             return await working if working.done() else None
@@ -199,15 +199,15 @@ class Worker:
                 task.cancel()
             await asyncio.gather(working, renewing, return_exceptions=True)
 
-    async def _renew(self, conversation: str, owner: str, bell: Doorbell) -> None:
+    async def _renew(self, conversation: str, owner: str, queue_message: QueueMessage) -> None:
         """Return when another worker has the lease."""
         held = True
         while held:
             await asyncio.sleep(self.lease / 3)
-            with contextlib.suppress(TemporaryError, Damaged):
+            with contextlib.suppress(TemporaryError, Corrupt):
                 now = self.services.outside.clock.now()
                 held = await self.services.store.lease(conversation, owner, now, self.lease)
-                await self.queue.extend(bell, VISIBILITY_SECONDS)
+                await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
     async def _wake(self, run: str) -> None:
         """A bell for a parked run makes it runnable again; it parks anew when it is too early."""
@@ -216,7 +216,7 @@ class Worker:
             await self._show(head, "queued")
 
     async def continue_run(
-        self, head: Head, owner: str, term: Term | None = None, *, attempt: int = 1
+        self, head: Head, owner: str, deadline: Deadline | None = None, *, attempt: int = 1
     ) -> Progress | None:
         """Continues one run as far as possible and keeps its head; the caller keeps others out, by lease or lock.
 
@@ -236,7 +236,7 @@ class Worker:
                     return None
                 await self._begin(head, lost)
                 catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
-                step = await self._open(head.run, owner, term or Term(self.services.outside.clock), catalog)
+                step = await self._open(head.run, owner, deadline or Deadline(self.services.outside.clock), catalog)
                 await self._forget_lost(head, lost)
                 if lost < SUSPECT <= step.progress.takeovers:
                     await turn.enter_async_context(self.suspects)
@@ -253,7 +253,7 @@ class Worker:
             await self._show(head, head.status, _why(error))
             await self._forget_lost(head, lost)
             raise
-        except Damaged as error:
+        except Corrupt as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
             await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
@@ -288,11 +288,11 @@ class Worker:
         now = int(self.services.outside.clock.now() * 1000)
         await self.services.store.put_memo(_lost_key(head), str(lost), now)
 
-    async def _open(self, run: str, owner: str, term: Term, catalog: Catalog) -> Step:
+    async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> Step:
         services = self.services if self.live is None else self.services.of(catalog)
         pen = Pen(owner, services.outside)
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
-        return Step(journal, services, entries, term)
+        return Step(journal, services, entries, deadline)
 
     async def _leave(self, head: Head, left: Left, step: Step) -> None:
         match left:
@@ -314,7 +314,7 @@ class Worker:
                 news = await step.has_news()
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
                 # Rung for again and again where the wait is longer than a queue can hold a bell back.
-                await self.queue.ring(head.run, min(max(0.0, seconds), LONGEST_PARKED))
+                await self.queue.enqueue(head.run, min(max(0.0, seconds), LONGEST_PARKED))
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
@@ -387,12 +387,12 @@ def _lost_key(head: Head) -> str:
     return f"lost:{head.run}"
 
 
-def _why(error: TemporaryError | Damaged) -> str:
+def _why(error: TemporaryError | Corrupt) -> str:
     """Why a bell was not answered, without what the error may name."""
     match error:
         case Newer():
             return "its journal is of a newer Gofer"
-        case Damaged():
+        case Corrupt():
             return "its journal is damaged"
         case TemporaryError():
             return "the store or the queue did not answer"

@@ -133,7 +133,7 @@ Arrival: TypeAlias = Event | Stop | Click | Handshake | Registration | Ignored
 """What a delivery can mean."""
 
 
-class Door(Protocol):
+class Receiver(Protocol):
     """The entrance of one source."""
 
     def verify(self, request: RawRequest, now: float) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Doorbell:
+class QueueMessage:
     """One ring as one receiver holds it, out of sight of others for a while; then it is anybody's again."""
 
     run: str
@@ -34,23 +34,23 @@ class DeadLetter:
 class Queue(Protocol):
     """Rings that say: look at this run."""
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
         """Rings for a run, after `delay` seconds; nothing happens when a bell that nobody holds is due by then."""
         ...
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """Up to `limit` bells, hidden from others for `visibility` seconds; waits up to `wait` seconds for one."""
         ...
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """Hides a bell for `visibility` seconds from now; nothing happens when it is not the caller's any more."""
         ...
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         """The bell was dealt with and will not come back, unless it is not the caller's any more."""
         ...
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """The bell was heard too often: it will not come back, and is kept as a dead letter for people.
 
         Nothing happens when it is not the caller's any more.

@@ -124,11 +124,11 @@ class Fenced(GoferError):
     """Another worker wrote the next frame of this run; this one must stop without clean-up writes."""
 
 
-class Damaged(GoferError):
+class Corrupt(GoferError):
     """Stored bytes are not the bytes that were written; the message names the run and the frame, or the file."""
 
 
-class Newer(Damaged):
+class Newer(Corrupt):
     """A journal says what only a newer Gofer knows; whole, so that one can continue it, and this one must not."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from gofer.values.canonical_json import as_object, as_text, encode
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.load import SKILLS, Catalog, load_catalog
 from gofer.workflows.published import (
     FORMAT,
@@ -95,7 +95,7 @@ def read_publication(raw: bytes) -> Publication:
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
     if found.sha256[:12] != name.rpartition("-")[2] or not all(map(_plain, files)):
-        raise Damaged(f"The bundle {name[:40]} is not what was written; publish again, or roll back.")
+        raise Corrupt(f"The bundle {name[:40]} is not what was written; publish again, or roll back.")
     return found
 
 

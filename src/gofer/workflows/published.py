@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar, cast
 
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock
 
 FORMAT = 1
@@ -41,7 +41,7 @@ class Found:
     """Changes whenever the object does."""
 
 
-class Shelf(Protocol):
+class BundleStore(Protocol):
     """Where published workflows stand: objects by their keys. Every call may raise TemporaryError."""
 
     async def read(self, key: str) -> Found | None:
@@ -116,7 +116,7 @@ def read_pointer(raw: bytes) -> Current:
     value = json_object(raw, "The pointer to the published workflows")
     current = Current(as_text(value.get("name")), as_text(value.get("at")))
     if not is_name(current.name):
-        raise Damaged(f"The pointer {POINTER} names no bundle; publish again, or roll back.")
+        raise Corrupt(f"The pointer {POINTER} names no bundle; publish again, or roll back.")
     return current
 
 
@@ -132,7 +132,7 @@ def read_compiled(raw: bytes) -> Compiled:
     sha256 = value.pop("sha256", None)
     check_format(value)
     if hashlib.sha256(encode(value)).hexdigest() != sha256:
-        raise Damaged("The small part of the published workflows is not what was written; publish again, or roll back.")
+        raise Corrupt("The small part of the published workflows is not what was written; publish again, or roll back.")
     return compiled_from_json(as_text(value.get("name")), value)
 
 
@@ -148,7 +148,7 @@ def json_object(raw: bytes, what: str) -> Mapping[str, object]:
     try:
         value = cast(object, json.loads(raw))
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{what} cannot be read; publish again, or roll back.") from error
+        raise Corrupt(f"{what} cannot be read; publish again, or roll back.") from error
     return as_object(value)
 
 
@@ -156,7 +156,7 @@ def check_format(value: Mapping[str, object]) -> None:
     """Raises Damaged for what another Gofer wrote in a form that this one does not know."""
     if value.get("format") != FORMAT:
         told = f"are of the form {value.get('format')!r}, and this Gofer reads {FORMAT}"
-        raise Damaged(f"The published workflows {told}; deploy the Gofer that published them, or roll back.")
+        raise Corrupt(f"The published workflows {told}; deploy the Gofer that published them, or roll back.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Live(Generic[T]):
 
     def __init__(
         self,
-        shelf: Shelf,
+        shelf: BundleStore,
         clock: Clock,
         key: Callable[[str], str],
         load: Callable[[bytes], T],
@@ -206,7 +206,7 @@ class Live(Generic[T]):
         self._looked = self._clock.now()
         try:
             self._held = await self._read(self._held)
-        except (TemporaryError, Damaged, ConfigError, TimeoutError) as error:
+        except (TemporaryError, Corrupt, ConfigError, TimeoutError) as error:
             if self._held is None:
                 raise TemporaryError(f"There are no workflows to go by: {error}") from error
             _log.warning("the workflows stay those of %s: %s", self._held.name or "the deploy", error or "no answer")
@@ -224,7 +224,7 @@ class Live(Generic[T]):
         async with asyncio.timeout(patience):
             found = await self._shelf.read(self._key(current.name))
         if found is None:
-            raise Damaged(f"The bundle {current.name} is missing; publish again, or roll back.")
+            raise Corrupt(f"The bundle {current.name} is missing; publish again, or roll back.")
         # Files are read and checked: others in this process need not wait for it.
         value = await asyncio.to_thread(self._load, found.body)
         _log.info("the workflows are those of %s", current.name)

@@ -36,11 +36,11 @@ async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environm
     cloud = open_cloud(cloud_settings(environment), SetClock())
     await cloud.store.claim("r", b"one", b"key")
     await cloud.blobs.put(blob_key("r", b"body"), b"body")
-    await cloud.queue.ring("r")
+    await cloud.queue.enqueue("r")
     assert list(await cloud.store.frames("r")) == [b"one"]
     assert await cloud.blobs.get(blob_key("r", b"body")) == b"body"
-    (bell,) = await cloud.queue.receive(1, 120, 0)
-    assert (bell.run, list(await cloud.queue.buried(9))) == ("r", [])
+    (queue_message,) = await cloud.queue.receive(1, 120, 0)
+    assert (queue_message.run, list(await cloud.queue.buried(9))) == ("r", [])
     cloud.close()
     asked = {
         "transact_write_items": 1,

@@ -27,7 +27,7 @@ from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.runtime.restored_runs import restored_from
 from gofer.runtime.retention import delete
 from gofer.runtime.retry import retry
-from gofer.values.errors import ConfigError, Damaged, Gone
+from gofer.values.errors import ConfigError, Corrupt, Gone
 from gofer.values.secret import Secret
 from stand_ins import NOON, SetClock, make_outside, mention
 
@@ -185,7 +185,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
     async def fill(state: State) -> None:
         for run in ("queued", "running", "parked", "secret", "claimed"):
             await folder.begin(state, run, private=run == "secret", listed=run != "claimed")
-            await state.queue.ring(run)
+            await state.queue.enqueue(run)
         for run in ("running", "parked"):
             head = await state.store.head(run)
             assert head is not None
@@ -218,7 +218,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
         queued = await state.store.head("queued")
         assert queued is not None
         assert await state.store.oldest_runnable(queued.conversation) is not None
-        assert [bell.run for bell in await state.queue.receive(10, 60, 0)] == ["queued"]
+        assert [queue_message.run for queue_message in await state.queue.receive(10, 60, 0)] == ["queued"]
 
     folder.act(look, folder.restored)
 
@@ -326,7 +326,7 @@ def test_an_unreadable_page_is_not_carried_into_a_backup(folder: Folder) -> None
     connection.close()
     raw[(page - 1) * 4096 : page * 4096] = bytes(4096)
     (folder.data / "gofer.db").write_bytes(raw)
-    with pytest.raises(Damaged, match=r"gofer\.db cannot be copied, because a page .* Keep the backups that you have"):
+    with pytest.raises(Corrupt, match=r"gofer\.db cannot be copied, because a page .* Keep the backups that you have"):
         folder.take()
     assert not folder.backup.exists()
 
@@ -347,7 +347,7 @@ def test_a_damaged_backup_is_refused_and_leaves_the_folder_empty(folder: Folder,
             path.write_bytes(raw[: len(raw) // 2])
         case _:
             path.write_bytes(raw[:60] + bytes([raw[60] ^ 1]) + raw[61:])
-    with pytest.raises((Damaged, ConfigError)):
+    with pytest.raises((Corrupt, ConfigError)):
         folder.restore()
     assert not folder.restored.exists() or {path.name for path in folder.restored.iterdir()} <= {"serving.lock"}
 

@@ -18,7 +18,7 @@ async def test_what_was_accepted_an_hour_ahead_is_due_after_a_restart(tmp_path: 
     clock = SetClock(NOON + HOUR)
     with open_state(tmp_path, clock) as state:
         await state.store.create_head(Head("ahead", "w", "c", int(clock.now() * 1000)))
-        await state.queue.ring("ahead")
+        await state.queue.enqueue("ahead")
     clock.advance(-HOUR)
     with open_state(tmp_path, clock) as state:
         now = int(clock.now() * 1000)
@@ -27,7 +27,7 @@ async def test_what_was_accepted_an_hour_ahead_is_due_after_a_restart(tmp_path: 
         await forgive_clock(state, clock)
         (head,) = await state.store.unfinished(now, 10)
         assert (head.run, head.touched_at) == ("ahead", now - 1)
-        assert [bell.run for bell in await state.queue.receive(10, 120, 0)] == ["ahead"]
+        assert [queue_message.run for queue_message in await state.queue.receive(10, 120, 0)] == ["ahead"]
 
 
 async def test_the_sweep_of_a_start_finds_it_also_without_its_queue_message(tmp_path: Path) -> None:
@@ -47,19 +47,19 @@ async def test_what_waits_for_good_reason_keeps_waiting(tmp_path: Path) -> None:
     with open_state(tmp_path, clock) as state:
         parked = Head("parked", "w", "c", int(NOON * 1000), "parked", wakes_at=int(NOON * 1000) + 24 * HOUR * 1000)
         await state.store.create_head(parked)
-        await state.queue.ring("parked", 900)
+        await state.queue.enqueue("parked", 900)
         await forgive_clock(state, clock)
         assert await state.store.head("parked") == parked
         assert await state.queue.receive(10, 120, 0) == []
         clock.advance(900)
-        assert [bell.run for bell in await state.queue.receive(10, 120, 0)] == ["parked"]
+        assert [queue_message.run for queue_message in await state.queue.receive(10, 120, 0)] == ["parked"]
 
 
 async def test_a_message_that_a_dead_process_held_is_due_when_it_is_too_far_ahead(tmp_path: Path) -> None:
     clock = SetClock(NOON + HOUR)
     with open_state(tmp_path, clock) as state:
-        await state.queue.ring("held")
+        await state.queue.enqueue("held")
         assert len(await state.queue.receive(10, 120, 0)) == 1
         clock.advance(-HOUR)
         await forgive_clock(state, clock)
-        assert [bell.run for bell in await state.queue.receive(10, 120, 0)] == ["held"]
+        assert [queue_message.run for queue_message in await state.queue.receive(10, 120, 0)] == ["held"]

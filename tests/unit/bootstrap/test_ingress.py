@@ -28,12 +28,12 @@ def built(hooks: object, jwt: JwtProofs | None = None, **environment: str) -> In
 
 def test_each_hook_has_its_path() -> None:
     hooks = {"new-hire": {"auth": {"kind": "standard"}}, "other": {"auth": {"kind": "bearer"}}}
-    assert set(built(hooks, WEBHOOK_SECRET="s").doors) == {"/hooks/new-hire", "/hooks/other"}
-    assert set(built(None, WEBHOOK_SECRET="s").doors) == set()
+    assert set(built(hooks, WEBHOOK_SECRET="s").receivers) == {"/hooks/new-hire", "/hooks/other"}
+    assert set(built(None, WEBHOOK_SECRET="s").receivers) == set()
 
 
 def test_a_hook_without_its_secret_has_no_door_and_one_without_its_part_stops_the_start() -> None:
-    assert set(built(JWT, JwtProof).doors) == set()
+    assert set(built(JWT, JwtProof).receivers) == set()
     with pytest.raises(ConfigError, match="takes JWTs"):
         built(JWT, WEBHOOK_SECRET_TOKENS=SECRET)
-    assert set(built(JWT, JwtProof, WEBHOOK_SECRET_TOKENS=SECRET).doors) == {"/hooks/tokens"}
+    assert set(built(JWT, JwtProof, WEBHOOK_SECRET_TOKENS=SECRET).receivers) == {"/hooks/tokens"}

@@ -7,11 +7,11 @@ import logging
 import pytest
 
 from gofer.app.own_accounts import with_own_accounts
-from gofer.app.receivers import PATHS, doors
+from gofer.app.receivers import PATHS, receivers
 from gofer.app.settings import Settings, read_settings
-from gofer.sources.github.receiver import GitHubDoor
-from gofer.sources.jira.receiver import JiraDoor
-from gofer.sources.notion.receiver import NotionDoor
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.jira.receiver import JiraReceiver
+from gofer.sources.notion.receiver import NotionReceiver
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import HttpResponse
 from stand_ins import AnsweringHttp
@@ -90,13 +90,13 @@ def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest
 
 
 def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
-    made = doors(read_settings(SECRETS | NAMED))
+    made = receivers(read_settings(SECRETS | NAMED))
     jira, notion, github = (made[PATHS[name]] for name in ("jira", "notion", "github"))
-    assert isinstance(jira, JiraDoor)
+    assert isinstance(jira, JiraReceiver)
     assert list(jira.own_accounts) == ["557058:gofer"]
-    assert isinstance(notion, NotionDoor)
+    assert isinstance(notion, NotionReceiver)
     assert list(notion.own_bots) == [BOT]
-    assert isinstance(github, GitHubDoor)
+    assert isinstance(github, GitHubReceiver)
     assert github.own_logins == {"gofer"}
     with pytest.raises(ConfigError, match="NOTION_BOT_ID is no id of Notion"):
         read_settings({"NOTION_BOT_ID": "Gofer"})

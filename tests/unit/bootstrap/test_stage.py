@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.s3.models import s3_backends
 
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.aws.schedules import EventBridge
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.workflows.publish.publisher import Overtaken, Publisher
@@ -30,7 +30,7 @@ def timetable(group: str, scheduler: Any = None, target: str = FUNCTION) -> Even
 
 
 async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> None:
-    shelf = S3Shelf(aws(), client("s3"), new_bucket())
+    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
     assert (await shelf.read("bundles/a"), await shelf.keys("bundles/")) == (None, [])
     assert await shelf.swap("bundles/a", b"1", "")
     assert not await shelf.swap("bundles/a", b"2", "")
@@ -46,7 +46,7 @@ async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> No
 
 
 async def test_many_objects_are_all_listed() -> None:
-    shelf = S3Shelf(aws(), client("s3"), new_bucket())
+    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
     # Put where moto keeps them: by requests it takes longer than all else here together.
     kept = s3_backends["123456789012"]["aws"]
     for number in range(1_001):

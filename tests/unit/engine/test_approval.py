@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, says
 from gofer.engine.approvals import Wanted, approved
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.step import Step
 from gofer.journal import entries as e
@@ -100,7 +100,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     services = made.office.worker.services
     pen = Pen("next", services.outside)
     journal, entries = await open_journal("run1", made.office.store, made.office.blobs, pen)
-    step = Step(journal, services, entries, Term(made.office.clock))
+    step = Step(journal, services, entries, Deadline(made.office.clock))
     (approval,) = step.progress.approvals.values()
     step.note(e.RunOwned())
     # A branch beside this one drafted something; then the machine stood still until after the end.

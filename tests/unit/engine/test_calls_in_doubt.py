@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.once import claim
@@ -105,7 +105,7 @@ async def _run_of(run: str, made: Room) -> Step:
     outside = make_outside(made.clock)
     await claimed(made.store, run, outside)
     journal, entries = await open_journal(run, made.store, made.blobs, Pen("lost", outside))
-    return Step(journal, made.services(), entries, Term(made.clock))
+    return Step(journal, made.services(), entries, Deadline(made.clock))
 
 
 @pytest.mark.parametrize("order", [("chat", "desk"), ("desk", "chat")])

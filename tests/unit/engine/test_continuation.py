@@ -63,7 +63,7 @@ async def test_only_a_reply_of_a_person_inherits_plan_files_and_results(kind: st
     made.worker = replace(made.worker, catalog=Catalog({"answer-here": loaded}, Defaults()))
     await earlier_run(made, kind)
     await accepted(made, "run2", happened(kind, "2"), 3)
-    await made.queue.ring("run2")
+    await made.queue.enqueue("run2")
     await made.hear()
     entries = [recorded.entry for recorded in await read_journal("run2", made.store, made.blobs)]
     (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]

@@ -9,7 +9,7 @@ import file_room
 from engine_room import PROVENANCE, Room, Said
 from file_room import LINES, ask
 from gofer.engine.results import Shown
-from gofer.engine.run_files import FETCHES, FILES, Shelf
+from gofer.engine.run_files import FETCHES, FILES, RunFiles
 from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.journal.workspace_entries import FileAdded
@@ -56,7 +56,7 @@ async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_
     assert len(posted.text) < 10_000
 
 
-class Away(Shelf):
+class Away(RunFiles):
     """A shelf whose store is not there."""
 
     def __init__(self, step: Step) -> None:

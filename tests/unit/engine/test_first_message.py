@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.engine.asker import Person
 from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, indented, is_request, today
-from gofer.engine.surfaces import Material
+from gofer.engine.surfaces import SourceContext
 from gofer.engine.tail import tail
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
@@ -25,7 +25,7 @@ THREAD = f"Thread in #deploys, 1 message, oldest first:\n\n{HEADER}\n"
 
 
 def asked(words: str, read: str = "Thread in #deploys") -> str:
-    material = Material("@Ada mentioned you.", read, private=False, words=words, author="@Ada", header=HEADER)
+    material = SourceContext("@Ada mentioned you.", read, private=False, words=words, author="@Ada", header=HEADER)
     return first_message(material, AT, Person(""), asked=True)
 
 
@@ -70,13 +70,17 @@ def test_words_of_which_a_preview_shows_a_part_stay() -> None:
 
 
 def test_a_reply_that_is_a_request_is_said_to_be_one() -> None:
-    material = Material("Nobody mentioned you.", THREAD, private=False, words="and now?", addressed="@Ada replied.")
+    material = SourceContext(
+        "Nobody mentioned you.", THREAD, private=False, words="and now?", addressed="@Ada replied."
+    )
     assert "\n@Ada replied.\n" in first_message(material, AT, ADA, asked=True)
     assert "\nNobody mentioned you.\n" in first_message(material, AT, ADA, asked=False)
 
 
 def test_without_words_addressed_to_gofer_everything_is_material() -> None:
-    material = Material("@Ada put :jira: on it.", f"{THREAD}    > do it", private=False, words="> do it", author="@Ada")
+    material = SourceContext(
+        "@Ada put :jira: on it.", f"{THREAD}    > do it", private=False, words="> do it", author="@Ada"
+    )
     told = first_message(material, AT, ADA, asked=False)
     assert UNASKED in told
     assert "The request" not in told
@@ -84,7 +88,7 @@ def test_without_words_addressed_to_gofer_everything_is_material() -> None:
 
 
 def test_a_schedule_has_no_material() -> None:
-    material = Material("Scheduled for Monday. Nobody asks.", "", private=False)
+    material = SourceContext("Scheduled for Monday. Nobody asks.", "", private=False)
     told = first_message(material, AT, Person(""), asked=False)
     assert told == "It is Sunday, 22 November 2026, 22:05 UTC.\nScheduled for Monday. Nobody asks."
 

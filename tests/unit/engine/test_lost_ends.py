@@ -14,7 +14,7 @@ from gofer.journal.lineage import child_of
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.stores.memory.journal import MemoryStore
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +63,7 @@ async def test_a_subagent_that_lost_its_end_does_nothing_again(left: int) -> Non
     assert (made.acted, len(await made.store.frames(CHILD))) == (["post:one"], 4)
     cut(made, left)
     for _ in range(2):
-        with pytest.raises(Damaged, match=f"after frame {left}: 4 frames were written and {left} are there"):
+        with pytest.raises(Corrupt, match=f"after frame {left}: 4 frames were written and {left} are there"):
             await made.go_on("second")
     assert made.acted == ["post:one"]
     assert len(await made.store.frames(CHILD)) == left
@@ -98,7 +98,7 @@ async def test_a_run_that_is_over_does_not_settle_a_subagent_that_lost_its_end(l
     with pytest.raises(Lost):
         await made.go_on("first")
     cut(made, left)
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         await give_up(await made.held("second"), "the run that asked it ended", PROVENANCE)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine_room import says
-from gofer.engine.conditions import NotMeant, check_conditions, routes_of
+from gofer.engine.conditions import DoesNotMatch, check_conditions, routes_of
 from gofer.values.events import Event
 from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.schema import Defaults
@@ -68,14 +68,14 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
 def test_the_run_list_names_the_condition_and_not_what_was_found(
     tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
 ) -> None:
-    with pytest.raises(NotMeant) as told:
+    with pytest.raises(DoesNotMatch) as told:
         check(happened(kind), loaded(tmp_path, when), facts)
     assert str(told.value) == reason
     assert FOUND not in reason
 
 
 def test_a_better_reason_is_kept(tmp_path: Path) -> None:
-    with pytest.raises(NotMeant, match="Status: it changed to another value"):
+    with pytest.raises(DoesNotMatch, match="Status: it changed to another value"):
         check(
             happened("jira.issue_created"),
             loaded(tmp_path, "jira.issue_created: {label: urgent}"),

@@ -187,7 +187,7 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
     parked = await made.store.head("run2")
     assert parked is not None
     assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
-    await made.queue.ring("run1")
+    await made.queue.enqueue("run1")
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
@@ -208,7 +208,7 @@ async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely
     for _ in range(2 * 60 * 4):
         # Nobody hears of the first one.
         made.queue.lose()
-        await made.queue.ring("run2")
+        await made.queue.enqueue("run2")
         await made.hear_lost()
         made.clock.advance(15)
     assert await made.status("run2") == "parked"

@@ -41,7 +41,7 @@ class PrivateOffice:
         pen = Pen("ingress", make_outside())
         await claim("run1", RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
         await made.store.create_head(Head("run1", "answer-here", event.conversation, 1))
-        await made.queue.ring("run1")
+        await made.queue.enqueue("run1")
 
 
 def private_office(*, private: bool = True, signs_in: bool = True, error: BaseException | None = None) -> PrivateOffice:
@@ -123,7 +123,7 @@ async def test_a_link_that_may_have_been_shown_when_its_worker_was_lost_is_not_s
     await made.accept(mention())
     await made.office.hear_lost()
     made.office.clock.advance(3_600)
-    await made.office.queue.ring("run1")
+    await made.office.queue.enqueue("run1")
     while await made.office.hear():
         pass
     assert (await made.office.status("run1"), len(made.shown)) == ("done", 1)

@@ -63,7 +63,7 @@ async def play(made: Office, event: Event, order: tuple[str, ...]) -> Mapping[st
     routes, now = matched(made, event), int(made.clock.now() * 1000)
     runs = {name: await accepted(made, event, name, now + at, routes) for at, name in enumerate(order)}
     for run in runs.values():
-        await made.queue.ring(run)
+        await made.queue.enqueue(run)
     for _ in range(6):
         await made.hear()
         made.clock.advance(130)
@@ -80,7 +80,7 @@ async def test_a_reply_goes_to_the_workflow_that_answered_in_the_thread(before: 
     made = house("First.", "Second.")
     # Only one of them was there when the thread began.
     first = await accepted(made, happened(FIRST, "slack.mention"), before, 1)
-    await made.queue.ring(first)
+    await made.queue.enqueue(first)
     await made.hear()
     assert await made.status(first) == "done"
     made.clock.advance(60)
@@ -95,7 +95,7 @@ async def test_where_both_answered_in_a_thread_the_more_specific_one_follows_up(
     made = house("First.", "Second.", "Third.")
     for number, name in enumerate(("wide", "desk"), start=1):
         run = await accepted(made, happened(FIRST, "slack.mention"), name, number)
-        await made.queue.ring(run)
+        await made.queue.enqueue(run)
         await made.hear()
     made.clock.advance(60)
     found = await play(made, happened("1795262500.000200"), order)
@@ -125,7 +125,7 @@ async def test_runs_accepted_without_routes_go_by_the_live_workflow() -> None:
     event = happened(FIRST, "slack.mention")
     runs = [await accepted(made, event, name, at) for at, name in enumerate(("desk", "wide"), start=1)]
     for run in runs:
-        await made.queue.ring(run)
+        await made.queue.enqueue(run)
     for _ in range(4):
         await made.hear()
         made.clock.advance(130)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from engine_room import Room, Said, no_answer, room
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.engine.loop import Ending
 from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, ToolCall, ToolResult, ValueRecorded
@@ -203,16 +203,16 @@ async def test_a_worker_without_time_leaves_and_the_next_one_goes_on() -> None:
     made = scripted('for n in range(3):\n    await run.call("look", text=str(n))\nreturn "done"')
 
     async def slow(call: Call, said: Said) -> Result:
-        assert made.term
-        made.term.end()
+        assert made.deadline
+        made.deadline.end()
         return Result("", "")
 
     made.tool("look", "read", slow)
     for owner in range(2):
-        made.term = Term(made.clock)
+        made.deadline = Deadline(made.clock)
         with pytest.raises(OutOfTime):
             await made.play(f"owner{owner}")
-    made.term = Term(made.clock)
+    made.deadline = Deadline(made.clock)
     assert (await made.play("last")).answer == "done"
     assert made.acted == ["look:0", "look:1", "look:2"]
 

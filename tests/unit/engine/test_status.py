@@ -89,7 +89,7 @@ async def happens(made: Office, run: str, event: Event | None = None, workflow: 
     event = event or told(run)
     await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head(run, workflow, TOKENS.conversation(event.conversation), at, private=False))
-    await made.queue.ring(run)
+    await made.queue.enqueue(run)
 
 
 async def work(made: Office, rounds: int = 6) -> None:

@@ -8,7 +8,7 @@ from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +47,7 @@ async def test_a_body_that_does_not_fit_its_place_is_reported() -> None:
     key = blob_key("r", raw)
     await blobs.put(key, raw)
     frame = Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [Body(7, "text", key.removeprefix("r/"))])
-    with pytest.raises(Damaged, match="does not fit its place"):
+    with pytest.raises(Corrupt, match="does not fit its place"):
         await restore(blobs, frame, SEAL)
 
 
@@ -62,7 +62,7 @@ async def test_a_body_of_another_run_is_reported() -> None:
     raw = Seal("s", bytes(range(KEY_BYTES))).close("body", encode("value"))
     key = blob_key("r", raw)
     await blobs.put(key, raw)
-    with pytest.raises(Damaged, match="Run r is damaged at body"):
+    with pytest.raises(Corrupt, match="Run r is damaged at body"):
         await restore(
             blobs, Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [Body(0, "text", key.removeprefix("r/"))]), SEAL
         )

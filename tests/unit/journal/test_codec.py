@@ -9,7 +9,7 @@ from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, Decision
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Damaged, Newer
+from gofer.values.errors import Corrupt, Newer
 from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
 from stand_ins import mention
 
@@ -115,7 +115,7 @@ def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -
     ],
 )
 def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
-    with pytest.raises(Damaged, match=what) as caught:
+    with pytest.raises(Corrupt, match=what) as caught:
         from_json(value)
     assert not isinstance(caught.value, Newer)
 
@@ -134,7 +134,7 @@ def test_what_outsiders_may_say_comes_out_of_an_inbox(item: e.Item) -> None:
 
 
 def test_nothing_else_comes_out_of_an_inbox() -> None:
-    with pytest.raises(Damaged, match="not JSON"):
+    with pytest.raises(Corrupt, match="not JSON"):
         item_from_bytes(b'{"kind":"message.rec')
-    with pytest.raises(Damaged, match="only a run's owner"):
+    with pytest.raises(Corrupt, match="only a run's owner"):
         item_from_bytes(encode(to_json(e.RunFinished("done"))))

@@ -13,7 +13,7 @@ from gofer.runtime.retention import Purged, Purger
 from gofer.runtime.sweeper import Sweeper
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 from stand_ins import NOON, SetClock, any_store
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +50,7 @@ async def test_a_damaged_row_stops_no_sweep_and_no_list(
     clock = SetClock(NOON + 1_000)
     queue = MemoryQueue(clock)
     assert await Sweeper(store, queue, clock).sweep(180) == 2
-    assert sorted(bell.run for bell in await queue.receive(9, 60, 0)) == ["a", "c"]
+    assert sorted(queue_message.run for queue_message in await queue.receive(9, 60, 0)) == ["a", "c"]
     assert [head.run for head in await store.heads(2)] == ["c", "a"]
     assert "The list row of run b" in caplog.text
     assert "is not what was written; restore gofer.db from a backup." in caplog.text
@@ -67,5 +67,5 @@ async def test_a_damaged_row_stops_no_purge(store: Store, tmp_path: Path, how: s
 @pytest.mark.parametrize("how", list(DAMAGE)[:4])
 async def test_who_asks_for_the_damaged_row_itself_is_told(store: Store, tmp_path: Path, how: str) -> None:
     await damaged(store, tmp_path, how, ended=False)
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         await store.head("b")

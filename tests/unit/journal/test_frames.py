@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gofer.journal.frames import FORM, GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.seal import KEY_BYTES, Seal
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 SEAL = Seal("r", bytes(range(KEY_BYTES)))
 
@@ -51,7 +51,7 @@ def test_any_changed_byte_is_noticed(length: int, data: st.DataObject) -> None:
     where = data.draw(st.integers(0, len(stored[which]) - 1))
     raw = bytearray(stored[which])
     raw[where] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(Damaged, match="Run r is damaged at frame"):
+    with pytest.raises(Corrupt, match="Run r is damaged at frame"):
         open_chain([*stored[:which], bytes(raw), *stored[which + 1 :]], SEAL)
 
 
@@ -59,7 +59,7 @@ def test_a_frame_that_follows_another_than_the_one_before_it_is_noticed() -> Non
     """As when two owners wrote frame 1 and the second frame is the loser's."""
     _, two = chain(2)
     other = frame_bytes(Frame(1, 1, "another", "nonce", GENESIS, []), SEAL)
-    with pytest.raises(Damaged, match="at frame 2: it does not follow"):
+    with pytest.raises(Corrupt, match="at frame 2: it does not follow"):
         open_chain([other, two], SEAL)
 
 
@@ -72,7 +72,7 @@ def test_who_has_no_key_can_still_tell_that_frames_before_the_last_were_changed(
     which = data.draw(st.integers(0, length - 2))
     raw = bytearray(stored[which])
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(Damaged, match="Run r is damaged at frame"):
+    with pytest.raises(Corrupt, match="Run r is damaged at frame"):
         check_chain("r", [*stored[:which], bytes(raw), *stored[which + 1 :]])
 
 
@@ -87,7 +87,7 @@ def test_lost_or_reordered_frames_are_noticed(broken: str) -> None:
         "older": [one, b'{"n":2}', three],
         "emptied": [one, b"", three],
     }[broken]
-    with pytest.raises(Damaged, match=r"at frame [23]"):
+    with pytest.raises(Corrupt, match=r"at frame [23]"):
         open_chain(stored, SEAL)
 
 
@@ -97,18 +97,18 @@ def test_a_frame_holds_only_after_the_frame_it_was_written_after() -> None:
     other = frame_bytes(Frame(1, 1, "fenced", "another nonce", GENESIS, []), SEAL)
     moved = FORM + frame_hash(other) + two[len(FORM) + len(GENESIS) :]
     check_chain("r", [other, moved])
-    with pytest.raises(Damaged, match="at frame 2"):
+    with pytest.raises(Corrupt, match="at frame 2"):
         open_chain([other, moved], SEAL)
 
 
 def test_another_runs_frame_is_noticed() -> None:
     key = bytes(range(KEY_BYTES))
-    with pytest.raises(Damaged, match="Run s is damaged at frame 1"):
+    with pytest.raises(Corrupt, match="Run s is damaged at frame 1"):
         open_chain(chain(1, Seal("r", key)), Seal("s", key))
 
 
 def test_sealed_bytes_that_are_no_frame_are_reported() -> None:
     header = FORM + GENESIS
     for plain in (b"not json", b"[]", b'{"at": 1}'):
-        with pytest.raises(Damaged, match="frame 1: it is not a frame"):
+        with pytest.raises(Corrupt, match="frame 1: it is not a frame"):
             open_chain([header + SEAL.close("frame 1", plain, header)], SEAL)

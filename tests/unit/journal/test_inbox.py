@@ -6,7 +6,7 @@ from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import MessageReceived, RunCancelled
 from gofer.journal.seal import seal_of
 from gofer.stores.memory.journal import MemoryStore
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from stand_ins import claimed
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +38,7 @@ async def test_an_item_that_was_not_sealed_for_its_place_is_reported() -> None:
     for entry in (stored.entry, item_bytes(MessageReceived("plain"))):
         await store.drop_items("run1", ["a", "b"])
         await store.put_item("run1", InboxItem("b", entry))
-        with pytest.raises(Damaged, match="Run run1 is damaged at item b"):
+        with pytest.raises(Corrupt, match="Run run1 is damaged at item b"):
             await inbox.read(store, await seal_of("run1", store))
 
 

@@ -14,7 +14,7 @@ from gofer.journal.keys import MemoryKeys
 from gofer.stores.sqlite.database import UPGRADED, VERSION, Database
 from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from stand_ins import SetClock, any_store
 
 pytestmark = pytest.mark.anyio
@@ -155,7 +155,7 @@ async def test_a_database_of_before_that_is_read_elsewhere_is_taken_over_another
 
 def test_only_a_process_that_serves_takes_over_a_database_of_before(tmp_path: Path) -> None:
     written_before(tmp_path)
-    with pytest.raises(Damaged, match="start `gofer serve` or `gofer demo` once"), read_state(tmp_path, SetClock()):
+    with pytest.raises(Corrupt, match="start `gofer serve` or `gofer demo` once"), read_state(tmp_path, SetClock()):
         pass
     with closing(sqlite3.connect(tmp_path / "gofer.db")) as connection:
         assert connection.execute("SELECT count(*) FROM keys").fetchone() == (2,)

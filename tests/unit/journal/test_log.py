@@ -11,7 +11,7 @@ from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
-from gofer.values.errors import Damaged, Fenced, Gone, Newer, TemporaryError
+from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError
 from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -144,9 +144,9 @@ async def test_a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_s
     pen = await claimed(store)
     await store.put_head(Head("run1", "answer-here", "c", 1, frames=3))
     said = "Run run1 is damaged after frame 1: 3 frames were written and 1 are there"
-    with pytest.raises(Damaged, match=said):
+    with pytest.raises(Corrupt, match=said):
         await read_journal("run1", store, blobs)
-    with pytest.raises(Damaged, match=said):
+    with pytest.raises(Corrupt, match=said):
         await open_journal("run1", store, blobs, pen)
 
 
@@ -193,7 +193,7 @@ async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> Non
     store, blobs = memory_stores()
     frame = frame_bytes(Frame(1, 1, "o", "n", GENESIS, [to_json(RunOwned())]), Seal("r", KEY))
     await store.claim("r", frame, KEY)
-    with pytest.raises(Damaged, match="does not begin with the claim"):
+    with pytest.raises(Corrupt, match="does not begin with the claim"):
         await read_journal("r", store, blobs)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.keys import MemoryKeys
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite.journal import SqliteStore
@@ -94,9 +94,9 @@ def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callabl
     connection.execute("COMMIT")
 
 
-def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[], Awaitable[object]]]:
+def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, Callable[[], Awaitable[object]]]:
     """Every method of both by its name, as it is asked in one run or for one page of a list."""
-    head, bell = Head("new", "w", "c5", 7), Doorbell("r5", "5", 1)
+    head, queue_message = Head("new", "w", "c5", 7), QueueMessage("r5", "5", 1)
     return {
         "claim": lambda: store.claim("new", b"frame", b"key"),
         "create": lambda: store.create("new", 2, b"frame"),
@@ -125,7 +125,7 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "scrub": store.scrub,
         "unlisted": lambda: store.unlisted(5, 20),
         "drop_orphans": lambda: store.drop_orphans(5),
-        "forget_dead": lambda: bells.forget_dead(5.0),
+        "forget_dead": lambda: queue_messages.forget_dead(5.0),
         "put_usage": lambda: store.put_usage([Usage("s5", "new", 7, 0.5)]),
         "usage": lambda: store.usage("s5", 1),
         "drop_usage": lambda: store.drop_usage("r5"),
@@ -134,14 +134,14 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "exchange_memo": lambda: store.exchange_memo("k5", "v", "new", 9),
         "memo": lambda: store.memo("k7"),
         "expire_memos": lambda: store.expire_memos(5),
-        "ring": lambda: bells.ring("r5"),
-        "receive": lambda: bells.receive(5, 60.0, 0.0),
-        "extend": lambda: bells.extend(bell, 60.0),
-        "acknowledge": lambda: bells.acknowledge(bell),
-        "bury": lambda: bells.bury(Doorbell("r7", "7", 10), "why"),
-        "buried": lambda: bells.buried(20),
+        "ring": lambda: queue_messages.enqueue("r5"),
+        "receive": lambda: queue_messages.receive(5, 60.0, 0.0),
+        "extend": lambda: queue_messages.extend(queue_message, 60.0),
+        "acknowledge": lambda: queue_messages.acknowledge(queue_message),
+        "bury": lambda: queue_messages.bury(QueueMessage("r7", "7", 10), "why"),
+        "buried": lambda: queue_messages.buried(20),
         "bring_back": lambda: store.bring_back(LATE),
-        "bring_forward": bells.bring_forward,
+        "bring_forward": queue_messages.bring_forward,
         "drop_leases": store.drop_leases,
     }
 

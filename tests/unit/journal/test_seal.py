@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from gofer.journal.coordination import Head, Retention
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.journal import MemoryStore
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import random_key
 
 KEYS = st.binary(min_size=KEY_BYTES, max_size=KEY_BYTES)
@@ -28,14 +28,14 @@ def test_equal_values_in_equal_places_have_equal_ciphertexts(plain: bytes) -> No
 def test_any_changed_byte_is_damage(plain: bytes, data: st.DataObject) -> None:
     sealed = bytearray(Seal("r", KEY).close("body", plain))
     sealed[data.draw(st.integers(0, len(sealed) - 1))] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(Damaged, match="Run r is damaged at body"):
+    with pytest.raises(Corrupt, match="Run r is damaged at body"):
         Seal("r", KEY).open("body", bytes(sealed))
 
 
 @given(st.binary(), st.data())
 def test_what_was_cut_off_is_damage(plain: bytes, data: st.DataObject) -> None:
     sealed = Seal("r", KEY).close("body", plain)
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         Seal("r", KEY).open("body", sealed[: data.draw(st.integers(0, len(sealed) - 1))])
 
 
@@ -49,7 +49,7 @@ def test_nothing_else_opens_it(plain: bytes, other: bytes) -> None:
         (Seal("r", KEY), "frame 1", b"Header"),
         (Seal("r", KEY), "frame 1header", b""),
     ):
-        with pytest.raises(Damaged):
+        with pytest.raises(Corrupt):
             seal.open(place, sealed, header)
 
 
@@ -75,5 +75,5 @@ async def test_a_key_that_is_missing_although_nobody_deleted_the_run_is_damage(r
     await store.claim("r", b"frame", KEY)
     await store.create_head(Head("r", "w", "c", 1, retention=retention))
     await store.destroy_key("r")
-    with pytest.raises(Damaged, match="Run r is damaged: its key is missing"):
+    with pytest.raises(Corrupt, match="Run r is damaged: its key is missing"):
         await seal_of("r", store)

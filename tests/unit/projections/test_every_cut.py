@@ -116,7 +116,7 @@ async def test_every_view_of_every_cut_of_a_real_run_is_defined(tmp_path: Path) 
     async with company(tmp_path) as made:
         await ask_about_the_decision(made)
         (head,) = await made.ended()
-        store, blobs = made.laptop.state.store, made.laptop.state.blobs
+        store, blobs = made.embedded.state.store, made.embedded.state.blobs
         journal = await read_journal(head.run, store, blobs)
     assert len(cuts(journal)) == head.frames
     check(journal)

@@ -14,7 +14,7 @@ from gofer.sources.github.get_issue import GetIssue, get_issue
 from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
 from gofer.sources.github.list_commits import ListCommits, list_commits
 from gofer.sources.github.read_file import ReadFile, read_file
-from gofer.sources.github.receiver import GitHubDoor
+from gofer.sources.github.receiver import GitHubReceiver
 from gofer.sources.github.request_reviewers import RequestReviewers, request_reviewers
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.tools.definition import Call
@@ -315,10 +315,10 @@ def test_what_gofer_writes_starts_nothing() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         await add_comment(API, call, AddComment(text="Done."))
         await create_issue(API, call, CreateIssue(title="New", labels=["bug"]))
-        door = GitHubDoor((Secret(SECRET),))
+        receiver = GitHubReceiver((Secret(SECRET),))
         for delivery in github.deliveries:
             headers = (("X-GitHub-Event", delivery.event),)
-            verdict = door.translate(RawRequest("POST", "/github/webhook", headers, delivery.body))
+            verdict = receiver.translate(RawRequest("POST", "/github/webhook", headers, delivery.body))
             assert isinstance(verdict, Ignored)
             assert verdict.reason == "Gofer wrote it"
         assert [delivery.event for delivery in github.deliveries] == ["issue_comment", "issues", "issues"]

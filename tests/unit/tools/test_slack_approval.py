@@ -33,7 +33,7 @@ from gofer.sources.slack.approval_tools import (
     may_decide,
     tell_one,
 )
-from gofer.sources.slack.interactivity import PATH, SlackActionsDoor
+from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.sources.slack.question import Question, blocks, fallback, rendered
 from gofer.sources.slack.receiver import sign
 from gofer.tools.definition import Call
@@ -234,8 +234,8 @@ def test_each_tool_declares_the_scopes_it_needs() -> None:
     play(story)
 
 
-def door(secret: str = "simulated-signing-secret") -> SlackActionsDoor:
-    return SlackActionsDoor((Secret(secret),))
+def receiver(secret: str = "simulated-signing-secret") -> InteractivityReceiver:
+    return InteractivityReceiver((Secret(secret),))
 
 
 def delivery(body: bytes, secret: str = "simulated-signing-secret") -> RawRequest:
@@ -253,13 +253,13 @@ def test_a_press_comes_in_as_a_signed_form_and_as_the_json_of_a_socket() -> None
             payload = press_payload(slack.workspace, reply(slack), action, ADA)
             for body in (form(payload), json.dumps(payload).encode()):
                 request = delivery(body)
-                door().verify(request, NOW)
-                click = door().translate(request)
+                receiver().verify(request, NOW)
+                click = receiver().translate(request)
                 assert isinstance(click, Click)
                 assert (click.token, click.actor.id) == (token, ADA)
                 assert abs(click.at - NOW * 1000) < 1000
         with pytest.raises(BadRequest, match="does not match"):
-            door("another").verify(delivery(form(payload)), NOW)
+            receiver("another").verify(delivery(form(payload)), NOW)
 
     play(story)
 
@@ -278,10 +278,10 @@ def test_what_is_no_press_of_our_buttons_is_ignored_with_a_reason() -> None:
             {**payload, "user": None},
         ]
         for other in others:
-            assert isinstance(door().translate(delivery(form(other))), Ignored)
+            assert isinstance(receiver().translate(delivery(form(other))), Ignored)
         for broken in (b"", b"payload=%7B", b"a=b", b"\xff", b"payload"):
             with pytest.raises(BadRequest):
-                door().translate(delivery(broken))
+                receiver().translate(delivery(broken))
 
     play(story)
 
@@ -289,7 +289,7 @@ def test_what_is_no_press_of_our_buttons_is_ignored_with_a_reason() -> None:
 @given(st.binary(max_size=200) | st.builds(lambda text: form({"type": "block_actions", "actions": text}), st.text()))
 def test_whatever_is_sent_is_translated_or_refused(body: bytes) -> None:
     with contextlib.suppress(BadRequest):
-        assert isinstance(door().translate(delivery(body)), Click | Ignored)
+        assert isinstance(receiver().translate(delivery(body)), Click | Ignored)
 
 
 def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
@@ -308,7 +308,7 @@ def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
         assert [str(request.url) for request in got] == ["http://gofer/slack/interactivity"] * 2
         payload = json.loads(dict(parse_qsl(got[0].content.decode()))["payload"])
         assert (payload["container"]["thread_ts"], payload["message"]["ts"]) == (ROOT, reply(slack).ts)
-        door().verify(RawRequest("POST", PATH, list(got[0].headers.items()), got[0].content), NOW)
+        receiver().verify(RawRequest("POST", PATH, list(got[0].headers.items()), got[0].content), NOW)
         await slack._deliveries._http.aclose()
 
     play(story)

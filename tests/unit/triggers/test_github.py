@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.github.receiver import KINDS, TEXT_LIMIT, GitHubDoor, of_private_repository, sign
+from gofer.sources.github.receiver import KINDS, TEXT_LIMIT, GitHubReceiver, of_private_repository, sign
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -18,7 +18,7 @@ from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"
 SECRET = Secret("It's a Secret to Everybody")
-DOOR = GitHubDoor((SECRET,), frozenset({"gofer-machine"}))
+DOOR = GitHubReceiver((SECRET,), frozenset({"gofer-machine"}))
 BODY = b"Hello, World!"
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
 NAMES = {
@@ -36,9 +36,9 @@ def request(*headers: tuple[str, str], body: bytes = BODY) -> RawRequest:
     return RawRequest("POST", "/github/webhook", headers, body)
 
 
-def refused(asked: RawRequest, door: GitHubDoor = DOOR) -> bool:
+def refused(asked: RawRequest, receiver: GitHubReceiver = DOOR) -> bool:
     with pytest.raises(BadRequest) as error:
-        door.verify(asked, NOON)
+        receiver.verify(asked, NOON)
     return error.value.status == 401
 
 
@@ -67,9 +67,9 @@ def test_the_signature_is_the_one_github_computes() -> None:
 def test_both_secrets_of_a_rotation_are_good() -> None:
     new = Secret("the next one")
     old_request = request(("X-Hub-Signature-256", sign(SECRET, BODY)))
-    GitHubDoor((new, SECRET)).verify(old_request, NOON)
-    assert refused(old_request, GitHubDoor((new,)))
-    assert refused(old_request, GitHubDoor(()))
+    GitHubReceiver((new, SECRET)).verify(old_request, NOON)
+    assert refused(old_request, GitHubReceiver((new,)))
+    assert refused(old_request, GitHubReceiver(()))
 
 
 @pytest.mark.parametrize(
@@ -357,4 +357,4 @@ def test_what_has_no_number_that_can_be_asked_for_starts_nothing(number: object)
     }
     headers = (("x-github-event", "issues"), ("content-type", "application/json"))
     request = RawRequest("POST", "/github/webhook", headers, json.dumps(body).encode())
-    assert isinstance(GitHubDoor(()).translate(request), Ignored)
+    assert isinstance(GitHubReceiver(()).translate(request), Ignored)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.jira.receiver import TEXT_LIMIT, VALUE_LIMIT, JiraDoor, sign
+from gofer.sources.jira.receiver import TEXT_LIMIT, VALUE_LIMIT, JiraReceiver, sign
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -19,7 +19,7 @@ EVENTS = Path(__file__).parents[2] / "events"
 SECRET = Secret("It's a Secret to Everybody")
 OWN = "557058:gofer"
 ADA = "5b10a2844c20165700ede21g"
-DOOR = JiraDoor((SECRET,), (OWN,))
+DOOR = JiraReceiver((SECRET,), (OWN,))
 BODY = b'{"webhookEvent":"comment_created"}'
 
 
@@ -44,7 +44,7 @@ def test_the_signature_is_the_one_jira_computes() -> None:
 def test_both_secrets_of_a_rotation_are_good() -> None:
     old = Secret("the previous one")
     signed = ("x-hub-signature", sign(old, BODY))
-    JiraDoor((SECRET, old)).verify(request(signed), NOON)
+    JiraReceiver((SECRET, old)).verify(request(signed), NOON)
     assert "does not match" in refusal(request(signed))
 
 
@@ -76,15 +76,15 @@ def test_no_header_is_an_exception(headers: list[tuple[str, str]]) -> None:
 
 def test_without_a_secret_nothing_passes() -> None:
     with pytest.raises(BadRequest):
-        JiraDoor(()).verify(request(("x-hub-signature", sign(Secret(""), BODY))), NOON)
+        JiraReceiver(()).verify(request(("x-hub-signature", sign(Secret(""), BODY))), NOON)
 
 
 def payload(name: str, **changes: object) -> dict[str, Any]:
     return json.loads((EVENTS / f"jira_{name}.json").read_text()) | changes
 
 
-def verdict(body: object, door: JiraDoor = DOOR) -> Any:
-    return door.translate(request(body=json.dumps(body).encode()))
+def verdict(body: object, receiver: JiraReceiver = DOOR) -> Any:
+    return receiver.translate(request(body=json.dumps(body).encode()))
 
 
 def test_an_updated_issue_becomes_an_event_with_its_changes() -> None:
@@ -108,7 +108,7 @@ def test_an_updated_issue_becomes_an_event_with_its_changes() -> None:
 
 
 def test_a_comment_becomes_an_event_of_its_issue() -> None:
-    event = verdict(payload("comment_created"), JiraDoor((), site="acme"))
+    event = verdict(payload("comment_created"), JiraReceiver((), site="acme"))
     assert (event.kind, event.conversation) == ("jira.commented", "jira:acme:10107")
     assert event.identity == ("jira.commented", "10107", "10200", "1795262460456")
     assert event.text == "[~accountid:557058:gofer] which release was the first to stop?"

@@ -4,7 +4,7 @@ import pytest
 
 from gofer.simulators.jira.delivery import Flavour
 from gofer.simulators.jira.people import NewIssue
-from gofer.sources.jira.receiver import JiraDoor
+from gofer.sources.jira.receiver import JiraReceiver
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
@@ -12,7 +12,7 @@ from gofer.values.secret import Secret
 from simulated_jira import ADA, OWN, Room, play
 
 URL = "http://gofer/jira/webhook"
-DOOR = JiraDoor((Secret("simulated-webhook-secret"),), (OWN, "gofer"), site="acme")
+DOOR = JiraReceiver((Secret("simulated-webhook-secret"),), (OWN, "gofer"), site="acme")
 
 
 def verdicts(room: Room) -> list[Event | Ignored]:
@@ -93,6 +93,6 @@ def test_another_secret_is_refused() -> None:
         headers, body = room.receiver.got[0]
         request = RawRequest("POST", "/jira/webhook", list(headers.items()), body)
         with pytest.raises(BadRequest, match="does not match"):
-            JiraDoor((Secret("another"),)).verify(request, room.clock.now())
+            JiraReceiver((Secret("another"),)).verify(request, room.clock.now())
 
     play(story)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.notion.receiver import NotionDoor, sign
+from gofer.sources.notion.receiver import NotionReceiver, sign
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Registration
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -18,7 +18,7 @@ from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"
 SECRET = Secret("secret_of_the_subscription")
-DOOR = NotionDoor((SECRET,))
+DOOR = NotionReceiver((SECRET,))
 OPEN = replace(DOOR, registration=lambda: True)
 BODY = b'{"type":"page.created"}'
 
@@ -35,9 +35,9 @@ def signed(body: bytes = BODY, secret: Secret = SECRET) -> tuple[str, str]:
     return ("X-Notion-Signature", sign(secret, body))
 
 
-def refused(asked: RawRequest, door: NotionDoor = DOOR) -> bool:
+def refused(asked: RawRequest, receiver: NotionReceiver = DOOR) -> bool:
     with pytest.raises(BadRequest) as error:
-        door.verify(asked, NOON)
+        receiver.verify(asked, NOON)
     return error.value.status == 401
 
 
@@ -45,8 +45,8 @@ def payload(name: str, **changes: Any) -> dict[str, Any]:
     return json.loads((EVENTS / f"notion_{name}.json").read_text()) | changes
 
 
-def translated(body: object, door: NotionDoor = DOOR) -> Any:
-    return door.translate(request(body=json.dumps(body).encode()))
+def translated(body: object, receiver: NotionReceiver = DOOR) -> Any:
+    return receiver.translate(request(body=json.dumps(body).encode()))
 
 
 def test_the_signature_is_the_one_notion_computes() -> None:
@@ -58,7 +58,7 @@ def test_a_good_signature_passes_in_either_case_and_with_either_secret_of_a_rota
     DOOR.verify(request((name, value)), NOON)
     DOOR.verify(request((name, "sha256=" + value[7:].upper())), NOON)
     old = Secret("the previous one")
-    NotionDoor((SECRET, old)).verify(request(signed(secret=old)), NOON)
+    NotionReceiver((SECRET, old)).verify(request(signed(secret=old)), NOON)
     assert refused(request(signed(secret=old)))
 
 
@@ -83,7 +83,7 @@ def test_wrong_missing_doubled_and_malformed_headers_are_refused(headers) -> Non
 
 def test_any_changed_byte_breaks_the_signature() -> None:
     assert refused(request(signed(), body=BODY + b" "))
-    assert refused(request(signed()), NotionDoor(()))
+    assert refused(request(signed()), NotionReceiver(()))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["x-notion-signature", "X-NOTION-SIGNATURE"]), st.text())), st.binary())
@@ -108,9 +108,9 @@ def test_a_token_is_taken_while_somebody_waits_for_one() -> None:
 
 def test_a_token_is_ignored_while_nobody_waits_for_one() -> None:
     asked, _ = handshake()
-    for door in (DOOR, NotionDoor(())):
-        door.verify(asked, NOON)
-        assert door.translate(asked) == Ignored(
+    for receiver in (DOOR, NotionReceiver(())):
+        receiver.verify(asked, NOON)
+        assert receiver.translate(asked) == Ignored(
             "no_open_window", "it offers a verification token, and no window for one is open now"
         )
 
@@ -186,8 +186,8 @@ def test_every_attempt_is_the_same_happening(attempt: int, delivery: str, more: 
     ],
 )
 def test_what_bots_alone_did_starts_nothing(authors: list[tuple[str, str]], verdict: str) -> None:
-    door = replace(DOOR, own_bots=frozenset({"own"}))
-    said = translated(payload("page_created", authors=[{"id": id_, "type": kind} for id_, kind in authors]), door)
+    receiver = replace(DOOR, own_bots=frozenset({"own"}))
+    said = translated(payload("page_created", authors=[{"id": id_, "type": kind} for id_, kind in authors]), receiver)
     assert (said.reason if isinstance(said, Ignored) else said.actor.id) == verdict
 
 

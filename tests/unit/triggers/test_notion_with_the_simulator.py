@@ -10,7 +10,7 @@ from gofer.simulators.notion import NotionSimulator, Pace
 from gofer.simulators.notion.ask import Ask
 from gofer.simulators.notion.pages import get_page as page_object
 from gofer.sources.notion.get_page import details
-from gofer.sources.notion.receiver import NotionDoor
+from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.status_change import Seen, judge
 from gofer.sources.receiver import Ignored, RawRequest, Registration
 from gofer.values.errors import BadRequest
@@ -27,7 +27,7 @@ class Gofer:
 
     def __init__(self) -> None:
         self.waiting = False
-        self.door = NotionDoor((Secret("secret_simulated"),), registration=lambda: self.waiting)
+        self.receiver = NotionReceiver((Secret("secret_simulated"),), registration=lambda: self.waiting)
         self.got: list[Any] = []
         self.notion: NotionSimulator | None = None
         self.seen: Seen | None = None
@@ -37,8 +37,8 @@ class Gofer:
     def __call__(self, body: bytes, headers: Mapping[str, str]) -> int:
         request = RawRequest("POST", "/notion/webhook", list(headers.items()), body)
         try:
-            self.door.verify(request, NOON)
-            self.got.append(self.door.translate(request))
+            self.receiver.verify(request, NOON)
+            self.got.append(self.receiver.translate(request))
         except BadRequest as error:
             return error.status
         if isinstance(self.got[-1], Event) and self.got[-1].identity not in self.identities:
@@ -69,7 +69,7 @@ def play(story: Callable[[NotionSimulator, Gofer], Awaitable[None]], pace: Pace 
 
 def test_a_token_is_taken_only_while_the_window_is_open() -> None:
     async def story(notion: NotionSimulator, gofer: Gofer) -> None:
-        gofer.door = replace(gofer.door, secrets=())
+        gofer.receiver = replace(gofer.receiver, secrets=())
         assert await notion.register(URL) == 200
         gofer.waiting = True
         assert await notion.register(URL) == 200

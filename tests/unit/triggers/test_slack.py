@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
-from gofer.sources.slack.receiver import TEXT_LIMIT, SlackDoor, sign
+from gofer.sources.slack.receiver import TEXT_LIMIT, SlackReceiver, sign
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
@@ -16,7 +16,7 @@ from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"
 SECRET = Secret("8f742231b10e8888abcd99yyyzzz85a5")
-DOOR = SlackDoor((SECRET,))
+DOOR = SlackReceiver((SECRET,))
 BODY = b'{"type":"event_callback"}'
 
 
@@ -55,7 +55,7 @@ def test_a_good_signature_passes_also_at_the_edge_of_its_window() -> None:
 
 def test_both_secrets_of_a_rotation_are_good() -> None:
     old = Secret("the previous one")
-    SlackDoor((SECRET, old)).verify(request(*signed(secret=old)), NOON)
+    SlackReceiver((SECRET, old)).verify(request(*signed(secret=old)), NOON)
     assert refused(request(*signed(secret=old)))
 
 

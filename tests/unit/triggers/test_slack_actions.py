@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.app.receivers import doors
+from gofer.app.receivers import receivers
 from gofer.app.settings import read_settings
 from gofer.sources.receiver import Click, Ignored, RawRequest
-from gofer.sources.slack.interactivity import PATH, SlackActionsDoor
+from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.values.errors import ConfigError
 from strangers import PRESS
 
@@ -26,7 +26,9 @@ def by(team: str | None) -> Fields:
 
 
 def translated(body: Fields, *teams: str) -> Click | Ignored:
-    found = SlackActionsDoor((), frozenset(teams)).translate(RawRequest("POST", PATH, (), json.dumps(body).encode()))
+    found = InteractivityReceiver((), frozenset(teams)).translate(
+        RawRequest("POST", PATH, (), json.dumps(body).encode())
+    )
     assert isinstance(found, Click | Ignored)
     return found
 
@@ -78,8 +80,8 @@ def test_no_press_counts_while_the_own_workspace_is_not_known() -> None:
 
 
 def test_the_door_has_the_workspaces_of_the_settings() -> None:
-    known = doors(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}))[PATH]
-    assert isinstance(known, SlackActionsDoor)
+    known = receivers(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}))[PATH]
+    assert isinstance(known, InteractivityReceiver)
     assert known.teams == {OWN, ORG}
     with pytest.raises(ConfigError, match="SLACK_TEAM_ID is no id of a workspace"):
         read_settings({"SLACK_TEAM_ID": "acme.slack.com"})

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
 
 EVENTS = Path(__file__).parents[2] / "events"
 PAYLOADS = {path.stem.removeprefix("slack_"): path.read_text() for path in sorted(EVENTS.glob("slack_*.json"))}
-DOOR = SlackDoor(())
+DOOR = SlackReceiver(())
 POST = ("T0ACME00", "C0GENERA0", "1795240900.000100")
 
 

@@ -13,7 +13,7 @@ from gofer.runtime.retention import delete
 from gofer.sources.receiver import BODY_LIMIT
 from gofer.sources.webhook.body import INDENTED
 from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
-from gofer.sources.webhook.receiver import KEY_LIMIT, WINDOW, WebhookDoor, webhook_doors
+from gofer.sources.webhook.receiver import KEY_LIMIT, WINDOW, WebhookReceiver, webhook_receivers
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.events import Event
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 def translated(body: bytes, headers: Headers = (), key: Pointer | Header | None = None) -> Event:
-    event = WebhookDoor(hook(Bearer(), SECRET, key=key), lambda request, now: None).translate(post(body, headers))
+    event = WebhookReceiver(hook(Bearer(), SECRET, key=key), lambda request, now: None).translate(post(body, headers))
     assert isinstance(event, Event)
     return event
 
@@ -238,7 +238,7 @@ def test_a_hook_without_a_secret_has_no_door() -> None:
 
 def test_a_front_without_jwt_says_so() -> None:
     with pytest.raises(ConfigError, match="takes JWTs"):
-        webhook_doors([Hook("h", Jwt("i", "a", ("HS256",)), [Secret(SECRET)])])
+        webhook_receivers([Hook("h", Jwt("i", "a", ("HS256",)), [Secret(SECRET)])])
 
 
 def test_compiled_json_says_everything_about_a_hook() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gofer.app.published_catalog import live_catalog
 from gofer.app.published_routes import live_front
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
 from gofer.workflows.published import (
@@ -242,7 +242,7 @@ def test_a_bundle_writes_nowhere_but_into_its_folders(path: str) -> None:
     made, _ = publication(files(a="Do it."), ROOT, NOON)
     odd = type(made)({**made.files, path: "x"}, made.compiled)
     renamed = type(made)(odd.files, Compiled(f"20261121T120000Z-{odd.sha256[:12]}", *made.compiled.to_json().values()))
-    with pytest.raises(Damaged):
+    with pytest.raises(Corrupt):
         read_publication(renamed.bundle())
 
 
@@ -257,14 +257,14 @@ FORM = {"format": 1, "name": "20261121T120000Z-000000000000", "files": {}}
 def test_schedules_of_another_form_are_damaged(schedules: object) -> None:
     for raw in ({**FORM, "compiled": {"schedules": schedules}}, {**FORM, "schedules": schedules}):
         for read in (read_publication, read_compiled):
-            with pytest.raises(Damaged):
+            with pytest.raises(Corrupt):
                 read(json.dumps(raw).encode())
 
 
 @given(st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_anything_else_is_damaged_and_never_a_crash(raw: bytes) -> None:
     for read in (read_publication, read_compiled):
-        with pytest.raises(Damaged):
+        with pytest.raises(Corrupt):
             read(raw)
 
 
@@ -274,9 +274,9 @@ def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
     made, _ = publication(files(a="Do it.", b="Report."), ROOT, NOON)
     bundle, small = bytearray(made.bundle()), bytearray(made.routes())
     bundle[at % len(bundle)] = small[at % len(small)] = byte
-    with contextlib.suppress(Damaged):
+    with contextlib.suppress(Corrupt):
         assert read_publication(bytes(bundle)).sha256 == made.sha256
-    with contextlib.suppress(Damaged):
+    with contextlib.suppress(Corrupt):
         assert encode_compiled(read_compiled(bytes(small))) == made.routes()
 
 

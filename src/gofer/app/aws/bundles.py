@@ -11,7 +11,7 @@ _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
 """Somebody else wrote, writes just now, or took away what was to be replaced."""
 
 
-class S3Shelf:
+class S3BundleStore:
     """Objects of one bucket, by a boto3 client."""
 
     def __init__(self, aws: Aws, client: Any, bucket: str) -> None:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Generator
 from pathlib import Path
 
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.aws.clients import cloud_settings, open_cloud
 from gofer.app.aws.schedules import EventBridge
 from gofer.app.aws.stage import open_stage
@@ -35,6 +35,6 @@ def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
     group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
     timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)
     try:
-        yield Publisher(S3Shelf(aws, stage.client("s3"), bucket), timetable, SystemClock(), root)
+        yield Publisher(S3BundleStore(aws, stage.client("s3"), bucket), timetable, SystemClock(), root)
     finally:
         aws.close()

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Generator
 from pathlib import Path
 
-from gofer.values.errors import Damaged, GoferError, TemporaryError
+from gofer.values.errors import Corrupt, GoferError, TemporaryError
 
 LEFT_OUT = ("leases", "doorbells", "dead_letters")
 """Tables whose rows mean nothing after a restore."""
@@ -68,7 +68,7 @@ def _told(source: Path, error: sqlite3.Error) -> GoferError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
         kept = "Keep the backups that you have, and restore the newest of them with `gofer restore`"
-        return Damaged(f"{source} cannot be copied, because a page of it is not what was written ({error}). {kept}.")
+        return Corrupt(f"{source} cannot be copied, because a page of it is not what was written ({error}). {kept}.")
     if code == sqlite3.SQLITE_FULL:
         return TemporaryError(f"{source} does not fit on the disk of the backup; free some space there and try again.")
     return TemporaryError(f"{source} cannot be copied now ({error}); check both disks and try again.")

@@ -23,7 +23,7 @@ from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import Purger, delete
 from gofer.stores.sqlite.durable_files import sync_folder
 from gofer.stores.sqlite.old_names import replace_old_names
-from gofer.values.errors import ConfigError, Damaged
+from gofer.values.errors import ConfigError, Corrupt
 from gofer.values.outside import Clock
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
@@ -69,7 +69,7 @@ def _open_secrets(folder: Path, manifest: Manifest, passphrase: Secret) -> Secre
         raise _damaged(folder, SEALED)
     secrets = unseal(sealed, passphrase, binding(manifest.at, manifest.files))
     if KEY not in secrets:
-        raise Damaged(f"{folder} has no {KEY}, so old mentions would be answered again; restore an earlier backup.")
+        raise Corrupt(f"{folder} has no {KEY}, so old mentions would be answered again; restore an earlier backup.")
     return secrets
 
 
@@ -138,6 +138,6 @@ def _move(staged: Path, data: Path) -> None:
     sync_folder(data)
 
 
-def _damaged(folder: Path, name: str) -> Damaged:
+def _damaged(folder: Path, name: str) -> Corrupt:
     told = "is missing or not what was written"
-    return Damaged(f"{folder / name} {told}; restore an earlier backup. Nothing of this one was put in place.")
+    return Corrupt(f"{folder / name} {told}; restore an earlier backup. Nothing of this one was put in place.")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.app.embedded.stack import Laptop
+from gofer.app.embedded.stack import EmbeddedStack
 from gofer.sources.schedule.receiver import scheduled
 from gofer.sources.webhook.proofs import standard_key, standard_signature
 from gofer.values.errors import ConfigError
@@ -14,25 +14,25 @@ from gofer.values.outside import HttpRequest
 class Outsiders:
     """What is neither a person nor a simulated system."""
 
-    laptop: Laptop
+    embedded: EmbeddedStack
 
     async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
         """Begins the run of a workflow's schedule for a time (aware), or as if now were its time.
 
         Raises ConfigError when it has no schedule.
         """
-        nominal = nominal or datetime.fromtimestamp(self.laptop.worker.services.outside.clock.now(), UTC)
-        for plan in self.laptop.clockwork.plans:
+        nominal = nominal or datetime.fromtimestamp(self.embedded.worker.services.outside.clock.now(), UTC)
+        for plan in self.embedded.clockwork.plans:
             if plan.workflow == workflow:
-                return await self.laptop.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
+                return await self.embedded.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
         raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
 
     async def call(self, hook: str, body: bytes) -> int:
         """Calls a webhook over HTTP, signed as Standard Webhooks; gives the status. Raises TemporaryError."""
-        services, settings = self.laptop.worker.services, self.laptop.settings
+        services, settings = self.embedded.worker.services, self.embedded.settings
         (secret, *_) = settings.webhook_secrets[""]
         delivery, at = services.outside.new_id(), str(int(services.outside.clock.now()))
         signature = standard_signature(standard_key(secret), delivery, at, body)
         headers = {"webhook-id": delivery, "webhook-timestamp": at, "webhook-signature": signature}
-        request = HttpRequest("POST", f"{self.laptop.url}/hooks/{hook}", headers, body)
+        request = HttpRequest("POST", f"{self.embedded.url}/hooks/{hook}", headers, body)
         return (await services.outside.http.send(request)).status

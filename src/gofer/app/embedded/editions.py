@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gofer.runtime.receive import Ingress
-from gofer.sources.receiver import Door, RawRequest, Reply
+from gofer.sources.receiver import RawRequest, Receiver, Reply
 from gofer.values.errors import ConfigError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.fingerprint import Fingerprint, fingerprint
@@ -62,9 +62,9 @@ class Editions:
         """See worker.LiveCatalog."""
         return self.now.catalog
 
-    async def hear(self, door: Door, request: RawRequest) -> Reply:
+    async def hear(self, receiver: Receiver, request: RawRequest) -> Reply:
         """See dispatch.Ingress.hear."""
-        return await self.now.ingress.hear(door, request)
+        return await self.now.ingress.hear(receiver, request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the edition in force, which answers it to its end."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gofer.app.embedded.stack import Laptop, open_laptop
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.embedded.world_difference import difference
 from gofer.app.embedded.worlds import MOCKED, apart
 from gofer.app.settings import Settings
@@ -46,7 +46,7 @@ async def run_once(
     scripts: Sequence[Script] | None,
     mocks: Overrides | None = None,
 ) -> Outcome:
-    """Runs a workflow on an event; `body` is what told of it. See `open_laptop` for the rest.
+    """Runs a workflow on an event; `body` is what told of it. See `open_embedded` for the rest.
 
     With `mocks` no tool reaches anything, and the run stands in a state of its own: nothing that is made up may count
     as done, or be gone on with by somebody whose tools are real.
@@ -56,41 +56,41 @@ async def run_once(
         world = {}
     elif world is not None:
         settings = apart(settings)
-    async with open_laptop(settings, root, world=world, scripts=scripts) as opened:
-        laptop = opened if mocks is None else await _on_mocks(opened, mocks)
-        _adopt(laptop, event, body)
-        clock, before = laptop.worker.services.outside.clock, laptop.simulated.state()
+    async with open_embedded(settings, root, world=world, scripts=scripts) as opened:
+        embedded = opened if mocks is None else await _on_mocks(opened, mocks)
+        _adopt(embedded, event, body)
+        clock, before = embedded.worker.services.outside.clock, embedded.simulated.state()
         began = clock.monotonic()
-        run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
-        head = await laptop.state.store.head(run)
-        done = await laptop.worker.continue_run(head, "by-hand") if head else None
-        done = done or progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
+        run = await embedded.ingress.start(_by_hand(event, embedded), workflow)
+        head = await embedded.state.store.head(run)
+        done = await embedded.worker.continue_run(head, "by-hand") if head else None
+        done = done or progress.project(await read_journal(run, embedded.state.store, embedded.state.blobs))
         seconds = clock.monotonic() - began
-        await laptop.worker.export(run, done)
-        await laptop.simulated.settled()
-        changed = difference(before, laptop.simulated.state())
-        systems = tuple(laptop.simulated.systems)
-        return Outcome(run, done, seconds, changed, systems, laptop.model, laptop.settings.data)
+        await embedded.worker.export(run, done)
+        await embedded.simulated.settled()
+        changed = difference(before, embedded.simulated.state())
+        systems = tuple(embedded.simulated.systems)
+        return Outcome(run, done, seconds, changed, systems, embedded.model, embedded.settings.data)
 
 
-async def _on_mocks(laptop: Laptop, mocks: Overrides) -> Laptop:
+async def _on_mocks(embedded: EmbeddedStack, mocks: Overrides) -> EmbeddedStack:
     """The same with tools that reach nothing. Nobody serves its state, so what is due there is deleted now."""
-    services = laptop.worker.services
-    await Purger(laptop.state.store, laptop.state.blobs, services.outside.clock).purge()
+    services = embedded.worker.services
+    await Purger(embedded.state.store, embedded.state.blobs, services.outside.clock).purge()
     services = replace(services, tools=mocked(services.tools, mocks))
-    return replace(laptop, worker=replace(laptop.worker, services=services))
+    return replace(embedded, worker=replace(embedded.worker, services=services))
 
 
-def _adopt(laptop: Laptop, event: Event, body: bytes) -> None:
+def _adopt(embedded: EmbeddedStack, event: Event, body: bytes) -> None:
     """What a recorded event of Slack speaks of is planted where it is absent; that is no work of the run."""
-    if laptop.simulated.slack is None or event.source != "slack":
+    if embedded.simulated.slack is None or event.source != "slack":
         return
     try:
-        laptop.simulated.slack.adopt(as_object(decode(body)))
+        embedded.simulated.slack.adopt(as_object(decode(body)))
     except BadRequest:
         return
 
 
-def _by_hand(event: Event, laptop: Laptop) -> Event:
+def _by_hand(event: Event, embedded: EmbeddedStack) -> Event:
     """The event as a happening of its own: a run by hand never collapses with an earlier one."""
-    return replace(event, identity=(*event.identity, "by hand", laptop.worker.services.outside.new_id()))
+    return replace(event, identity=(*event.identity, "by hand", embedded.worker.services.outside.new_id()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.socket_mode import connected
-from gofer.app.embedded.stack import Laptop, open_laptop, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
 from gofer.app.notion_token import Tell
 from gofer.app.required_settings import check_complete
 from gofer.app.settings import Settings
@@ -21,7 +21,7 @@ from gofer.values.outside import Http
 class Service:
     """A Gofer that serves a real Slack."""
 
-    laptop: Laptop
+    embedded: EmbeddedStack
     app: SlackApp
     lacking: tuple[str, ...]
     """Scopes that the workflows need and the app does not have."""
@@ -40,15 +40,17 @@ async def open_service(
     """
     check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:
-        laptop = await stack.enter_async_context(open_laptop(settings, root, port, host=host, tell_token=tell_token))
-        app = await _identify(settings, laptop.worker.services.outside.http)
+        embedded = await stack.enter_async_context(
+            open_embedded(settings, root, port, host=host, tell_token=tell_token)
+        )
+        app = await _identify(settings, embedded.worker.services.outside.http)
         if settings.slack_app_token:
-            await stack.enter_async_context(connected(laptop.settings, laptop.editions.hear))
-        await stack.enter_async_context(working(laptop.worker, laptop.clockwork, laptop.watcher))
-        workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
-        scopes = needed(workflows, laptop.worker.services.tools.values())
+            await stack.enter_async_context(connected(embedded.settings, embedded.editions.hear))
+        await stack.enter_async_context(working(embedded.worker, embedded.clockwork, embedded.watcher))
+        workflows = [loaded.workflow for loaded in embedded.catalog.workflows.values()]
+        scopes = needed(workflows, embedded.worker.services.tools.values())
         lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)
-        yield Service(laptop, app, lacking)
+        yield Service(embedded, app, lacking)
 
 
 async def _identify(settings: Settings, http: Http) -> SlackApp:

@@ -21,9 +21,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from gofer.app.settings import Settings
-from gofer.sources.receiver import Door, RawRequest, Reply
-from gofer.sources.slack.interactivity import PATH, SlackActionsDoor
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.receiver import RawRequest, Receiver, Reply
+from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError, TemporaryError
 
@@ -31,7 +31,7 @@ PATIENCE = 30.0
 """Seconds the first connection may take."""
 PING = 10.0
 """Seconds between two looks at a connection; one that is silent four times as long is opened anew."""
-Hear = Callable[[Door, RawRequest], Awaitable[Reply]]
+Hear = Callable[[Receiver, RawRequest], Awaitable[Reply]]
 """Takes a delivery whose sender is known, as `dispatch.Ingress.hear`."""
 
 _log = logging.getLogger(__name__)
@@ -72,15 +72,15 @@ class _Intake:
     def __init__(self, hear: Hear, settings: Settings) -> None:
         self._hear = hear
         # Doors that verify nothing: whoever holds the app's token opened the socket.
-        self._events = SlackDoor(())
-        self._actions = SlackActionsDoor((), settings.slack_team_ids)
+        self._events = SlackReceiver(())
+        self._actions = InteractivityReceiver((), settings.slack_team_ids)
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""
         events = req.body.get("type") in ("event_callback", "url_verification")
-        path, door = ("/slack/events", self._events) if events else (PATH, self._actions)
+        path, receiver = ("/slack/events", self._events) if events else (PATH, self._actions)
         delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
-        reply = await self._hear(door, delivery)
+        reply = await self._hear(receiver, delivery)
         # What is no event will never be one: only what could not be stored is worth another delivery.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 

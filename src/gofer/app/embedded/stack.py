@@ -54,7 +54,7 @@ GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Laptop:
+class EmbeddedStack:
     """Everything that runs in this process."""
 
     url: str
@@ -86,7 +86,7 @@ class Laptop:
 
 
 @contextlib.asynccontextmanager
-async def open_laptop(
+async def open_embedded(
     settings: Settings,
     root: Path,
     port: int = 0,
@@ -96,7 +96,7 @@ async def open_laptop(
     host: str = LOCAL,
     bounds: Bounds = BOUNDS,
     tell_token: Tell | None = None,
-) -> AsyncGenerator[Laptop]:
+) -> AsyncGenerator[EmbeddedStack]:
     """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
     `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
@@ -143,7 +143,7 @@ async def open_laptop(
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
         model_name = _model_name(settings)
-        yield Laptop(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
+        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gofer.stores.queue import DeadLetter, Doorbell, Queue
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
 
@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
 class Batch:
     """What one event of the queue holds."""
 
-    bells: Mapping[str, Doorbell]
+    queue_messages: Mapping[str, QueueMessage]
     """By the id of their message."""
     malformed: Mapping[str, str]
     """Receipts of messages that are no doorbells, by id: they come back until they are dead letters, for people."""
@@ -31,17 +31,17 @@ def read_batch(event: object) -> Batch:
     records = as_object(event).get("Records")
     if not isinstance(records, list):
         raise BadRequest(400, "This is no event of SQS.")
-    bells: dict[str, Doorbell] = {}
+    queue_messages: dict[str, QueueMessage] = {}
     malformed: dict[str, str] = {}
     for record in map(as_object, as_list(as_object(event).get("Records"))):
-        message, bell = as_text(record.get("messageId")), _bell(record)
-        if bell is None:
+        message, queue_message = as_text(record.get("messageId")), _bell(record)
+        if queue_message is None:
             malformed[message] = as_text(record.get("receiptHandle"))
         else:
-            bells[message] = bell
-    if "" in bells or "" in malformed:
+            queue_messages[message] = queue_message
+    if "" in queue_messages or "" in malformed:
         raise BadRequest(400, "A record has no messageId.")
-    return Batch(bells, malformed)
+    return Batch(queue_messages, malformed)
 
 
 def failures(messages: Sequence[str]) -> dict[str, object]:
@@ -49,7 +49,7 @@ def failures(messages: Sequence[str]) -> dict[str, object]:
     return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
 
 
-def _bell(record: Mapping[str, object]) -> Doorbell | None:
+def _bell(record: Mapping[str, object]) -> QueueMessage | None:
     try:
         run = as_text(as_object(decode(as_text(record.get("body")).encode())).get("run"))
     except BadRequest:
@@ -58,7 +58,7 @@ def _bell(record: Mapping[str, object]) -> Doorbell | None:
     receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
     if not _RUN.fullmatch(run) or not receipt:
         return None
-    return Doorbell(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
+    return QueueMessage(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
 
 
 @dataclass(slots=True)
@@ -69,28 +69,28 @@ class BatchQueue:
     under_way: set[str] = field(default_factory=set[str])
     """Receipts of bells that were not answered yet."""
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.ring."""
-        await self.queue.ring(run, delay)
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.enqueue."""
+        await self.queue.enqueue(run, delay)
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """See Queue.receive. Lambda hears the bells: there are none but those of the batch."""
         return ()
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """See Queue.extend."""
-        await self.queue.extend(bell, visibility)
+        await self.queue.extend(queue_message, visibility)
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         """See Queue.acknowledge."""
-        if self.under_way - {bell.receipt}:
-            await self.queue.acknowledge(bell)
-        self.under_way.discard(bell.receipt)
+        if self.under_way - {queue_message.receipt}:
+            await self.queue.acknowledge(queue_message)
+        self.under_way.discard(queue_message.receipt)
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """See Queue.bury."""
-        await self.queue.bury(bell, why)
-        self.under_way.discard(bell.receipt)
+        await self.queue.bury(queue_message, why)
+        self.under_way.discard(queue_message.receipt)
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """See Queue.buried."""

@@ -24,7 +24,7 @@ from gofer.journal.store import Store
 from gofer.sources.slack.openid import SlackOpenId
 from gofer.sources.slack.page_requests import SlackWeb
 from gofer.sources.slack.people import SlackPeople
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
@@ -42,8 +42,8 @@ def dashboard_function(ground: Ground) -> Handler:
 
     def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
         catalog, environment = told
-        door = build_sign_in(aws_settings(environment), outside, cloud.store)
-        return _app(cloud, catalog, outside.clock, door)
+        receiver = build_sign_in(aws_settings(environment), outside, cloud.store)
+        return _app(cloud, catalog, outside.clock, receiver)
 
     following = Following(make)
 
@@ -70,12 +70,12 @@ def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     return sign_in(slack, outside, store, known.installation_key, count_refusal)
 
 
-def _app(cloud: Cloud, catalog: Catalog, clock: Clock, door: SignIn) -> Starlette:
-    pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.readers)
+def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
+    pages = Pages(cloud.store, cloud.blobs, catalog, clock, receiver.readers)
     return Starlette(
-        routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
+        routes=[Route("/healthz", healthy, methods=["GET"]), *receiver.routes(), *receiver.guard(pages.routes())],
         middleware=[Middleware(PageHeaders)],
-        exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
+        exception_handlers={TemporaryError: unreadable, Corrupt: unreadable},
     )
 
 

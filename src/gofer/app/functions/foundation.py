@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aws_lambda_powertools.logging import Logger
 
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.aws.settings import CloudSettings, cloud_settings
 from gofer.app.functions.aws_http import TIMEOUT, Account, Wire, read_account
 from gofer.app.functions.aws_requests import LightS3
@@ -23,7 +23,7 @@ from gofer.app.settings import process_variables, read_log_level
 from gofer.stores.aws.calls import Aws
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
-from gofer.workflows.published import Compiled, Live, Shelf
+from gofer.workflows.published import BundleStore, Compiled, Live
 
 COMPILED = "compiled.json"
 """In a package: the routes, hooks and schedules of the workflows that it was made with."""
@@ -73,9 +73,9 @@ class Ground:
         self.kept.callback(wire.close)
         return wire
 
-    def shelf(self) -> Shelf:
+    def shelf(self) -> BundleStore:
         """Where workflows are published, to be read."""
-        return S3Shelf(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
+        return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
         """Routes, hooks and schedules as they were published last; those of the package while there are none."""

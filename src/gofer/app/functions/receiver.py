@@ -46,7 +46,7 @@ def check_own_account(environment: Mapping[str, str]) -> None:
             raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
 
 
-def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
+def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
     """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
     cloud, aws = ground.cloud, Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))

@@ -2,10 +2,10 @@
 
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.receiver import door
+from gofer.app.functions.receiver import receiver
 from gofer.sources.webhook.jwt_bearer import JwtProof
 
 
-def hooks_door(ground: Ground) -> Handler:
+def webhook_receiver(ground: Ground) -> Handler:
     """The function at /hooks/<name>; which secrets it reads the published workflows say."""
-    return door(ground, jwt=JwtProof, hooks=True)
+    return receiver(ground, jwt=JwtProof, hooks=True)

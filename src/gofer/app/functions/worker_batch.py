@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.app.functions.batch import Batch, BatchQueue, failures, read_batch
-from gofer.engine.deadline import Term
+from gofer.engine.deadline import Deadline
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.values.errors import TemporaryError
 
 LEAVE = 8.0
@@ -35,22 +35,24 @@ class Working:
         """Deals with a batch in so many seconds; says which messages come back. Raises BadRequest for no batch."""
         batch = read_batch(event)
         worker = await self.worker()
-        queue = BatchQueue(worker.queue, {bell.receipt for bell in batch.bells.values()})
-        await asyncio.gather(*(_hide(queue, bell, VISIBILITY_SECONDS) for bell in batch.bells.values()))
-        await self._work(replace(worker, queue=queue), list(batch.bells.values()), seconds)
-        await asyncio.gather(*(_hide(queue, bell, NOW) for bell in _left(batch, queue).values()))
+        queue = BatchQueue(worker.queue, {queue_message.receipt for queue_message in batch.queue_messages.values()})
+        await asyncio.gather(
+            *(_hide(queue, queue_message, VISIBILITY_SECONDS) for queue_message in batch.queue_messages.values())
+        )
+        await self._work(replace(worker, queue=queue), list(batch.queue_messages.values()), seconds)
+        await asyncio.gather(*(_hide(queue, queue_message, NOW) for queue_message in _left(batch, queue).values()))
         await self._return_malformed(batch, queue)
         return failures([*_left(batch, queue), *batch.malformed])
 
-    async def _work(self, worker: Worker, bells: Sequence[Doorbell], seconds: float) -> None:
-        term = Term(worker.services.outside.clock, seconds)
-        tasks = [asyncio.create_task(worker.answer(bell, term)) for bell in bells]
+    async def _work(self, worker: Worker, queue_messages: Sequence[QueueMessage], seconds: float) -> None:
+        deadline = Deadline(worker.services.outside.clock, seconds)
+        tasks = [asyncio.create_task(worker.answer(queue_message, deadline)) for queue_message in queue_messages]
         if not tasks:
             return
         _, late = await asyncio.wait(tasks, timeout=max(0.0, seconds - self.leave))
         if late:
             # Ended first: only then what is cut off is written down as left.
-            term.end()
+            deadline.end()
             for task in late:
                 task.cancel()
             await asyncio.wait(late, timeout=self.leave / 2)
@@ -60,14 +62,18 @@ class Working:
         for message, receipt in batch.malformed.items():
             _log.error("a message of the queue is no doorbell", extra={"fields": {"message_id": message}})
             # Heard again at once, so that it soon lies where the alarm is.
-            await _hide(queue, Doorbell("", receipt, 1), 0.0)
+            await _hide(queue, QueueMessage("", receipt, 1), 0.0)
 
 
-def _left(batch: Batch, queue: BatchQueue) -> dict[str, Doorbell]:
-    return {message: bell for message, bell in batch.bells.items() if bell.receipt in queue.under_way}
+def _left(batch: Batch, queue: BatchQueue) -> dict[str, QueueMessage]:
+    return {
+        message: queue_message
+        for message, queue_message in batch.queue_messages.items()
+        if queue_message.receipt in queue.under_way
+    }
 
 
-async def _hide(queue: BatchQueue, bell: Doorbell, seconds: float) -> None:
+async def _hide(queue: BatchQueue, queue_message: QueueMessage, seconds: float) -> None:
     # A bell that stays out of sight longer than it should is late, and the sweeper rings another one.
     with contextlib.suppress(TemporaryError):
-        await queue.extend(bell, seconds)
+        await queue.extend(queue_message, seconds)

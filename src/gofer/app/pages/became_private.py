@@ -8,7 +8,7 @@ from gofer.journal.hidden_runs import hide, is_hidden
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 
 LISTED = 200
@@ -40,7 +40,7 @@ async def _of_channel(runs: Sequence[str], event: Event, store: Store, blobs: Bl
 async def _event_of(run: str, store: Store, blobs: Blobs) -> Event | None:
     try:
         return project(await read_journal(run, store, blobs)).event
-    except (Damaged, Gone):
+    except (Corrupt, Gone):
         return None
 
 

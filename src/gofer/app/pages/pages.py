@@ -26,7 +26,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
 from gofer.sources.github.receiver import of_private_repository
-from gofer.values.errors import Damaged, Gone
+from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
@@ -127,7 +127,7 @@ class Pages:
             if not await self._shown(request, progress.project(entries)):
                 return ()
             return whole_trace(entries, await read_below(entries, self.store, self.blobs))
-        except (Damaged, Gone):
+        except (Corrupt, Gone):
             return ()
 
     async def _shown(self, request: Request, begun: Progress) -> bool:

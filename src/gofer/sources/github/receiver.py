@@ -51,7 +51,7 @@ def of_private_repository(event: Event) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class GitHubDoor:
+class GitHubReceiver:
     """The webhooks of repositories, an organisation or an app."""
 
     secrets: Sequence[Secret]

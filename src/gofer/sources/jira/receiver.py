@@ -28,7 +28,7 @@ Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class JiraDoor:
+class JiraReceiver:
     """The admin webhooks of one Jira site."""
 
     secrets: Sequence[Secret]

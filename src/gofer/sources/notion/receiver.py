@@ -40,7 +40,7 @@ def _closed() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class NotionDoor:
+class NotionReceiver:
     """The webhooks of one connection."""
 
     secrets: Sequence[Secret]

@@ -32,7 +32,7 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleDoor:
+class ScheduleReceiver:
     """Payloads of schedules, in either of two forms.
 
     People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the

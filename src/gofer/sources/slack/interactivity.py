@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from gofer.sources.receiver import Arrival, Click, Ignored, RawRequest, json_object, unknown_type
-from gofer.sources.slack.receiver import SlackDoor
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor
@@ -28,7 +28,7 @@ INTERACTIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class SlackActionsDoor:
+class InteractivityReceiver:
     """The interactivity of one Slack app."""
 
     secrets: Sequence[Secret]
@@ -38,7 +38,7 @@ class SlackActionsDoor:
 
     def verify(self, request: RawRequest, now: float) -> None:
         """See Door.verify; deliveries are signed as events are."""
-        SlackDoor(self.secrets).verify(request, now)
+        SlackReceiver(self.secrets).verify(request, now)
 
     def translate(self, request: RawRequest) -> Arrival:
         """See Door.translate."""

@@ -67,7 +67,7 @@ _HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SlackDoor:
+class SlackReceiver:
     """The Events API of one Slack app."""
 
     secrets: Sequence[Secret]
@@ -116,4 +116,4 @@ def _happening(delivery: Delivery) -> Event | Stop | Ignored:
     return translate(delivery)
 
 
-__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]
+__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackReceiver", "Subscription", "sign"]

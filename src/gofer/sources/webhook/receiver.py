@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gofer.sources.receiver import Door, Handshake, Ignored, RawRequest
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver
 from gofer.sources.webhook.body import Content, read_content, value_at
 from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard
 from gofer.sources.webhook.proofs import BearerProof, HmacProof, Proof, StandardProof
@@ -24,7 +24,7 @@ JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookDoor:
+class WebhookReceiver:
     """The door of one hook."""
 
     hook: Hook
@@ -69,9 +69,9 @@ class WebhookDoor:
                 return ""
 
 
-def webhook_doors(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Door]:
+def webhook_receivers(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Receiver]:
     """Doors by path. Raises ConfigError for a secret or key that cannot be used, and for JWTs without `jwt`."""
-    return {hook.path: WebhookDoor(hook, _proof(hook, jwt)) for hook in hooks}
+    return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks}
 
 
 def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:

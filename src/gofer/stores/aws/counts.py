@@ -28,7 +28,7 @@ from gofer.stores.aws.table import (
     Update,
     prefixed,
 )
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 _LEASE_STAYS = 86_400
 """Seconds that a lease which nobody gave back is left lying."""
@@ -168,7 +168,7 @@ def _at(refused: Refused) -> int:
 def _time(item: Item) -> int:
     at = item.get("at")
     if not isinstance(at, int):
-        raise Damaged("A row of what was used is not what was written; restore the table from a backup.")
+        raise Corrupt("A row of what was used is not what was written; restore the table from a backup.")
     return at
 
 
@@ -180,5 +180,5 @@ def _value(item: Item | None) -> str | None:
 def _usage(scope: str, item: Item) -> Usage:
     run, usd = item.get("run"), item.get("usd")
     if not isinstance(run, str) or not isinstance(usd, int | float):
-        raise Damaged("A row of what was used is not what was written; restore the table from a backup.")
+        raise Corrupt("A row of what was used is not what was written; restore the table from a backup.")
     return Usage(scope, run, _time(item), float(usd))

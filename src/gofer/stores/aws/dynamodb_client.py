@@ -26,7 +26,7 @@ from gofer.stores.aws.table import (
     Value,
     Write,
 )
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 
 _GET_AT_ONCE, _WRITE_AT_ONCE = 100, 25
 """Keys that one request takes."""
@@ -291,7 +291,7 @@ def _value(raw: Raw) -> Value:
         case {"N": str(number)}:
             return int(number) if number.lstrip("-").isdigit() else float(number)
         case _:
-            raise Damaged("An item of the table holds what Gofer never writes; restore the table from a backup.")
+            raise Corrupt("An item of the table holds what Gofer never writes; restore the table from a backup.")
 
 
 def _refused(response: Mapping[str, Any]) -> Refused:

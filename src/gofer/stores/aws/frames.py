@@ -42,7 +42,7 @@ from gofer.stores.aws.table import (
     key_of,
     prefixed,
 )
-from gofer.values.errors import BadRequest, Damaged
+from gofer.values.errors import BadRequest, Corrupt
 
 _KNOWN = 10_000
 """Runs of which it is remembered how many frames they have."""
@@ -81,7 +81,7 @@ class DynamoFrames:
         found = await self.table.get(key_key(run)) or await self.table.get(frame_key(run, 1))
         key = found.get("key") if found else None
         if key is not None and not isinstance(key, bytes):
-            raise Damaged(f"The key of run {run} is not what was written; restore the table from a backup.")
+            raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
         return key
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
@@ -170,27 +170,27 @@ class DynamoFrames:
 def _frame(run: str, n: int, item: Item | None) -> bytes:
     stored = item.get("frame") if item else None
     if not isinstance(stored, bytes):
-        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+        raise Corrupt(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
     return stored
 
 
 def _at_its_place(run: str, n: int, item: Item) -> bytes:
     if item["sk"] != f"{FRAMES}{n:08d}":
-        raise Damaged(f"Run {run} is damaged at frame {n}: it is missing and later ones are there; restore it.")
+        raise Corrupt(f"Run {run} is damaged at frame {n}: it is missing and later ones are there; restore it.")
     return _frame(run, n, item)
 
 
 def _inbox_item(run: str, item: Item) -> InboxItem:
     entry = item.get("entry")
     if not isinstance(entry, bytes):
-        raise Damaged(f"Run {run} is damaged in its inbox: no bytes are stored there; restore them.")
+        raise Corrupt(f"Run {run} is damaged in its inbox: no bytes are stored there; restore them.")
     return InboxItem(str(item["sk"]).removeprefix(ITEMS), entry)
 
 
 def _conversation_rows(item: Item) -> Sequence[Key]:
     try:
         head = head_of(item)
-    except Damaged:
+    except Corrupt:
         # Without it nobody knows where they stand, and nobody acts on a row whose head is gone.
         return ()
     return open_key(head), ended_key(head)

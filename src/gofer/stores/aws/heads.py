@@ -47,7 +47,7 @@ from gofer.stores.aws.table import (
     Update,
     prefixed,
 )
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 
 _AT_ONCE = 100
 """Heads read in one request."""
@@ -237,7 +237,7 @@ def _readable(items: Iterable[Item]) -> Iterable[Head]:
     for item in items:
         try:
             yield head_of(item)
-        except Damaged as error:
+        except Corrupt as error:
             _log.error("%s", error)
 
 

@@ -18,7 +18,7 @@ import hashlib
 
 from gofer.journal.coordination import Head, Retention
 from gofer.stores.aws.table import KEY, Item, Key, Span, Value, prefixed
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 CLAIMED, USED, REMEMBERED, OPEN = "claimed", "usage", "memo", "unfinished"
 """Partitions of the index, beside those of heads that ended."""
@@ -129,7 +129,7 @@ def head_of(item: Item) -> Head:
         times = (head.accepted_at, head.updated_at, head.wakes_at)
         if all(0 <= at <= _LATEST for at in times) and head_key(head.run).pk == item["pk"]:
             return head
-    raise Damaged(f"The list row of {ascii(item.get('pk'))[1:-1]} is not what was written; restore the table.")
+    raise Corrupt(f"The list row of {ascii(item.get('pk'))[1:-1]} is not what was written; restore the table.")
 
 
 def _hash(text: str) -> str:

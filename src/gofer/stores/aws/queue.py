@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from gofer.stores.aws.calls import Aws, Operation, Refusal
-from gofer.stores.queue import DeadLetter, Doorbell
+from gofer.stores.queue import DeadLetter, QueueMessage
 from gofer.values.canonical_json import encode_text
 from gofer.values.outside import Clock
 
@@ -62,7 +62,7 @@ class SqsQueue:
         self._due: dict[str, float] = {}
         """When a bell that this process had held back is heard, unix seconds, by its run."""
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
         """See Queue.ring; a delay of more than 900 s is one of 900 s, and two rings are mostly two bells."""
         held_back, now = min(max(0, math.ceil(delay)), LONGEST_DELAY), self._clock.now()
         # What is still held back nobody can have heard, so this one would be one too many.
@@ -73,27 +73,27 @@ class SqsQueue:
         if held_back:
             self._due = {waiting: due for waiting, due in self._due.items() if due > now} | {run: now + held_back}
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """See Queue.receive; up to ten at a time."""
         messages = await self._messages(self._url, limit, visibility, wait)
         heard = [(message, _bell(message)) for message in messages]
-        await asyncio.gather(*(self._refuse(message) for message, bell in heard if bell is None))
-        return [bell for _, bell in heard if bell is not None]
+        await asyncio.gather(*(self._refuse(message) for message, queue_message in heard if queue_message is None))
+        return [queue_message for _, queue_message in heard if queue_message is not None]
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """See Queue.extend."""
-        await self._hide(self._url, bell.receipt, visibility)
+        await self._hide(self._url, queue_message.receipt, visibility)
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         """See Queue.acknowledge."""
-        await self._delete(self._url, bell.receipt)
+        await self._delete(self._url, queue_message.receipt)
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """See Queue.bury; it may be buried twice when this is lost in between, and never not at all."""
-        if not await self._hide(self._url, bell.receipt, _LEAF):
+        if not await self._hide(self._url, queue_message.receipt, _LEAF):
             return
-        await self._bury({"run": bell.run}, why)
-        await self._delete(self._url, bell.receipt)
+        await self._bury({"run": queue_message.run}, why)
+        await self._delete(self._url, queue_message.receipt)
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """See Queue.buried; those of the last 14 days, as long as SQS keeps them, and a thousand of them at most."""
@@ -159,9 +159,9 @@ def run_of(body: str) -> str | None:
     return run if isinstance(run, str) and run else None
 
 
-def _bell(message: Message) -> Doorbell | None:
+def _bell(message: Message) -> QueueMessage | None:
     run = run_of(message["Body"])
-    return Doorbell(run, message["ReceiptHandle"], _receives(message)) if run else None
+    return QueueMessage(run, message["ReceiptHandle"], _receives(message)) if run else None
 
 
 def _receives(message: Message) -> int:

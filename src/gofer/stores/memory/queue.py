@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gofer.stores.queue import DeadLetter, Doorbell
+from gofer.stores.queue import DeadLetter, QueueMessage
 from gofer.values.outside import Clock
 
 
 @dataclass(slots=True)
-class _Ring:
+class _Queued:
     run: str
     visible_at: float
     receives: int = 0
@@ -23,42 +23,42 @@ class MemoryQueue:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._rings: dict[str, _Ring] = {}
+        self._queued: dict[str, _Queued] = {}
         self._count = 0
         self._dead: list[DeadLetter] = []
-        self._rung = asyncio.Event()
+        self._arrived = asyncio.Event()
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.ring."""
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.enqueue."""
         now = self._clock.now()
-        waiting = (ring for ring in self._rings.values() if ring.run == run and not ring.held(now))
-        if not any(ring.visible_at <= now + delay for ring in waiting):
+        waiting = (queued for queued in self._queued.values() if queued.run == run and not queued.held(now))
+        if not any(queued.visible_at <= now + delay for queued in waiting):
             self._count += 1
-            self._rings[str(self._count)] = _Ring(run, now + delay)
-        self._rung.set()
+            self._queued[str(self._count)] = _Queued(run, now + delay)
+        self._arrived.set()
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """See Queue.receive."""
-        if not (bells := self._take(limit, visibility)) and wait > 0:
-            await wait_for_ring(self._rung, wait)
-            bells = self._take(limit, visibility)
-        return bells
+        if not (queue_messages := self._take(limit, visibility)) and wait > 0:
+            await wait_for_message(self._arrived, wait)
+            queue_messages = self._take(limit, visibility)
+        return queue_messages
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """See Queue.extend."""
-        if ring := self._held(bell):
-            ring.visible_at = self._clock.now() + visibility
+        if queued := self._held(queue_message):
+            queued.visible_at = self._clock.now() + visibility
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         """See Queue.acknowledge."""
-        if self._held(bell):
-            del self._rings[bell.receipt]
+        if self._held(queue_message):
+            del self._queued[queue_message.receipt]
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """See Queue.bury."""
-        if self._held(bell):
-            del self._rings[bell.receipt]
-            self._dead.append(DeadLetter(bell.run, self._clock.now(), why))
+        if self._held(queue_message):
+            del self._queued[queue_message.receipt]
+            self._dead.append(DeadLetter(queue_message.run, self._clock.now(), why))
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """See Queue.buried."""
@@ -68,21 +68,23 @@ class MemoryQueue:
         """See Queue.forget_dead."""
         self._dead = [letter for letter in self._dead if letter.at >= before]
 
-    def _held(self, bell: Doorbell) -> _Ring | None:
+    def _held(self, queue_message: QueueMessage) -> _Queued | None:
         """The bell, if it still is in the hands of who received it so."""
-        ring = self._rings.get(bell.receipt)
-        return ring if ring and ring.receives == bell.receives and ring.held(self._clock.now()) else None
+        queued = self._queued.get(queue_message.receipt)
+        return (
+            queued if queued and queued.receives == queue_message.receives and queued.held(self._clock.now()) else None
+        )
 
-    def _take(self, limit: int, visibility: float) -> list[Doorbell]:
-        self._rung.clear()
+    def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
+        self._arrived.clear()
         now = self._clock.now()
-        due = [(receipt, ring) for receipt, ring in self._rings.items() if ring.visible_at <= now][:limit]
-        for _, ring in due:
-            ring.visible_at, ring.receives = now + visibility, ring.receives + 1
-        return [Doorbell(ring.run, receipt, ring.receives) for receipt, ring in due]
+        due = [(receipt, queued) for receipt, queued in self._queued.items() if queued.visible_at <= now][:limit]
+        for _, queued in due:
+            queued.visible_at, queued.receives = now + visibility, queued.receives + 1
+        return [QueueMessage(queued.run, receipt, queued.receives) for receipt, queued in due]
 
 
-async def wait_for_ring(rung: asyncio.Event, seconds: float) -> None:
+async def wait_for_message(rung: asyncio.Event, seconds: float) -> None:
     """Returns when somebody in this process rings, or after `seconds`."""
     try:
         async with asyncio.timeout(seconds):

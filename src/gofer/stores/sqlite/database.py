@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
 
-from gofer.values.errors import Damaged, GoferError, TemporaryError
+from gofer.values.errors import Corrupt, GoferError, TemporaryError
 
 T = TypeVar("T")
 Upgrade: TypeAlias = Callable[[sqlite3.Connection], None]
@@ -125,7 +125,7 @@ class Database:
     def _serve(self) -> None:
         try:
             connection = _connect(self._path, self._schema, self._upgrade)
-        except (*_TROUBLE, OSError, Damaged, TemporaryError) as error:
+        except (*_TROUBLE, OSError, Corrupt, TemporaryError) as error:
             self._open_error = self._told(error)
             self._opened.set()
             return
@@ -166,7 +166,7 @@ class Database:
         connection.execute("RELEASE job")
 
     def _told(self, error: Exception) -> GoferError:
-        if isinstance(error, Damaged | TemporaryError):
+        if isinstance(error, Corrupt | TemporaryError):
             return error
         if _unreadable(error):
             return self._damaged(error)
@@ -181,11 +181,11 @@ class Database:
         advice = _advice(self._path, error, "check the disk")
         return TemporaryError(f"{self._path} was refused ({error}) and nothing was written; {advice}.")
 
-    def _damaged(self, error: Exception) -> Damaged:
+    def _damaged(self, error: Exception) -> Corrupt:
         # Without a code it is a value that is no text, and the message would show it.
         said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
         advice = "restore the file from a backup: move the folder away, then run `gofer restore`"
-        return Damaged(f"{self._path} cannot be read ({said}); stop Gofer and {advice}.")
+        return Corrupt(f"{self._path} cannot be read ({said}); stop Gofer and {advice}.")
 
     def _next_batch(self) -> list[_Job]:
         with self._wake:
@@ -204,11 +204,11 @@ def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connec
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if tables and version not in (VERSION, UPGRADED):
         connection.close()
-        raise Damaged(f"{path} was written by another version of Gofer; use that one, or move its folder away.")
+        raise Corrupt(f"{path} was written by another version of Gofer; use that one, or move its folder away.")
     if tables and version == UPGRADED and upgrade is None:
         connection.close()
         told = "start `gofer serve` or `gofer demo` once, which takes it over"
-        raise Damaged(f"{path} was written by an earlier version of Gofer; {told}.")
+        raise Corrupt(f"{path} was written by an earlier version of Gofer; {told}.")
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
         # What SQLite sorts or sets apart never reaches a temporary file.

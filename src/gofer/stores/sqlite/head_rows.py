@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gofer.journal.coordination import Head, Usage
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
@@ -50,14 +50,14 @@ def head_of(row: Row) -> Head:
     plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
-        raise Damaged(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
+        raise Corrupt(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
 
 
 def usage_of(row: Row) -> Usage:
     """Return what a row says of a run's usage. Raises Damaged."""
     if tuple(map(type, row)) != (str, str, int, float):
-        raise Damaged("A row of what was used is not what was written; restore gofer.db from a backup.")
+        raise Corrupt("A row of what was used is not what was written; restore gofer.db from a backup.")
     return Usage(*row)
 
 
@@ -66,7 +66,7 @@ def readable(rows: Iterable[Row]) -> Iterator[Head]:
     for row in rows:
         try:
             yield head_of(row)
-        except Damaged as error:
+        except Corrupt as error:
             _log.error("%s", error)
 
 

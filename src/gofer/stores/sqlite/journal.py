@@ -13,7 +13,7 @@ from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Re
 from gofer.journal.keys import Keys
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
-from gofer.values.errors import Damaged
+from gofer.values.errors import Corrupt
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
@@ -354,5 +354,5 @@ def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
 def _bytes(run: str, n: int, stored: object) -> bytes:
     # SQLite keeps a type with each value; one flipped bit makes text of bytes.
     if not isinstance(stored, bytes):
-        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+        raise Corrupt(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
     return stored

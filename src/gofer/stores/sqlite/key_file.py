@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gofer.journal.keys import Claimed, by_age
 from gofer.stores.sqlite.durable_files import sync_folder
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 
 SLOT = 256
 """Bytes of a slot."""
@@ -112,7 +112,7 @@ class KeyFile:
     def _refresh(self, handle: int) -> None:
         header = os.pread(handle, _HEADER, 0)
         if not header.startswith(MAGIC):
-            raise Damaged(f"{self._path} is no file of keys; stop Gofer and restore the file from a backup.")
+            raise Corrupt(f"{self._path} is no file of keys; stop Gofer and restore the file from a backup.")
         (generation,) = _GENERATION.unpack(header[-_GENERATION.size :])
         if generation != self._generation:
             self._read(handle)

@@ -4,7 +4,7 @@ import logging
 import sqlite3
 
 from gofer.stores.sqlite.database import Database
-from gofer.values.errors import Damaged, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.row_tokens import Tokens
 
 _TABLES = ("heads", "leases")
@@ -20,7 +20,7 @@ async def replace_old_names(database: Database, tokens: Tokens) -> int:
         if replaced:
             await database.empty_log()
         return replaced
-    except (TemporaryError, Damaged) as error:
+    except (TemporaryError, Corrupt) as error:
         # Runs go on without: the rows are read by their old names, or reported as damaged, by those who need them.
         _log.warning("names of conversations in the database were not all replaced: %s", error)
         return 0

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from gofer.stores.memory.queue import wait_for_ring
-from gofer.stores.queue import DeadLetter, Doorbell
+from gofer.stores.memory.queue import wait_for_message
+from gofer.stores.queue import DeadLetter, QueueMessage
 from gofer.stores.sqlite.database import Database
 from gofer.values.outside import Clock
 
@@ -40,46 +40,48 @@ class SqliteQueue:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._rung = asyncio.Event()
+        self._arrived = asyncio.Event()
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.ring."""
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.enqueue."""
         now = self._clock.now()
         await self._execute(
             "INSERT INTO doorbells (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
             " (SELECT 1 FROM doorbells WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
             (run, now + delay, now),
         )
-        self._rung.set()
+        self._arrived.set()
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """See Queue.receive."""
         until = self._clock.monotonic() + wait
         while True:
-            self._rung.clear()
-            bells = await self._take(limit, visibility)
+            self._arrived.clear()
+            queue_messages = await self._take(limit, visibility)
             left = until - self._clock.monotonic()
-            if bells or left <= 0:
-                return bells
-            await wait_for_ring(self._rung, min(left, POLL_SECONDS))
+            if queue_messages or left <= 0:
+                return queue_messages
+            await wait_for_message(self._arrived, min(left, POLL_SECONDS))
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """See Queue.extend."""
-        held = self._held(bell)
+        held = self._held(queue_message)
         await self._execute(f"UPDATE doorbells SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
 
-    async def acknowledge(self, bell: Doorbell) -> None:
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
         """See Queue.acknowledge."""
-        await self._execute(f"DELETE FROM doorbells WHERE {_HELD}", self._held(bell))
+        await self._execute(f"DELETE FROM doorbells WHERE {_HELD}", self._held(queue_message))
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """See Queue.bury."""
-        held = self._held(bell)
+        held = self._held(queue_message)
         at = held[-1]
 
         def work(connection: sqlite3.Connection) -> None:
             if connection.execute(f"DELETE FROM doorbells WHERE {_HELD}", held).rowcount:
-                connection.execute("INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (bell.run, at, why))
+                connection.execute(
+                    "INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (queue_message.run, at, why)
+                )
 
         await self._database.run(work)
 
@@ -101,11 +103,11 @@ class SqliteQueue:
         statement = "UPDATE doorbells SET visible_at = ? WHERE visible_at > ? RETURNING id"
         return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
 
-    def _held(self, bell: Doorbell) -> tuple[str, int, float]:
+    def _held(self, queue_message: QueueMessage) -> tuple[str, int, float]:
         """The values of _HELD."""
-        return bell.receipt, bell.receives, self._clock.now()
+        return queue_message.receipt, queue_message.receives, self._clock.now()
 
-    async def _take(self, limit: int, visibility: float) -> list[Doorbell]:
+    async def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
         now = self._clock.now()
         rows = await self._execute(
             "UPDATE doorbells SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
@@ -113,7 +115,7 @@ class SqliteQueue:
             " RETURNING id, run, receives",
             (now, visibility, limit),
         )
-        return [Doorbell(run, str(receipt), receives) for receipt, run, receives in rows]
+        return [QueueMessage(run, str(receipt), receives) for receipt, run, receives in rows]
 
     async def _execute(self, statement: str, values: Row) -> list[Row]:
         def work(connection: sqlite3.Connection) -> list[Row]:

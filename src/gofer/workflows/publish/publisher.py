@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gofer.values.errors import ConfigError, Damaged, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock
 from gofer.values.schedules.fields import NoSchedule
 from gofer.values.schedules.planned import Planned, planned
@@ -20,9 +20,9 @@ from gofer.workflows.publish.timetable import Changes, Timetable, changes, clear
 from gofer.workflows.published import (
     FOLDER,
     POINTER,
+    BundleStore,
     Compiled,
     Current,
-    Shelf,
     bundle_key,
     encode_pointer,
     is_name,
@@ -118,7 +118,7 @@ class _Standing:
 class Publisher:
     """Publishes to one stage."""
 
-    shelf: Shelf
+    shelf: BundleStore
     timetable: Timetable
     clock: Clock
     code: Path
@@ -145,7 +145,7 @@ class Publisher:
         try:
             wanted = read_publication(found.body)
             catalog = read_catalog(found.body, self.code)
-        except Damaged as error:
+        except Corrupt as error:
             raise ConfigError(f"{error} It is the one that was asked for.") from error
         if not dry:
             # A publisher that was lost may have left the small part out.
@@ -205,7 +205,7 @@ class Publisher:
         found = await self.shelf.read(bundle_key(name))
         try:
             return read_publication(found.body if found else b"").compiled
-        except Damaged as error:
+        except Corrupt as error:
             _log.warning("%s", error)
             return None
 
@@ -227,7 +227,7 @@ class Publisher:
             bundle = await self.shelf.read(bundle_key(standing.name))
             body = bundle.body if bundle else b""
             return replace(standing, publication=read_publication(body), catalog=read_catalog(body, self.code))
-        except (Damaged, ConfigError) as error:
+        except (Corrupt, ConfigError) as error:
             _log.warning("what is live cannot be compared: %s", error)
             return standing
 
@@ -235,7 +235,7 @@ class Publisher:
         found = await self.shelf.read(POINTER)
         try:
             return read_pointer(found.body) if found else None
-        except Damaged as error:
+        except Corrupt as error:
             _log.warning("%s", error)
             return None
 

@@ -14,8 +14,8 @@ from company import ROOT
 from gofer.app.aws.clients import open_cloud
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.receiver import OWN, door
-from gofer.app.functions.webhook import hooks_door
+from gofer.app.functions.receiver import OWN, receiver
+from gofer.app.functions.webhook import webhook_receiver
 from gofer.app.receivers import PATHS
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
@@ -40,11 +40,11 @@ def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
     secret, own = next((heard, own) for heard, own in OWN.items() if heard.lower().startswith(source))
     logging.getLogger().addHandler(caplog.handler)
     put(ground.environment["GOFER_PARAMETERS"], **{secret: "secret"})
-    function = door(ground, secret, own)
+    function = receiver(ground, secret, own)
     assert invoke(function, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 503
     assert f"{own} must be set before {secret} is of use" in caplog.text
     put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
-    known = door(ground, secret, own)
+    known = receiver(ground, secret, own)
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
 
 
@@ -55,7 +55,7 @@ def test_a_function_that_is_thawed_writes_what_it_counted_before(
     clock = SetClock()
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", {}, {}, [])))
     known = {**ground.environment, "INSTALLATION_KEY": KEY, "GITHUB_WEBHOOK_SECRET": "secret", "GITHUB_LOGIN": "gofer"}
-    function = door(replace(ground, clock=clock, environment=known), "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+    function = receiver(replace(ground, clock=clock, environment=known), "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
     forged = as_event("POST", "/github/webhook", {"x-hub-signature-256": "sha256=" + "0" * 64}, b"{}")
     for seconds in (0, 1, 1, 3_600):
         clock.advance(seconds)
@@ -80,7 +80,7 @@ def test_a_door_that_may_not_read_what_is_published_takes_nothing(
     with serving(Denied) as url:
         elsewhere = replace(ground.account, endpoint=url)
         known = {**ground.environment, "INSTALLATION_KEY": KEY, "SLACK_SIGNING_SECRET": "secret"}
-        function = door(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
+        function = receiver(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
         assert invoke(function, as_event("POST", PATHS["slack"], {}, b"{}"))["statusCode"] == 503
     assert "There are no workflows to go by: AWS does not allow get_object here" in caplog.text
 
@@ -89,7 +89,7 @@ def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
     routes = {"github.comment": [["answer-here", {}]]}
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
     put(ground.environment["GOFER_PARAMETERS"], GITHUB_WEBHOOK_SECRET="secret", GITHUB_LOGIN="gofer-bot")
-    function = door(ground, "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+    function = receiver(ground, "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
 
     def comment(login: str) -> Any:
         told = (ROOT / "tests" / "events" / "github_issue_comment.json").read_text().replace('"ada"', f'"{login}"')
@@ -126,7 +126,7 @@ def test_a_large_body_of_a_webhook_is_kept_whole_and_sealed_before_its_claim(gro
     compiled = Compiled("", {"webhook": [["answer-here", {}]]}, {"orders": hook}, [])
     (ground.package / "compiled.json").write_bytes(encode_compiled(compiled))
     put(ground.environment["GOFER_PARAMETERS"], WEBHOOK_SECRET="s3cret")
-    function = hooks_door(ground)
+    function = webhook_receiver(ground)
     body = json.dumps({"id": "7", "orders": ["shirt"] * 20_000})
 
     def call(text: str) -> int:
@@ -145,7 +145,7 @@ def test_a_long_comment_in_letters_of_three_bytes_is_kept_too(ground: Ground) ->
     routes = {"jira.commented": [["answer-here", {}]]}
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
     put(ground.environment["GOFER_PARAMETERS"], JIRA_WEBHOOK_SECRET="secret", JIRA_ACCOUNT_ID="712020:gofer")
-    function = door(ground, "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
+    function = receiver(ground, "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
     told = json.loads((ROOT / "tests" / "events" / "jira_comment_created.json").read_text())
     told["comment"]["body"] = "漢" * 4_000
     raw = json.dumps(told).encode()
@@ -162,7 +162,7 @@ def until(seconds: float) -> str:
 
 def notion(ground: Ground, secret: str) -> Handler:
     put(ground.environment["GOFER_PARAMETERS"], NOTION_BOT_ID="0" * 32, **{SECRET: secret})
-    return door(ground, SECRET, "NOTION_BOT_ID")
+    return receiver(ground, SECRET, "NOTION_BOT_ID")
 
 
 def deliver(function: Handler, body: dict[str, str], token: str) -> Any:
@@ -185,7 +185,7 @@ def test_a_verification_token_is_taken_once_while_an_operator_lets_it(
 ) -> None:
     function = notion(ground, until(600))
     # Another process of the same function, that looked at the parameter too.
-    second = door(ground, SECRET, "NOTION_BOT_ID")
+    second = receiver(ground, SECRET, "NOTION_BOT_ID")
     assert deliver(second, {"type": "page.created"}, OTHER)["statusCode"] == 401
     assert offer(function, TOKEN)["statusCode"] == 200
     assert kept(ground) == TOKEN

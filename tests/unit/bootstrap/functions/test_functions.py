@@ -21,10 +21,10 @@ from gofer.app.functions.dashboard import dashboard_function
 from gofer.app.functions.foundation import Ground, stand
 from gofer.app.functions.invocation import Failed
 from gofer.app.functions.log_lines import start_lines
-from gofer.app.functions.receiver import door
+from gofer.app.functions.receiver import receiver
 from gofer.app.functions.schedule import schedule_function
 from gofer.app.functions.ticks import PAUSES
-from gofer.app.functions.webhook import hooks_door
+from gofer.app.functions.webhook import webhook_receiver
 from gofer.app.functions.worker import worker_function
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunFinished
@@ -47,7 +47,7 @@ from stand_ins import claimed
 
 
 def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
-    slack = door(ground, "SLACK_SIGNING_SECRET")
+    slack = receiver(ground, "SLACK_SIGNING_SECRET")
     body = b'{"type":"url_verification","challenge":"c"}'
     now = str(int(time.time()))
     headers = {
@@ -64,12 +64,12 @@ def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground)
 
 def test_a_door_without_its_settings_turns_deliveries_away(ground: Ground) -> None:
     ground = replace(ground, environment={**ground.environment, "INSTALLATION_KEY": "none"})
-    slack = door(ground, "SLACK_SIGNING_SECRET")
+    slack = receiver(ground, "SLACK_SIGNING_SECRET")
     assert invoke(slack, as_event("POST", "/slack/events", {}, b"{}"))["statusCode"] == 503
 
 
 def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
-    assert invoke(hooks_door(ground), as_event("POST", "/hooks/none", {}, b"{}"))["statusCode"] == 404
+    assert invoke(webhook_receiver(ground), as_event("POST", "/hooks/none", {}, b"{}"))["statusCode"] == 404
 
 
 def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(ground: Ground) -> None:
@@ -137,7 +137,7 @@ def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(groun
         journal.add(RunFinished("done"))
         await journal.commit()
         await cloud.store.create_head(Head(run, "answer-here", "slack:T:C:1", still, private=False, frames=1))
-        await cloud.queue.ring(run)
+        await cloud.queue.enqueue(run)
 
     def batch() -> dict[str, Any]:
         asked = {"VisibilityTimeout": 5_400, "MessageSystemAttributeNames": ["All"], "MaxNumberOfMessages": 10}

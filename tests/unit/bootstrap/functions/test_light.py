@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import moto_cloud
 from cloud_template import written
-from gofer.app.aws.bundles import S3Shelf
+from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.functions.aws_http import ATTEMPTS, Account, Signer, Wire, read_account
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.app.functions.parameter_store import SsmParameters
@@ -123,11 +123,11 @@ def test_a_queue_over_it_rings_and_is_heard() -> None:
     queue = SqsQueue(Aws(2), LightSqs(wire("sqs")), url, dead, SystemClock())
 
     async def play() -> None:
-        await queue.ring("run1")
-        (bell,) = await queue.receive(5, 30, 1)
-        assert bell.run == "run1"
-        await queue.acknowledge(bell)
-        await queue.acknowledge(bell)
+        await queue.enqueue("run1")
+        (queue_message,) = await queue.receive(5, 30, 1)
+        assert queue_message.run == "run1"
+        await queue.acknowledge(queue_message)
+        await queue.acknowledge(queue_message)
         assert await queue.receive(5, 30, 0) == []
 
     asyncio.run(play())
@@ -136,7 +136,7 @@ def test_a_queue_over_it_rings_and_is_heard() -> None:
 def test_a_shelf_over_it_reads_what_is_there_and_nothing_else() -> None:
     bucket = moto_cloud.new_bucket()
     moto_cloud.client("s3").put_object(Bucket=bucket, Key="bundles/a b.json", Body=b"{}")
-    shelf = S3Shelf(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
+    shelf = S3BundleStore(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
 
     async def play() -> None:
         found = await shelf.read("bundles/a b.json")
@@ -162,7 +162,7 @@ def test_what_is_not_there_is_said_as_boto3_says_it() -> None:
         asyncio.run(store.head("run1"))
     queue = SqsQueue(Aws(1), LightSqs(wire("sqs")), f"{moto_cloud.server()}/1/none", "", SystemClock())
     with pytest.raises(ConfigError, match="AWS does not know the queue"):
-        asyncio.run(queue.ring("run1"))
+        asyncio.run(queue.enqueue("run1"))
 
 
 @contextmanager
@@ -273,5 +273,5 @@ def test_a_parameter_store_that_hangs_is_given_up_while_a_door_has_time_left() -
         hung = Wire(account, "ssm", SystemClock(), timeout=0.1)
         with pytest.raises(TemporaryError, match="The parameters cannot be read now"):
             LightParameters(hung).read(["/a"])
-    doors = written()["Globals"]["Function"]["Timeout"]
-    assert doors > 2 * ATTEMPTS * SOON
+    receivers = written()["Globals"]["Function"]["Timeout"]
+    assert receivers > 2 * ATTEMPTS * SOON

@@ -16,7 +16,7 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.worker import Worker
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Doorbell
+from gofer.stores.queue import QueueMessage
 from gofer.values.errors import BadRequest, TemporaryError
 from office import Office, office
 from stand_ins import SetClock, claimed, mention
@@ -46,17 +46,17 @@ class Bells(MemoryQueue):
         self.said: list[tuple[str, str]] = []
         self.rung: list[str] = []
 
-    async def ring(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
         self.rung.append(run)
 
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
-        self.said.append((bell.receipt, f"{visibility:g}"))
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
+        self.said.append((queue_message.receipt, f"{visibility:g}"))
 
-    async def acknowledge(self, bell: Doorbell) -> None:
-        self.said.append((bell.receipt, "deleted"))
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        self.said.append((queue_message.receipt, "deleted"))
 
-    async def bury(self, bell: Doorbell, why: str) -> None:
-        self.said.append((bell.receipt, f"buried: {why}"))
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+        self.said.append((queue_message.receipt, f"buried: {why}"))
 
 
 @dataclass
