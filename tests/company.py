@@ -18,9 +18,9 @@ from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Model
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message, SlackSimulator
 from gofer.values.model_script import Script
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message, SlackSimulator
 
 PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01, pause=0.1)
 """Nothing is late in the simulated Slack."""

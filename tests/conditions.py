@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from company import Company
-from gofer.simulators.demo import demo_world
-from gofer.simulators.jira.people import NewIssue
 from gofer.workflows.schedule_form import ScheduleForm
 from gofer.workflows.webhook_form import WebhookForm
 from gofer.workflows.when import TRIGGERS, Trigger
+from gofer_simulators.demo import demo_world
+from gofer_simulators.jira.people import NewIssue
 from one_workflow import CAPTAIN, DEPLOYS, GENERAL, ONCALL
 from shipped import BOT, SUPPORT, github, jira, notion
 

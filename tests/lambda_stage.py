@@ -32,13 +32,13 @@ from gofer.app.receivers import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
-from gofer.simulators.demo import demo_scripts, demo_world
-from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import Message, Pace, SlackSimulator
 from gofer.values.outside import SystemClock
 from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import Message, Pace, SlackSimulator
 from http_in_threads import Requests, serve
 from lambda_host import Function, Host, Outcome, ThrottledError
 from packages import LIBRARIES, packages, runtime

@@ -12,8 +12,8 @@ from company import Company, company
 from engine_room import says
 from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message
 
 DEPLOYS, GENERAL, LEADS = "C0DEPLOY0", "C0GENERA0", "C0LEADS00"
 CAPTAIN, ONCALL, GUEST, STRANGER = "U0CAPTN0", "U0ONCAL0", "U0GUEST00", "U0STRNG00"

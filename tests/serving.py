@@ -18,10 +18,10 @@ import loopback
 from company import ROOT
 from gofer.app.embedded.server import serve
 from gofer.cli.main import main
-from gofer.simulators.demo import demo_scripts, demo_world
-from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import Message, Pace, SlackSimulator
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import Message, Pace, SlackSimulator
 
 SECRET = "simulated-signing-secret"
 PATIENCE = 120.0

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from company import Company
 from gofer.app.demo.outside_systems import Outsiders
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.slack import Channel, Message
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import Channel, Message
 
 CAPTAIN, CHECKOUT, SUPPORT, NEWCOMER, BOT = "U0CAPTN0", "U0CHECK0", "U0SUPPT0", "U0NEWCO0", "U0GOFER0"
 ONCALL = "U0ONCAL0"

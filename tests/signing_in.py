@@ -14,7 +14,6 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
 from gofer.journal.store import Store
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.slack.openid import SlackOpenId
 from gofer.sources.slack.page_requests import SlackWeb
 from gofer.sources.slack.people import SlackPeople
@@ -24,6 +23,7 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
+from gofer_simulators.slack import SlackSimulator
 from simulated_slack import WORLD, SimulatedHttp
 from stand_ins import SetClock, make_outside, memory_stores, mention
 

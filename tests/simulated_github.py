@@ -9,11 +9,11 @@ from clockwork import VirtualLoop
 from clockwork import play as in_virtual_time
 
 from engine_room import PROVENANCE
-from gofer.simulators.github import GitHubSimulator
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
+from gofer_simulators.github import GitHubSimulator
 from stand_ins import NOON, SetClock
 
 TOKEN = "github_pat_simulated"

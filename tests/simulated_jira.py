@@ -15,11 +15,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine_room import PROVENANCE
-from gofer.simulators.jira import Issue, JiraSimulator, Pace
 from gofer.sources.jira.api import JiraApi
 from gofer.tools.definition import Call
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
+from gofer_simulators.jira import Issue, JiraSimulator, Pace
 from simulated_slack import SimulatedHttp
 from stand_ins import SetClock
 

@@ -9,11 +9,11 @@ from clockwork import play as in_virtual_time
 
 import loopback
 from engine_room import PROVENANCE
-from gofer.simulators.notion import NotionSimulator, Pace
 from gofer.sources.notion.api import NotionApi
 from gofer.tools.definition import Call
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
+from gofer_simulators.notion import NotionSimulator, Pace
 from simulated_slack import SimulatedHttp
 from stand_ins import NOON, SetClock
 

@@ -7,12 +7,12 @@ import httpx2
 
 import loopback
 from engine_room import PROVENANCE
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.slack.api import SlackApi
 from gofer.tools.definition import Call
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from gofer_simulators.slack import SlackSimulator
 from stand_ins import SetClock
 
 NOW = 1_763_709_120.0

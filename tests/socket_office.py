@@ -13,11 +13,11 @@ from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.socket_mode import connected
 from gofer.app.embedded.stack import open_embedded, working
 from gofer.journal.store import Store
-from gofer.simulators.demo import demo_scripts, demo_world
-from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import Pace, SlackSimulator
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import Pace, SlackSimulator
 
 SECRET = "simulated-signing-secret"
 IMPATIENT = Pace(gap_factor=0, answer_within=0.5)

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 import httpx2
 
 import loopback
-from gofer.simulators.json_values import is_object, object_of, objects, text_of
-from gofer.simulators.slack import SlackSimulator
+from gofer_simulators.json_values import is_object, object_of, objects, text_of
+from gofer_simulators.slack import SlackSimulator
 
 NOW = 1_763_709_120.0
 

@@ -50,9 +50,9 @@ BROKEN = [
     ("src/gofer/sources/slack/receiver.py", "import pydantic", "Ingress stays light"),
     ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each room imports only from lower floors"),
     ("src/gofer/app/front.py", "import slack_bolt", "Bolt is known to Socket Mode only"),
-    ("src/gofer/simulators/demo.py", "import gofer.values.canonical_json", "Simulators import nothing of ours"),
+    ("src/gofer_simulators/demo.py", "import gofer.values.canonical_json", "Simulators import nothing of ours"),
     ("src/gofer/app/worker.py", "import gofer.models.price_library", "Functions read prices that were published"),
-    ("src/gofer/models/scripted.py", "import gofer.simulators.demo", "Only local, bootstrap and the command line"),
+    ("src/gofer/models/scripted.py", "import gofer_simulators.demo", "Only local, bootstrap and the command line"),
 ]
 
 

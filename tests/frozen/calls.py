@@ -10,7 +10,6 @@ import simulated_notion
 import simulated_slack
 from frozen.lines import lines
 from frozen.recording import RecordingHttp
-from gofer.simulators.slack.workspace import Group
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.tools import jira_tools
@@ -20,6 +19,7 @@ from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
+from gofer_simulators.slack.workspace import Group
 
 Arguments = Mapping[str, object]
 Calls = Sequence[tuple[str, Arguments]]

@@ -30,11 +30,6 @@ from gofer.models.prices import Prices
 from gofer.models.scripted import ScriptedModel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
-from gofer.simulators.demo import demo_scripts, demo_world
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.receiver import RawRequest
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
@@ -43,6 +38,11 @@ from gofer.values.canonical_json import as_object
 from gofer.values.outside import HttpRequest, HttpResponse, Outside
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.routes import read_routes
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import SlackSimulator
 from shipped import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC
 from stand_ins import KEY
 

@@ -10,7 +10,7 @@ import pytest
 from company import Company, links
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.runtime.telemetry.trace_ids import trace_id
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 from one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet
 from one_workflow import world as company_world
 

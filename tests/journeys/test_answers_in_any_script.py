@@ -7,7 +7,7 @@ import pytest
 from company import company
 from deciding import Sent, deciding
 from gofer.runtime.deliver import AT_WORK
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

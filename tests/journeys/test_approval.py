@@ -11,10 +11,10 @@ import pytest
 from company import Company, company
 from gofer.cli.main import main
 from gofer.journal.entries import ApprovalDecided
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message
-from gofer.simulators.slack.workspace import Group
 from gofer.values.model_script import load_scripts
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Group
 
 pytestmark = pytest.mark.anyio
 SAYS = """

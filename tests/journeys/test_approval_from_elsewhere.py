@@ -12,8 +12,8 @@ import pytest
 
 from company import Company
 from gofer.app.demo.outside_systems import Outsiders
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message
 from one_workflow import Echo, gofer
 
 pytestmark = pytest.mark.anyio

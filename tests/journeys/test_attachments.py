@@ -18,8 +18,8 @@ from engine_room import says
 from gofer.journal.entries import ToolCall
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import keep
-from gofer.simulators.slack import Message
 from gofer.values.canonical_json import as_object
+from gofer_simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
 
 pytestmark = pytest.mark.anyio

@@ -33,10 +33,10 @@ import pytest
 from company import Company, company
 from gofer.journal.entries import RunAccepted, ToolResult
 from gofer.journal.unlisted_ends import recent
-from gofer.simulators.faults import Fault
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.slack import Message
 from gofer.values.errors import TemporaryError
+from gofer_simulators.faults import Fault
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 from socket_office import SECRET, office
 

@@ -21,10 +21,10 @@ from gofer.app.embedded.stack import open_embedded, working
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import MessageReceived
 from gofer.models.scripted import ScriptedModel
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message
 from gofer.tools.definition import Tool
 from gofer.values.model_script import load_scripts
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

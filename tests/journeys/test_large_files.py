@@ -12,7 +12,7 @@ import pytest
 from company import Company, company
 from deciding import Provider, Said, Sent, deciding
 from documents import lines, pdf
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, texts, world
 
 pytestmark = pytest.mark.anyio

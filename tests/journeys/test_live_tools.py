@@ -46,7 +46,7 @@ async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_
     assert (tmp_path / folder / "gofer.db").exists()
 
 
-@pytest.mark.parametrize("words", [(), ("--script", str(ROOT / "src/gofer/simulators/scripts/demo.yaml"))])
+@pytest.mark.parametrize("words", [(), ("--script", str(ROOT / "src/gofer_simulators/scripts/demo.yaml"))])
 async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
     async with desk(tmp_path) as made:
         made.write_env(**REAL)

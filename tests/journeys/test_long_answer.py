@@ -15,7 +15,7 @@ from starlette.routing import Route
 from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.journal.entries import RunConcluded, ToolCall
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

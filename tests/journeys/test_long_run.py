@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deciding import Said, Sent, deciding
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 from serving import SECRET, Desk, desk, free_port
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import pytest
 import shipped
 from company import Company, company
 from gofer.journal.unlisted_ends import count
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

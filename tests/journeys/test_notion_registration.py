@@ -9,8 +9,8 @@ import pytest
 
 import loopback
 from gofer.app.embedded.server import serve
-from gofer.simulators.notion import NotionSimulator
 from gofer.values.outside import SystemClock
+from gofer_simulators.notion import NotionSimulator
 from serving import Desk, Running, desk, free_port
 from simulated_notion import ADA, WORLD
 

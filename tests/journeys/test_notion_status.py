@@ -9,7 +9,7 @@ import pytest
 
 from company import Company, company
 from gofer.journal.coordination import Head
-from gofer.simulators.notion import NotionSimulator, Pace
+from gofer_simulators.notion import NotionSimulator, Pace
 from one_workflow import Echo, world
 from simulated_notion import ADA, CACHE, RFCS, SAM, WORLD
 

@@ -15,9 +15,9 @@ import pytest
 from company import Company, company
 from gofer.cli.main import main
 from gofer.journal.coordination import Head
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Message
 from gofer.values.model_script import load_scripts
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

@@ -25,13 +25,13 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
-from gofer.simulators.demo import demo_world
 from gofer.sources.receiver import Stop
 from gofer.sources.slack.stops import stop_sign
 from gofer.stores.queue import Queue
 from gofer.values.canonical_json import encode
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
+from gofer_simulators.demo import demo_world
 from moto_cloud import MotoClock, MotoCloud, client
 
 pytestmark = pytest.mark.anyio

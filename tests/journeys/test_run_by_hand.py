@@ -11,7 +11,7 @@ import yaml
 from company import ROOT
 from every_trigger import every_trigger
 from gofer.cli.main import main
-from gofer.simulators.demo import demo_world
+from gofer_simulators.demo import demo_world
 from strangers import EVENTS, PRESS, headers_of
 from typed import gofer
 

@@ -13,8 +13,8 @@ from company import ROOT, Company, company, links
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import LlmRequest, SubagentFinished, ToolCall
 from gofer.runtime.retention import Purger
-from gofer.simulators.slack import Message
 from gofer.values.outside import SystemClock
+from gofer_simulators.slack import Message
 from one_workflow import Echo
 from shipped import BOT, CAPTAIN, CHECKOUT, GENERAL, NEWCOMER, ONCALL, PULLS, SUPPORT, github, jira
 from stand_ins import SetClock

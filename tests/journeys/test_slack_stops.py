@@ -9,7 +9,7 @@ import pytest
 from company import Company
 from gofer.journal.coordination import Head
 from gofer.runtime.deliver import AT_WORK
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 
 pytestmark = pytest.mark.anyio

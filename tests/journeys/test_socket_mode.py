@@ -8,9 +8,9 @@ import pytest
 from company import ROOT, Company, settings
 from gofer.app.embedded.socket_mode import connected
 from gofer.app.embedded.stack import open_embedded
-from gofer.simulators.slack import Message, Pace
 from gofer.sources.signed_decision import Stamp, token
 from gofer.values.errors import ConfigError
+from gofer_simulators.slack import Message, Pace
 from socket_office import SECRET, office, slack
 from stand_ins import mention
 

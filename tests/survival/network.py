@@ -8,14 +8,14 @@ import httpx2
 from clockwork import START, VirtualClock
 
 from gofer.app.settings import Settings, read_settings
-from gofer.simulators.demo import demo_world
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.slack import SlackSimulator
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from gofer_simulators.demo import demo_world
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import SlackSimulator
 
 ISSUE = "PAY-17"
 PAGE = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"

@@ -27,7 +27,6 @@ from gofer.journal.log import read_journal
 from gofer.runtime.receive import Ingress
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
-from gofer.simulators.slack import Message
 from gofer.sources.receiver import RawRequest
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.stores.sqlite import journal as journal_sqlite
@@ -39,6 +38,7 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
+from gofer_simulators.slack import Message
 
 pytestmark = pytest.mark.anyio
 

@@ -15,11 +15,11 @@ from examiner import files, holding, opens
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import read_state
 from gofer.runtime.retention import Purger
-from gofer.simulators.demo import demo_world
-from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import SlackSimulator
 from gofer.values.model_script import load_scripts
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import SlackSimulator
 
 pytestmark = pytest.mark.anyio
 

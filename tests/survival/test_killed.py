@@ -19,12 +19,12 @@ from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.journal.log import read_journal
-from gofer.simulators.demo import demo_scripts, demo_world
-from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import SlackSimulator
-from gofer.simulators.slack.workspace import Message
 from gofer.values.model_script import load_scripts
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.workspace import Message
 
 pytestmark = pytest.mark.anyio
 

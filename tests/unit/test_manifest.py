@@ -9,7 +9,6 @@ import pytest
 from company import ROOT
 from gofer.app.slack_manifest import DESCRIPTION, manifest, needed
 from gofer.cli.main import main
-from gofer.simulators.slack.manifest import read_manifest
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.receiver import SUBSCRIPTIONS
 from gofer.sources.slack.scopes import SCOPES, Method
@@ -18,6 +17,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
 from gofer.workflows.when import KINDS
+from gofer_simulators.slack.manifest import read_manifest
 
 TOOLS = slack_tools(SlackApi("", Secret("")))
 

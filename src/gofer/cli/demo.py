@@ -13,8 +13,8 @@ from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
 from gofer.app.embedded.worlds import apart
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number
-from gofer.simulators.demo import demo_world
 from gofer.values.errors import ConfigError
+from gofer_simulators.demo import demo_world
 
 PORT = 8765
 

@@ -16,12 +16,12 @@ from gofer.app.settings import Settings, process_settings
 from gofer.cli.sender import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
 from gofer.projections.waits import ATTEMPTS, moment
-from gofer.simulators.demo import demo_world
 from gofer.tools.mocks import Overrides
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.model_script import Script, load_scripts
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_world
 
 _EXAMPLES = """examples:
   gofer run answer-here --event tests/events/slack_app_mention.json
@@ -199,7 +199,7 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
     try:
         return as_object(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        example = "src/gofer/simulators/worlds/demo.yaml"
+        example = "src/gofer_simulators/worlds/demo.yaml"
         raise ConfigError(f"{path} is not a world; it has to be a YAML file such as {example}.") from error
 
 
@@ -222,5 +222,5 @@ def _scripts(path: str | None) -> Sequence[Script] | None:
     try:
         return load_scripts(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:
-        example = "src/gofer/simulators/scripts/demo.yaml"
+        example = "src/gofer_simulators/scripts/demo.yaml"
         raise ConfigError(f"{path} cannot be read; name a YAML file of scripts such as {example}.") from error

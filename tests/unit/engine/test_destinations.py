@@ -12,7 +12,6 @@ from gofer.engine.asker import Person
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import Known, Verdict, may_read, may_write, refusal
 from gofer.journal import entries as e
-from gofer.simulators.slack import Channel, SlackSimulator
 from gofer.sources.jira import places as jira
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.notion import places as notion
@@ -27,6 +26,7 @@ from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer.workflows.writes import Destinations
+from gofer_simulators.slack import Channel, SlackSimulator
 from simulated_slack import API, play
 from stand_ins import AnsweringHttp, SetClock
 from ticket_desk import Desk, desk

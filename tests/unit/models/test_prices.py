@@ -2,8 +2,8 @@ import pytest
 
 from gofer.models import scripted
 from gofer.models.prices import STAND_INS, Price, price_from_json, stand_in_prices
-from gofer.simulators import offline_model
 from gofer.values.messages import Usage
+from gofer_simulators import offline_model
 
 PRICE = Price(input=2.0, cached_input=0.5, output=8.0)
 

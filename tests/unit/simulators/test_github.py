@@ -20,9 +20,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import loopback
-from gofer.simulators.faults import Fault
-from gofer.simulators.github import GitHubRefusal, GitHubSimulator
 from gofer.values.errors import ConfigError
+from gofer_simulators.faults import Fault
+from gofer_simulators.github import GitHubRefusal, GitHubSimulator
 from simulated_github import API, SECRET, TOKEN, WORLD
 from stand_ins import SetClock
 

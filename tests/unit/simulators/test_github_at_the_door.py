@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.simulators.github import GitHubSimulator
 from gofer.sources.github.receiver import GitHubDoor
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
+from gofer_simulators.github import GitHubSimulator
 from simulated_github import SECRET, WORLD
 from stand_ins import SetClock
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gofer.simulators.jira.adf import problem
-from gofer.simulators.jira.people import NewIssue
+from gofer_simulators.jira.adf import problem
+from gofer_simulators.jira.people import NewIssue
 from simulated_jira import ADA, BEN, Room, document, paragraph, play
 
 URL = "http://gofer/jira/webhook"

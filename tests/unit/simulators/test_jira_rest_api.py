@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import loopback
-from gofer.simulators.faults import Fault
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.jira.site import Names
 from gofer.values.errors import ConfigError
+from gofer_simulators.faults import Fault
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.jira.site import Names
 from simulated_jira import ADA, OWN, WORLD, Room, document, paragraph, play
 
 

@@ -10,9 +10,9 @@ from clockwork import VirtualLoop
 from clockwork import play as in_virtual_time
 
 import loopback
-from gofer.simulators.faults import Fault
-from gofer.simulators.notion import NotionSimulator
 from gofer.values.errors import ConfigError
+from gofer_simulators.faults import Fault
+from gofer_simulators.notion import NotionSimulator
 from simulated_notion import (
     ADA,
     BOT,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gofer.simulators.notion import NotionRefusal, NotionSimulator, Pace
+from gofer_simulators.notion import NotionRefusal, NotionSimulator, Pace
 from simulated_notion import ADA, CACHE, HIDDEN, INTRO, RFCS, SAM, SOURCE, with_receiver
 
 URL = "http://gofer/notion/webhook"

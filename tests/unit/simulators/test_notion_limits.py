@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gofer.simulators.notion import NotionSimulator
 from gofer.sources.notion.api import NotionRefusal
 from gofer.tools.definition import Call
+from gofer_simulators.notion import NotionSimulator
 from simulated_notion import API, CACHE, SOURCE, play
 
 Json = dict[str, Any]

@@ -6,8 +6,8 @@ import json
 import httpx2
 import pytest
 
-from gofer.simulators.offline_model import offline_model
 from gofer.values.model_script import load_scripts
+from gofer_simulators.offline_model import offline_model
 
 SCRIPTS = """
 - name: look

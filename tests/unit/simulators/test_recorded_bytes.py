@@ -18,15 +18,15 @@ import simulated_github
 import simulated_jira
 import simulated_notion
 import simulated_slack
-from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.jira import Pace as JiraPace
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.notion import Pace as NotionPace
-from gofer.simulators.slack import Pace as SlackPace
-from gofer.simulators.slack import SlackSimulator
 from gofer.values.errors import ConfigError
+from gofer_simulators.faults import Fault, Faults
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.jira import Pace as JiraPace
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion import Pace as NotionPace
+from gofer_simulators.slack import Pace as SlackPace
+from gofer_simulators.slack import SlackSimulator
 from stand_ins import NOON, SetClock
 
 FILE = Path(__file__).with_name("recorded_bytes.json")

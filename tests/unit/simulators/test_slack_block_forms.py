@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.simulators.json_values import object_of, texts
+from gofer_simulators.json_values import object_of, texts
 from web_api import Slack, play
 
 Block = dict[str, object]

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.simulators.json_values import is_object, object_of, objects, text_of
-from gofer.simulators.slack import Pace, SlackRefusal, SlackSimulator
+from gofer_simulators.json_values import is_object, object_of, objects, text_of
+from gofer_simulators.slack import Pace, SlackRefusal, SlackSimulator
 
 NOW = 1_763_709_120.0
 TOKEN = {"Authorization": "Bearer xoxb-simulated"}

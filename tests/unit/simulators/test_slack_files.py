@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import httpx2
 
-from gofer.simulators.json_values import object_of, objects
+from gofer_simulators.json_values import object_of, objects
 from web_api import TOKEN, Slack, play
 
 

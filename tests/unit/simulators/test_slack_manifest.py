@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.simulators.slack.manifest import read_manifest
 from gofer.values.errors import ConfigError
+from gofer_simulators.slack.manifest import read_manifest
 
 COMPLETE: Mapping[str, object] = {
     "display_information": {

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import httpx2
 
 import loopback
-from gofer.simulators.slack import SlackSimulator
+from gofer_simulators.slack import SlackSimulator
 
 NOW = 1_763_709_120.0
 TOKEN = {"Authorization": "Bearer xoxb-simulated"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import loopback
-from gofer.simulators.slack import SlackRefusal, SlackSimulator
-from gofer.simulators.slack.world import load_workspace
 from gofer.values.errors import ConfigError
+from gofer_simulators.slack import SlackRefusal, SlackSimulator
+from gofer_simulators.slack.world import load_workspace
 from simulated_slack import NOW, ROOT, WORLD
 
 ADA, BOT, HERE, ELSEWHERE = "U0000001", "UBOT0000", "C0000001", "C0000002"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.simulators.json_values import object_of, text_of
+from gofer_simulators.json_values import object_of, text_of
 from web_api import TOKEN, WORLD, Slack, play, texts
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import loopback
 from gofer.app.embedded.server import serve
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Pace, SlackSimulator
 from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import Pace, SlackSimulator
 
 pytestmark = pytest.mark.anyio
 APP = {"Authorization": "Bearer xapp-simulated"}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gofer.simulators.json_values import is_object, object_of, objects, text_of
+from gofer_simulators.json_values import is_object, object_of, objects, text_of
 from web_api import ROOT, TOKEN, Slack, cursor, play, texts
 
 

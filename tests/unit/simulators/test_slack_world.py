@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 import loopback
-from gofer.simulators.json_values import is_object
-from gofer.simulators.slack import SlackSimulator
 from gofer.values.errors import ConfigError
 from gofer.values.model_script import choose, load_scripts
+from gofer_simulators.json_values import is_object
+from gofer_simulators.slack import SlackSimulator
 
 NOW = 1_763_709_120.0
 
@@ -84,7 +84,7 @@ def test_a_malformed_world_is_refused_at_its_place(slack: object, expected: str)
 
 
 def test_the_demo_world_and_the_demo_script_belong_together() -> None:
-    folder = files("gofer.simulators")
+    folder = files("gofer_simulators")
     demo: object = yaml.safe_load(folder.joinpath("worlds/demo.yaml").read_text("utf-8"))
     scripts = load_scripts(folder.joinpath("scripts/demo.yaml").read_text("utf-8"), "demo.yaml")
     assert is_object(demo)

@@ -3,29 +3,29 @@
 import ast
 from pathlib import Path
 
-import gofer.simulators
+import gofer_simulators
 
-FOLDER = Path(gofer.simulators.__file__).parent
+FOLDER = Path(gofer_simulators.__file__).parent
 VALUES = {"gofer.values.errors", "gofer.values.model_script"}
 
 
 def test_simulators_import_only_values_of_gofer() -> None:
     imported = {name for path in FOLDER.rglob("*.py") for name in _imports(path)}
     own = {name for name in imported if name.split(".")[0] in {"gofer", "handlers"}}
-    assert {name for name in own if not f"{name}.".startswith("gofer.simulators.")} == VALUES
+    assert {name for name in own if not f"{name}.".startswith("gofer_simulators.")} == VALUES
 
 
 def test_no_vendor_imports_another_one() -> None:
     vendors = {"github", "jira", "notion", "slack"}
     for vendor in vendors:
         imported = {name for path in (FOLDER / vendor).rglob("*.py") for name in _imports(path)}
-        below = {name.split(".")[2] for name in imported if name.startswith("gofer.simulators.")}
+        below = {name.split(".")[2] for name in imported if name.startswith("gofer_simulators.")}
         assert not below & (vendors - {vendor})
 
 
 def test_what_all_vendors_share_imports_none_of_them() -> None:
     for path in FOLDER.glob("*.py"):
-        assert not [name for name in _imports(path) if name.startswith("gofer.simulators.") and name.count(".") > 2]
+        assert not [name for name in _imports(path) if name.startswith("gofer_simulators.") and name.count(".") > 2]
 
 
 def _imports(path: Path) -> set[str]:

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.simulators.faults import Fault
-from gofer.simulators.github import GitHubSimulator
 from gofer.sources.github.add_comment import AddComment, add_comment, find_comment
 from gofer.sources.github.api import GitHubApi, GitHubRefusal
 from gofer.sources.github.create_issue import CreateIssue, create_issue, find_issue
@@ -20,6 +18,8 @@ from gofer.sources.receiver import Ignored, RawRequest
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from gofer_simulators.github import GitHubSimulator
 from simulated_github import API as URL
 from simulated_github import PLACE, SECRET, TOKEN, play
 from stand_ins import NOON

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.simulators.jira.adf import problem
 from gofer.sources.jira.adf import TEXT_LIMIT, document
 from gofer.sources.jira.adf_text import adf_text
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
+from gofer_simulators.jira.adf import problem
 
 NOWHERE = Provenance("w", "", "run1", None)
 FROM = Provenance("file-ticket", "https://g.example/p", "0123456789abcdef", "https://g.example/r")

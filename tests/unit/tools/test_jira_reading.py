@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from gofer.simulators.faults import Fault
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.get_issue import GetIssue, get_issue
 from gofer.sources.jira.search import Search, jql, search
@@ -13,6 +12,7 @@ from gofer.sources.jira.tools import jira_tools
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
 from simulated_jira import ADA, API, BEN, OWN, Room, call_of, play
 
 

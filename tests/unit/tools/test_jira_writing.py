@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from gofer.engine.effects import Done, Patience, Permit, carry_out
-from gofer.simulators.faults import Fault
-from gofer.simulators.jira.people import NewIssue
 from gofer.sources.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.sources.jira.api import PROPERTY, JiraApi
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
@@ -16,6 +14,8 @@ from gofer.sources.jira.link_url import LinkUrl, link_url
 from gofer.sources.jira.tools import jira_tools
 from gofer.sources.jira.transition_issue import TransitionIssue, transition_issue
 from gofer.values.errors import TemporaryError, ToolError
+from gofer_simulators.faults import Fault
+from gofer_simulators.jira.people import NewIssue
 from simulated_jira import ADA, API, BEN, EMAIL, OWN, Room, call_of, play
 
 WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", description="**Why?**\n\n- a\n- b")

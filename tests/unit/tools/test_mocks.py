@@ -14,7 +14,6 @@ import simulated_slack
 from engine_room import PROVENANCE
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
-from gofer.simulators.slack.workspace import Group
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.tools import jira_tools
@@ -26,6 +25,7 @@ from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from gofer_simulators.slack.workspace import Group
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gofer.simulators.notion import NotionSimulator
 from gofer.sources.notion.get_file import GetFile, get_file
 from gofer.sources.notion.get_page import GetPage, get_page
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
+from gofer_simulators.notion import NotionSimulator
 from simulated_notion import ADA, API, CACHE, WORLD, play
 from stand_ins import NOON
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from gofer.simulators.faults import Fault
-from gofer.simulators.notion import NotionSimulator
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.find import QueryDatabase, Search, query_database, search
 from gofer.sources.notion.get_page import GetPage, get_page
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from gofer_simulators.notion import NotionSimulator
 from simulated_notion import ADA, API, CACHE, HANDBOOK, HIDDEN, INTRO, LIMITS, RFCS, RISK, SOURCE, WORLD, play
 
 

@@ -12,8 +12,6 @@ import loopback
 from engine_room import PROVENANCE
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
-from gofer.simulators.faults import Fault
-from gofer.simulators.notion import NotionSimulator
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.tools import notion_tools
 from gofer.tools.definition import Call, Tool
@@ -21,6 +19,8 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
 from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from gofer_simulators.notion import NotionSimulator
 from simulated_notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
 TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}

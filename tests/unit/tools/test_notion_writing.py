@@ -6,16 +6,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.simulators.faults import Fault
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.notion.blocks import read_blocks
-from gofer.simulators.notion.rich_text import read
 from gofer.sources.notion.comments import AddComment, add_comment, find_comment
 from gofer.sources.notion.ids import find_id
 from gofer.sources.notion.markdown import blocks, comment_spans, rich_text
 from gofer.sources.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
+from gofer_simulators.faults import Fault
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.blocks import read_blocks
+from gofer_simulators.notion.rich_text import read
 from simulated_notion import ADA, API, CACHE, HANDBOOK, INTRO, LIMITS, RISK, SAM, play
 from stand_ins import SetClock
 

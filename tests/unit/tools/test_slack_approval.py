@@ -12,12 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.simulators.deliveries import form
-from gofer.simulators.slack import Message, SlackSimulator
-from gofer.simulators.slack.arguments import Arguments
-from gofer.simulators.slack.content import content_of
-from gofer.simulators.slack.interactivity import press_payload
-from gofer.simulators.slack.workspace import Group, SlackRefusal
 from gofer.sources.receiver import Click, Ignored, RawRequest
 from gofer.sources.slack.approval_tools import (
     CloseQuestion,
@@ -39,6 +33,12 @@ from gofer.sources.slack.receiver import sign
 from gofer.tools.definition import Call
 from gofer.values.errors import BadRequest, ToolError
 from gofer.values.secret import Secret
+from gofer_simulators.deliveries import form
+from gofer_simulators.slack import Message, SlackSimulator
+from gofer_simulators.slack.arguments import Arguments
+from gofer_simulators.slack.content import content_of
+from gofer_simulators.slack.interactivity import press_payload
+from gofer_simulators.slack.workspace import Group, SlackRefusal
 from simulated_slack import API, NOW, ROOT, play
 
 ADA = "U0000001"

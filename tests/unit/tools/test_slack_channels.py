@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from gofer.simulators.slack import Channel, SlackSimulator
-from gofer.simulators.slack.workspace import Group
 from gofer.sources.slack.api import SlackRefusal
 from gofer.sources.slack.get_group import GetGroup, get_group
 from gofer.sources.slack.get_permalink import GetPermalink, get_permalink
@@ -20,6 +18,8 @@ from gofer.sources.slack.write import DeleteMessage, PostMessage, delete_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
+from gofer_simulators.slack import Channel, SlackSimulator
+from gofer_simulators.slack.workspace import Group
 from simulated_slack import API, ROOT, play
 
 ADA, HERE = "U0000001", "C0000001"

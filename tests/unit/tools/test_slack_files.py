@@ -13,7 +13,6 @@ from starlette.routing import Route
 from engine_room import PROVENANCE
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import FILES, attached, line
 from gofer.sources.slack.get_file import GetFile, get_file
@@ -24,6 +23,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from gofer_simulators.slack import SlackSimulator
 from simulated_slack import API, ROOT, play
 from stand_ins import SetClock
 

@@ -8,13 +8,13 @@ from urllib.parse import parse_qs
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.simulators.slack import Message, SlackSimulator
 from gofer.sources.slack.own_messages import CLOCKS_APART
 from gofer.sources.slack.post_file import PostFile, find_file, post_file
 from gofer.sources.slack.write import PostMessage, find_message, post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
+from gofer_simulators.slack import Message, SlackSimulator
 from simulated_slack import API, NOW, ROOT, play
 from stand_ins import AnsweringHttp, SetClock
 

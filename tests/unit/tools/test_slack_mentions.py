@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE
-from gofer.simulators.slack.content import mentions
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.parts import JOINER, neutral
 from gofer.sources.slack.write import PostMessage, UpdateMessage, post_message, update_message
 from gofer.tools.definition import Call
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
+from gofer_simulators.slack.content import mentions
 from stand_ins import AnsweringHttp, SetClock
 
 ENTITIES = ("<!channel>", "<!here|here>", "<!everyone>", "<!subteam^S0LEADS0>", "<@U0CAPTN0>", "<@W0CAPTN0|ada>")

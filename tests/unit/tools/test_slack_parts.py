@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from examples import examples
-from gofer.simulators.slack.arguments import Arguments
-from gofer.simulators.slack.content import content_of
 from gofer.sources.slack.fallback_text import fallback
 from gofer.sources.slack.markdown import Cost, cost, normal
 from gofer.sources.slack.parts import BEGINNING, MESSAGES, ONE_MESSAGE, compose, neutral, one_message, split
+from gofer_simulators.slack.arguments import Arguments
+from gofer_simulators.slack.content import content_of
 
 parse = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
 SMALL = Cost(characters=600, blocks=8, rows=10, cells=400)

@@ -10,8 +10,6 @@ import loopback
 from engine_room import PROVENANCE
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
-from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
 from gofer.tools.definition import Call
@@ -19,6 +17,8 @@ from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
+from gofer_simulators.demo import demo_world
+from gofer_simulators.slack import SlackSimulator
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
 NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret(""))) if not tool.internal]

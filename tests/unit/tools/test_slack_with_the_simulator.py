@@ -6,7 +6,6 @@ import logging
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.simulators.slack import SlackSimulator
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.get_user import GetUser, get_user
 from gofer.sources.slack.post_file import PostFile, file_name, find_file, post_file
@@ -17,6 +16,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from gofer_simulators.slack import SlackSimulator
 from simulated_slack import API, ROOT, play
 from stand_ins import SetClock
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from gofer.simulators.jira.delivery import Flavour
-from gofer.simulators.jira.people import NewIssue
 from gofer.sources.jira.receiver import JiraReceiver
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
+from gofer_simulators.jira.delivery import Flavour
+from gofer_simulators.jira.people import NewIssue
 from simulated_jira import ADA, OWN, Room, play
 
 URL = "http://gofer/jira/webhook"

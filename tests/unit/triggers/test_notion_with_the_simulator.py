@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from gofer.simulators.notion import NotionSimulator, Pace
-from gofer.simulators.notion.ask import Ask
-from gofer.simulators.notion.pages import get_page as page_object
 from gofer.sources.notion.get_page import details
 from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.status_change import Seen, judge
@@ -16,6 +13,9 @@ from gofer.sources.receiver import Ignored, RawRequest, Registration
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
+from gofer_simulators.notion import NotionSimulator, Pace
+from gofer_simulators.notion.ask import Ask
+from gofer_simulators.notion.pages import get_page as page_object
 from simulated_notion import ADA, CACHE, INTRO, RFCS, SAM, SOURCE, SPACE, with_receiver
 from stand_ins import NOON
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
-from gofer.simulators.slack import Message
+from gofer_simulators.slack import Message
 
 PATIENCE = 120.0
 """Seconds the scene waits for a process at most."""

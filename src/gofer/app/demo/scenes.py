@@ -11,11 +11,11 @@ from textwrap import shorten
 
 from gofer.app.demo.tour import PATIENCE, Tour, TourFailed
 from gofer.journal.coordination import UNFINISHED, Head
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.slack import Message
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import Message
 
 _WIDTH = 96
 

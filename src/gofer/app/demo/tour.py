@@ -17,7 +17,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import trace
 from gofer.projections.outline import outline
-from gofer.simulators.slack import Channel, Message, SlackSimulator
+from gofer_simulators.slack import Channel, Message, SlackSimulator
 
 PATIENCE = 120.0
 """Seconds a scene waits for a run to end; a real model may take its time."""

@@ -11,13 +11,13 @@ from gofer.app.embedded.server import serve
 from gofer.app.otlp_settings import nothing_real
 from gofer.app.receivers import PATHS
 from gofer.app.settings import Settings
-from gofer.simulators.github import GitHubSimulator
-from gofer.simulators.jira import JiraSimulator
-from gofer.simulators.notion import NotionSimulator
-from gofer.simulators.slack import SlackSimulator
 from gofer.values.canonical_json import as_object
 from gofer.values.outside import SystemClock, random_id, random_key
 from gofer.values.secret import Secret
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import SlackSimulator
 
 Simulator = SlackSimulator | JiraSimulator | NotionSimulator | GitHubSimulator
 

@@ -34,8 +34,6 @@ from gofer.runtime.retention import Purger
 from gofer.runtime.scheduler import Clockwork
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker
-from gofer.simulators.demo import demo_scripts
-from gofer.simulators.offline_model import offline_model
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
@@ -48,6 +46,8 @@ from gofer.values.schedules.planned import Planned, planned
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
+from gofer_simulators.demo import demo_scripts
+from gofer_simulators.offline_model import offline_model
 
 GRACE = 5.0
 """Seconds that runs under way get to be handed over when the process stops."""

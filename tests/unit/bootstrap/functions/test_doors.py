@@ -19,11 +19,11 @@ from gofer.app.functions.webhook import webhook_receiver
 from gofer.app.receivers import PATHS
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
-from gofer.simulators.github.delivery import signature as github_signature
-from gofer.simulators.jira.delivery import signature as jira_signature
-from gofer.simulators.notion.delivery import signature as notion_signature
 from gofer.values.events import Event
 from gofer.workflows.published import Compiled, encode_compiled
+from gofer_simulators.github.delivery import signature as github_signature
+from gofer_simulators.jira.delivery import signature as jira_signature
+from gofer_simulators.notion.delivery import signature as notion_signature
 from http_in_threads import Requests, serving
 from lambda_stage import as_event
 from one_function import KEY, invoke, put

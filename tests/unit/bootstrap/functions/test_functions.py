@@ -29,7 +29,6 @@ from gofer.app.functions.worker import worker_function
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunFinished
 from gofer.journal.log import open_journal
-from gofer.simulators.slack.delivery import signature
 from gofer.values.errors import TemporaryError
 from gofer.values.schedules.planned import planned
 from gofer.workflows.published import (
@@ -41,6 +40,7 @@ from gofer.workflows.published import (
     encode_pointer,
     routes_key,
 )
+from gofer_simulators.slack.delivery import signature
 from lambda_stage import as_event
 from one_function import get, invoke
 from stand_ins import claimed

@@ -1,6 +1,0 @@
-"""The simulated GitHub: the REST API and signed webhooks over repositories in memory."""
-
-from gofer.simulators.github.repositories import GitHubRefusal, Issue, Repository
-from gofer.simulators.github.simulator import GitHubSimulator
-
-__all__ = ["GitHubRefusal", "GitHubSimulator", "Issue", "Repository"]

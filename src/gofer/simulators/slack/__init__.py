@@ -1,7 +1,0 @@
-"""The simulated Slack: the Web API, the Events API and a page for people, over one workspace in memory."""
-
-from gofer.simulators.slack.delivery import Pace
-from gofer.simulators.slack.simulator import SlackSimulator
-from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, User, Workspace
-
-__all__ = ["Channel", "Message", "Pace", "SlackRefusal", "SlackSimulator", "User", "Workspace"]

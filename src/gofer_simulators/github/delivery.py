@@ -1,0 +1,86 @@
+"""Signed deliveries of the simulated GitHub: one attempt for each event.
+
+GitHub does not retry. A receiver that missed a delivery asks for it again within three days.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx2
+
+from gofer_simulators.deliveries import Webhook, answer_within, form, identifier, signature
+from gofer_simulators.json_values import JsonObject, compact
+
+KEPT = 3 * 24 * 3600
+"""Seconds a delivery can be asked for again."""
+ANSWER_WITHIN = 10.0
+"""Seconds GitHub waits for an answer."""
+HOOK = 1001
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One request as it was sent, and what came of it."""
+
+    id: str
+    event: str
+    body: bytes
+    at: float
+    status: int | None = None
+    """Of the newest attempt; None while there was no answer."""
+
+
+class Deliveries(Webhook):
+    """The webhook of the repositories."""
+
+    def __init__(self, clock: Callable[[], float], http: httpx2.AsyncClient, secret: str) -> None:
+        super().__init__("GitHub", http)
+        self._clock = clock
+        self._secret = secret
+        self.form = False
+        """Whether the content type is set to a form."""
+        self.sent: list[Delivery] = []
+
+    def announce(self, event: str, payload: JsonObject) -> None:
+        """Begin to deliver; without a subscription nothing is sent."""
+        if self.url:
+            self.begin(self._attempt(self._new(event, payload)))
+
+    async def send(self, event: str, payload: JsonObject) -> int:
+        """Send one delivery; return the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._deliver(self._new(event, payload))
+
+    async def redeliver(self, delivery: str) -> int:
+        """Send a delivery again under its id; return the status. Raises ValueError for one that is not kept."""
+        for one in self.sent:
+            if one.id == delivery and self._clock() - one.at <= KEPT:
+                return await self._deliver(one)
+        raise ValueError(f"The simulated GitHub keeps no delivery {delivery!r}; deliveries are kept for three days.")
+
+    def _new(self, event: str, payload: JsonObject) -> Delivery:
+        body = form(payload) if self.form else compact(payload)
+        id_ = identifier(f"{len(self.sent)}".encode() + body)
+        delivery = Delivery(id_, event, body, self._clock())
+        self.sent.append(delivery)
+        return delivery
+
+    async def _attempt(self, delivery: Delivery) -> None:
+        # GitHub does not try again; the list of deliveries shows a failed one.
+        await answer_within(ANSWER_WITHIN, self._deliver(delivery))
+
+    async def _deliver(self, delivery: Delivery) -> int:
+        headers = {
+            "Accept": "*/*",
+            "Content-Type": "application/x-www-form-urlencoded" if self.form else "application/json",
+            "User-Agent": "GitHub-Hookshot/044aadd",
+            "X-GitHub-Delivery": delivery.id,
+            "X-GitHub-Event": delivery.event,
+            "X-GitHub-Hook-ID": str(HOOK),
+            "X-GitHub-Hook-Installation-Target-Type": "repository",
+            "X-Hub-Signature": signature(self._secret, delivery.body, "sha1"),
+            "X-Hub-Signature-256": signature(self._secret, delivery.body),
+        }
+        delivery.status = None
+        response = await self.post(delivery.body, headers)
+        delivery.status = response.status_code
+        return response.status_code

@@ -1,0 +1,222 @@
+"""The acts of people on the simulated GitHub.
+
+Each act changes the repositories and begins to deliver the events that GitHub sends for it.
+"""
+
+from collections.abc import Sequence
+
+from gofer_simulators.github.delivery import Deliveries
+from gofer_simulators.github.repositories import (
+    Comment,
+    Commit,
+    Files,
+    GitHubRefusal,
+    Hub,
+    Issue,
+    Pull,
+    Repository,
+    Review,
+    encoded,
+)
+from gofer_simulators.github.shapes import (
+    Shape,
+    comment_shape,
+    issue_shape,
+    label_shape,
+    pull_shape,
+    repository_shape,
+    review_shape,
+    team_shape,
+    user_shape,
+)
+
+NOTHING = "0" * 40
+"""The commit before the first one."""
+
+
+class People:
+    """The acts of people and programs, by login. Raises GitHubRefusal for what is not there."""
+
+    def __init__(self, hub: Hub, deliveries: Deliveries) -> None:
+        self._hub = hub
+        self._deliveries = deliveries
+
+    def open_pull(
+        self,
+        repository: str,
+        user: str,
+        title: str,
+        changes: Files,
+        *,
+        body: str = "",
+        head: str = "feature",
+        base: str = "",
+        draft: bool = False,
+        labels: Sequence[str] = (),
+    ) -> Issue:
+        """Push a branch and open a pull request from it."""
+        hub = self._hub
+        where = self._hub.repository(repository)
+        issue = hub.open_issue(where, hub.user(user).login, title, body)
+        issue.labels = list(labels)
+        pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
+        hub.make_pull(issue, pull, encoded(changes))
+        self._opened(issue, user)
+        return issue
+
+    def open_issue(self, repository: str, user: str, title: str, body: str = "", labels: Sequence[str] = ()) -> Issue:
+        """Open an issue."""
+        issue = self._hub.open_issue(self._hub.repository(repository), self._hub.user(user).login, title, body)
+        issue.labels = list(labels)
+        self._opened(issue, user)
+        return issue
+
+    def merge(self, issue: Issue, user: str) -> None:
+        """A pull request is merged: closed, and merged."""
+        pull = _pull(issue)
+        before = self._hub.repositories[issue.repository].commits(pull.base)[-1].sha
+        self._touch(issue)
+        commit = self._hub.merge(issue, pull, self._hub.user(user).login)
+        self._about_pull("closed", issue, user)
+        self._pushed(self._hub.repositories[issue.repository], pull.base, before, commit, user)
+
+    def close(self, issue: Issue, user: str) -> None:
+        """An issue or a pull request is closed; a pull request is not merged by that."""
+        self._touch(issue)
+        issue.closed_at = issue.updated_at
+        self._about_either("closed", issue, user)
+
+    def reopen(self, issue: Issue, user: str) -> None:
+        """It is opened again."""
+        self._touch(issue)
+        issue.closed_at = None
+        self._about_either("reopened", issue, user)
+
+    def label(self, issue: Issue, user: str, name: str) -> None:
+        """It gets a label."""
+        self._touch(issue)
+        issue.labels.append(name)
+        self._about_either("labeled", issue, user, label=label_shape(name))
+
+    def edit(self, issue: Issue, user: str, title: str) -> None:
+        """It gets another title."""
+        self._touch(issue)
+        old = issue.title
+        issue.title = title
+        self._about_either("edited", issue, user, changes={"title": {"from": old}})
+
+    def ready(self, issue: Issue, user: str) -> None:
+        """A pull request is no draft any more."""
+        self._touch(issue)
+        _pull(issue).draft = False
+        self._about_pull("ready_for_review", issue, user)
+
+    def comment(self, issue: Issue, user: str, body: str) -> Comment:
+        """Comment on an issue or pull request."""
+        comment = self._hub.comment(issue, self._hub.user(user).login, body)
+        self._about("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
+        return comment
+
+    def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
+        """Review a pull request; the reviewer is asked no more."""
+        pull = _pull(issue)
+        hub = self._hub
+        self._touch(issue)
+        review = Review(hub.new_id(), user=hub.user(user).login, state=state, body=body, submitted_at=issue.updated_at)
+        pull.reviews.append(review)
+        pull.reviewers = [login for login in pull.reviewers if login != review.user]
+        payload = self._payload("submitted", issue, user, {"review": review_shape(hub, issue, review, webhook=True)})
+        payload["pull_request"] = pull_shape(hub, issue, pull, full=False)
+        self._deliveries.announce("pull_request_review", payload)
+        return review
+
+    def request(self, issue: Issue, user: str, logins: Sequence[str], teams: Sequence[str]) -> None:
+        """Reviewers are asked for; one event for each who was not asked before."""
+        pull = _pull(issue)
+        self._touch(issue)
+        for login in [login for login in logins if login not in pull.reviewers]:
+            pull.reviewers.append(login)
+            self._about_pull("review_requested", issue, user, requested_reviewer=user_shape(self._hub.user(login)))
+        for slug in [slug for slug in teams if slug not in pull.teams]:
+            pull.teams.append(slug)
+            self._about_pull("review_requested", issue, user, requested_team=team_shape(slug))
+
+    def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
+        """Push one commit; an open pull request from that branch has an event too."""
+        hub = self._hub
+        where = self._hub.repository(repository)
+        branch = branch or where.default_branch
+        known = where.branches.get(branch)
+        before = known[-1].sha if known else NOTHING
+        commit = hub.commit(where, branch, hub.user(user).login, message, encoded(files), hub.clock())
+        self._pushed(where, branch, before, commit, user)
+        for issue in where.issues.values():
+            if issue.pull and issue.pull.head == branch and issue.state == "open":
+                self._touch(issue)
+                hub.change(issue, issue.pull, encoded(files))
+                self._about_pull("synchronize", issue, user, before=before, after=commit.sha)
+        return commit
+
+    def _pushed(self, where: Repository, branch: str, before: str, commit: Commit, user: str) -> None:
+        person = self._hub.user(user)
+        told: Shape = {
+            "id": commit.sha,
+            "message": commit.message,
+            "added": [],
+            "modified": [path for path, content in commit.files.items() if content is not None],
+            "removed": [path for path, content in commit.files.items() if content is None],
+            "author": {"name": person.name, "username": person.login},
+        }
+        payload: Shape = {
+            "ref": f"refs/heads/{branch}",
+            "before": before,
+            "after": commit.sha,
+            "created": before == NOTHING,
+            "deleted": False,
+            "forced": False,
+            "compare": f"https://github.com/{where.full_name}/compare/{before[:12]}...{commit.sha[:12]}",
+            "commits": [told],
+            "head_commit": told,
+            "repository": repository_shape(self._hub, where) | {"pushed_at": int(self._hub.clock())},
+            "pusher": {"name": person.login},
+            "sender": user_shape(person),
+        }
+        self._deliveries.announce("push", payload)
+
+    def _opened(self, issue: Issue, user: str) -> None:
+        self._about_either("opened", issue, user)
+        for name in issue.labels:
+            self._about_either("labeled", issue, user, label=label_shape(name))
+
+    def _about_either(self, action: str, issue: Issue, user: str, **more: object) -> None:
+        if issue.pull:
+            self._about_pull(action, issue, user, **more)
+        else:
+            self._about("issues", action, issue, user, **more)
+
+    def _about_pull(self, action: str, issue: Issue, user: str, **more: object) -> None:
+        payload = self._payload(action, issue, user, {"number": issue.number, **more})
+        payload["pull_request"] = pull_shape(self._hub, issue, _pull(issue))
+        self._deliveries.announce("pull_request", payload)
+
+    def _about(self, event: str, action: str, issue: Issue, user: str, **more: object) -> None:
+        payload = self._payload(action, issue, user, more)
+        payload["issue"] = issue_shape(self._hub, issue)
+        self._deliveries.announce(event, payload)
+
+    def _payload(self, action: str, issue: Issue, user: str, more: Shape) -> Shape:
+        return {
+            "action": action,
+            **more,
+            "repository": repository_shape(self._hub, self._hub.repositories[issue.repository]),
+            "sender": user_shape(self._hub.user(user)),
+        }
+
+    def _touch(self, issue: Issue) -> None:
+        issue.updated_at = max(issue.updated_at, self._hub.clock())
+
+
+def _pull(issue: Issue) -> Pull:
+    if issue.pull is None:
+        raise GitHubRefusal(404, "Not Found")
+    return issue.pull

@@ -1,0 +1,258 @@
+"""The objects of GitHub in JSON, as answers of the REST API and webhooks carry them.
+
+`full` shapes are those of single objects and webhooks; lists leave some fields out, as the vendor does.
+"""
+
+import base64
+import difflib
+import hashlib
+from collections.abc import Mapping
+
+from gofer_simulators.github.repositories import Comment, Commit, Hub, Issue, Pull, Repository, Review, User, iso
+
+WEB = "https://github.com"
+API = "https://api.github.com"
+BREAKING = "2026-03-10"
+"""The version of the REST API that dropped fields."""
+
+Shape = dict[str, object]
+
+
+def user_shape(user: User) -> Shape:
+    """An account, as it stands inside other objects."""
+    login = user.login.removesuffix("[bot]")
+    return {
+        "login": user.login,
+        "id": user.id,
+        "node_id": _node("U", user.id),
+        "url": f"{API}/users/{user.login}",
+        "html_url": f"{WEB}/apps/{login}" if user.bot else f"{WEB}/{login}",
+        "type": "Bot" if user.bot else "User",
+        "site_admin": False,
+    }
+
+
+def repository_shape(hub: Hub, repository: Repository) -> Shape:
+    """A repository, as it stands inside other objects."""
+    owner, _, name = repository.full_name.partition("/")
+    return {
+        "id": repository.id,
+        "node_id": _node("R", repository.id),
+        "name": name,
+        "full_name": repository.full_name,
+        "private": repository.private,
+        "visibility": "private" if repository.private else "public",
+        "owner": {"login": owner, "id": repository.id + 500_000, "type": "Organization"},
+        "html_url": f"{WEB}/{repository.full_name}",
+        "url": f"{API}/repos/{repository.full_name}",
+        "default_branch": repository.default_branch,
+    }
+
+
+def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
+    """An issue; a pull request as the issue it also is has the key `pull_request`."""
+    repository = hub.repositories[issue.repository]
+    shape = _common(hub, issue) | {
+        "html_url": html_url(issue),
+        "url": f"{API}/repos/{issue.repository}/issues/{issue.number}",
+        "repository_url": f"{API}/repos/{repository.full_name}",
+        "comments": len(issue.comments),
+        "assignee": next(iter(_assignees(hub, issue)), None),
+    }
+    if pull := issue.pull:
+        shape["pull_request"] = {
+            "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
+            "html_url": html_url(issue),
+            "merged_at": _when(pull.merged_at),
+        }
+        shape["draft"] = pull.draft
+    return _without(shape, {"assignee"}) if version == BREAKING else shape
+
+
+def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: bool = True) -> Shape:
+    """A pull request; in lists there is neither `merged` nor any count."""
+    repository = hub.repositories[issue.repository]
+    shape = _common(hub, issue) | {
+        "id": pull.id,
+        "node_id": _node("PR", pull.id),
+        "html_url": html_url(issue),
+        "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
+        "draft": pull.draft,
+        "merged_at": _when(pull.merged_at),
+        "merge_commit_sha": pull.merge_commit_sha or None,
+        "assignee": next(iter(_assignees(hub, issue)), None),
+        "requested_reviewers": [user_shape(hub.users[login]) for login in pull.reviewers],
+        "requested_teams": [team_shape(slug) for slug in pull.teams],
+        "head": _end(hub, repository, pull.head),
+        "base": _end(hub, repository, pull.base),
+    }
+    if full:
+        files = [file_shape(path, pull) for path in sorted(pull.changes)]
+        shape |= {
+            "merged": pull.merged_at is not None,
+            "merged_by": user_shape(hub.users[pull.merged_by]) if pull.merged_by else None,
+            "comments": len(issue.comments),
+            "changed_files": len(files),
+            "additions": sum(_count(file, "additions") for file in files),
+            "deletions": sum(_count(file, "deletions") for file in files),
+        }
+    return _without(shape, {"assignee", "merge_commit_sha"}) if version == BREAKING else shape
+
+
+def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
+    """A comment on an issue or pull request."""
+    return {
+        "id": comment.id,
+        "node_id": _node("IC", comment.id),
+        "html_url": f"{html_url(issue)}#issuecomment-{comment.id}",
+        "issue_url": f"{API}/repos/{issue.repository}/issues/{issue.number}",
+        "user": user_shape(hub.users[comment.user]),
+        "author_association": "MEMBER",
+        "created_at": iso(comment.created_at),
+        "updated_at": iso(comment.updated_at),
+        "body": comment.body,
+    }
+
+
+def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = False) -> Shape:
+    """A review; webhooks write its state in small letters."""
+    return {
+        "id": review.id,
+        "node_id": _node("PRR", review.id),
+        "user": user_shape(hub.users[review.user]),
+        "body": review.body or None,
+        "state": review.state.lower() if webhook else review.state,
+        "html_url": f"{html_url(issue)}#pullrequestreview-{review.id}",
+        "author_association": "MEMBER",
+        "submitted_at": iso(review.submitted_at),
+    }
+
+
+def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
+    """A commit, as lists of commits have it."""
+    user = hub.users[commit.author]
+    git = {"name": user.name, "email": f"{user.id}@users.noreply.github.com", "date": iso(commit.date)}
+    return {
+        "sha": commit.sha,
+        "html_url": f"{WEB}/{repository.full_name}/commit/{commit.sha}",
+        "commit": {"author": git, "committer": git, "message": commit.message, "comment_count": 0},
+        "author": user_shape(user),
+        "committer": user_shape(user),
+    }
+
+
+def file_shape(path: str, pull: Pull) -> Shape:
+    """A file that a pull request changes, with its counts."""
+    old = pull.before.get(path)
+    new = pull.changes[path]
+    before = (old or b"").decode(errors="replace")
+    after = (new or b"").decode(errors="replace")
+    patch = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3))[2:]
+    added = sum(line.startswith("+") for line in patch)
+    removed = sum(line.startswith("-") for line in patch)
+    return {
+        "sha": git_sha(new or b""),
+        "filename": path,
+        "status": _status(old, new),
+        "additions": added,
+        "deletions": removed,
+        "changes": added + removed,
+        "patch": "\n".join(patch),
+    }
+
+
+def _status(old: bytes | None, new: bytes | None) -> str:
+    if new is None:
+        return "removed"
+    return "added" if old is None else "modified"
+
+
+def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:
+    """A file; above 1 MB, and in listings, without its content."""
+    shape: Shape = {
+        "type": "file",
+        "name": path.rpartition("/")[2],
+        "path": path,
+        "sha": git_sha(content),
+        "size": len(content),
+        "html_url": f"{WEB}/{repository.full_name}/blob/{repository.default_branch}/{path}",
+    }
+    if listed:
+        return shape
+    if len(content) > 1_000_000:
+        return shape | {"encoding": "none", "content": ""}
+    return shape | {"encoding": "base64", "content": base64.encodebytes(content).decode()}
+
+
+def team_shape(slug: str) -> Shape:
+    """A team."""
+    return {"id": int(hashlib.sha256(slug.encode()).hexdigest()[:6], 16), "slug": slug, "name": slug}
+
+
+def html_url(issue: Issue) -> str:
+    """Where people open it."""
+    return f"{WEB}/{issue.repository}/{'pull' if issue.pull else 'issues'}/{issue.number}"
+
+
+def label_shape(name: str) -> Shape:
+    """A label."""
+    return {"id": int(hashlib.sha256(name.encode()).hexdigest()[:6], 16), "name": name, "color": "ededed"}
+
+
+def git_sha(content: bytes) -> str:
+    """The name git gives a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - as git does
+
+
+def _common(hub: Hub, issue: Issue) -> Shape:
+    return {
+        "id": issue.id,
+        "node_id": _node("I", issue.id),
+        "number": issue.number,
+        "state": issue.state,
+        "locked": False,
+        "title": issue.title,
+        "body": issue.body or None,
+        "user": user_shape(hub.users[issue.user]),
+        "labels": [label_shape(name) for name in issue.labels],
+        "assignees": _assignees(hub, issue),
+        "milestone": None,
+        "author_association": "MEMBER",
+        "created_at": iso(issue.created_at),
+        "updated_at": iso(issue.updated_at),
+        "closed_at": _when(issue.closed_at),
+    }
+
+
+def _assignees(hub: Hub, issue: Issue) -> list[Shape]:
+    return [user_shape(hub.users[login]) for login in issue.assignees]
+
+
+def _end(hub: Hub, repository: Repository, branch: str) -> Shape:
+    owner = repository.full_name.partition("/")[0]
+    commits = repository.branches.get(branch, [])
+    sha = commits[-1].sha if commits else ""
+    return {
+        "label": f"{owner}:{branch}",
+        "ref": branch,
+        "sha": sha,
+        "user": {"login": owner, "type": "Organization"},
+        "repo": repository_shape(hub, repository),
+    }
+
+
+def _without(shape: Shape, names: set[str]) -> Shape:
+    return {key: value for key, value in shape.items() if key not in names}
+
+
+def _count(shape: Mapping[str, object], key: str) -> int:
+    value = shape[key]
+    return value if isinstance(value, int) else 0
+
+
+def _when(at: float | None) -> str | None:
+    return None if at is None else iso(at)
+
+
+def _node(kind: str, number: int) -> str:
+    return f"{kind}_{base64.urlsafe_b64encode(str(number).encode()).decode().rstrip('=')}"

@@ -1,0 +1,63 @@
+"""The simulated GitHub that tests, evals and the demo hold: repositories, REST API, people and deliveries."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import httpx2
+
+from gofer_simulators.faults import Faults
+from gofer_simulators.github.delivery import HOOK, Deliveries, Delivery
+from gofer_simulators.github.people import People
+from gofer_simulators.github.repositories import Issue
+from gofer_simulators.github.rest_api import RestApi
+from gofer_simulators.github.world import load_hub
+from gofer_simulators.http_server import Vendor
+from gofer_simulators.json_values import JsonObject
+
+
+class GitHubSimulator(Vendor):
+    """Some repositories as a web app with state; use it inside a running event loop."""
+
+    def __init__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        token: str = "github_pat_simulated",  # noqa: S107 - opens nothing but this simulator
+        webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
+    ) -> None:
+        self._hub = load_hub(world, clock)
+        self._deliveries = Deliveries(clock, http, webhook_secret)
+        self.people = People(self._hub, self._deliveries)
+        """Act as a person."""
+        self.faults = Faults()
+        """What goes wrong with the next requests."""
+        super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
+
+    def subscribe(self, url: str, *, form: bool = False) -> None:
+        """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
+        self._deliveries.url = url
+        self._deliveries.form = form
+        hook = {"type": "Repository", "id": HOOK, "active": True, "events": ["*"]}
+        self._deliveries.announce("ping", {"zen": "Keep it logically awesome.", "hook_id": HOOK, "hook": hook})
+
+    async def deliver(self, event: str, payload: JsonObject) -> int:
+        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._deliveries.send(event, payload)
+
+    async def redeliver(self, delivery: str) -> int:
+        """A delivery once more under its id; returns the status. Raises ValueError after three days."""
+        return await self._deliveries.redeliver(delivery)
+
+    @property
+    def deliveries(self) -> Sequence[Delivery]:
+        """Everything sent so far, oldest first."""
+        return tuple(self._deliveries.sent)
+
+    def issue(self, repository: str, number: int) -> Issue:
+        """An issue or pull request. Raises GitHubRefusal."""
+        return self._hub.issue(repository, number)
+
+    def state(self) -> dict[str, object]:
+        """Files, issues and pull requests in plain JSON, without ids and times."""
+        return self._hub.state()

@@ -1,0 +1,203 @@
+"""The acts of people on the simulated Jira site, and the events about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import gofer_simulators.jira.shapes as shapes
+from gofer_simulators.jira.adf import document, plain
+from gofer_simulators.jira.delivery import Deliveries
+from gofer_simulators.jira.site import Attachment, Comment, Issue, JiraRefusal, RemoteLink, Site
+from gofer_simulators.json_values import JsonObject
+
+Item = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class NewIssue:
+    """What a new issue is made of, checked."""
+
+    project: str
+    type: str
+    summary: str
+    description: JsonObject | None = None
+    labels: tuple[str, ...] = ()
+    assignee: str = ""
+    priority: str = ""
+    """Empty: the one of an issue that names none."""
+    security: str = ""
+    properties: Mapping[str, object] | None = None
+
+
+class People:
+    """Every change to the site, as a person makes it."""
+
+    def __init__(self, site: Site, deliveries: Deliveries) -> None:
+        self._site = site
+        self._deliveries = deliveries
+
+    def create(self, account: str, new: NewIssue) -> Issue:
+        """Create an issue. Raises ValueError for a person or a thing that the site does not have."""
+        self._known(account)
+        project = self._site.projects[new.project]
+        now = self._site.clock()
+        issue = Issue(
+            id=self._site.new_id(),
+            key=self._site.new_key(project.key),
+            project=project.key,
+            type=new.type,
+            status=project.statuses[0],
+            summary=new.summary,
+            creator=account,
+            reporter=account,
+            created=now,
+            updated=now,
+            description=new.description,
+            labels=new.labels,
+            assignee=new.assignee,
+            priority=new.priority or self._site.names.priority,
+            security=new.security,
+            properties=dict(new.properties or {}),
+        )
+        self._site.put(issue)
+        self._tell("jira:issue_created", "issue_created", account, issue, [])
+        return issue
+
+    def edit(self, account: str, issue: Issue, **changes: object) -> Issue:
+        """Fields get other values, named as those of Issue; nothing is told when nothing changed."""
+        self._known(account)
+        after = replace(issue, **changes)
+        items = self._items(issue, after)
+        if not items:
+            return self._site.put(after)
+        after = self._site.put(replace(after, updated=self._site.clock()))
+        name = "issue_generic" if "status" in changes else "issue_updated"
+        self._tell("jira:issue_updated", name, account, after, items)
+        return after
+
+    def move(self, account: str, issue: Issue, status: str) -> Issue:
+        """The issue goes to another status. Raises JiraRefusal where the workflow does not let it."""
+        if status not in self._site.projects[issue.project].next_statuses(issue.status):
+            raise JiraRefusal(400, "It seems that you have tried to perform an illegal workflow operation.")
+        return self.edit(account, issue, status=status)
+
+    def comment(
+        self,
+        account: str,
+        issue: Issue,
+        body: str | JsonObject,
+        visibility: str = "",
+        properties: Mapping[str, object] | None = None,
+    ) -> Comment:
+        """Write under an issue: plain text, or a document."""
+        self._known(account)
+        written = document(body) if isinstance(body, str) else body
+        now = self._site.clock()
+        one = Comment(self._site.new_id(), account, written, now, visibility, dict(properties or {}))
+        after = self._site.put(replace(issue, comments=(*issue.comments, one), updated=now))
+        shown = shapes.comment_in_a_webhook(self._site, after, one, self._deliveries.flavour)
+        payload: dict[str, object] = {"webhookEvent": "comment_created", "comment": shown}
+        # Data Center leaves the issue out; the address of the comment names it.
+        if self._deliveries.flavour == "cloud":
+            payload["issue"] = shapes.issue_in_a_webhook(self._site, after, "cloud", shortened=True)
+        self._deliveries.announce(payload)
+        self._tell("jira:issue_updated", "issue_commented", account, after, [])
+        return one
+
+    def attach(
+        self,
+        account: str,
+        issue: Issue,
+        filename: str,
+        content: bytes = b"x",
+        mime_type: str = "application/octet-stream",
+    ) -> Attachment:
+        """Add a file, about which Jira sends two events."""
+        self._known(account)
+        now = self._site.clock()
+        one = Attachment(
+            id=self._site.new_id(),
+            filename=filename,
+            author=account,
+            size=len(content),
+            created=now,
+            content=content,
+            mime_type=mime_type,
+        )
+        after = self._site.put(replace(issue, attachments=(*issue.attachments, one), updated=now))
+        shown = shapes.attachment(self._site, one, self._deliveries.flavour)
+        self._deliveries.announce({"webhookEvent": "attachment_created", "attachment": shown})
+        item = _item("Attachment", ("", ""), (one.id, filename))
+        self._tell("jira:issue_updated", "issue_updated", account, after, [item])
+        return one
+
+    def detach(self, issue: Issue, attachment: str) -> None:
+        """Delete a file."""
+        left = tuple(one for one in issue.attachments if one.id != attachment)
+        self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
+
+    def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
+        """A link to something outside, and whether it is new: the same global id is the same link."""
+        same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
+        number = same.id if same else int(self._site.new_id())
+        link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
+        others = tuple(one for one in issue.remote_links if one is not same)
+        self._site.put(replace(issue, remote_links=(*others, link)))
+        return link, same is None
+
+    def set_property(self, issue: Issue, name: str, value: object) -> bool:
+        """A property of an issue; whether it is new."""
+        self._site.put(replace(issue, properties={**issue.properties, name: value}))
+        return name not in issue.properties
+
+    def _items(self, before: Issue, after: Issue) -> list[Item]:
+        found: list[Item] = []
+        for name in ("summary", "description", "priority", "status", "labels", "assignee"):
+            old = self._side(before, name)
+            new = self._side(after, name)
+            if old != new:
+                found.append(_item(name, old, new))
+        return found
+
+    def _side(self, issue: Issue, name: str) -> tuple[str, str]:
+        """The id and the text of a field."""
+        match name:
+            case "description":
+                return "", plain(issue.description) if issue.description else ""
+            case "status":
+                shown = shapes.status(self._site, self._site.projects[issue.project], issue.status)
+                return str(shown["id"]), issue.status
+            case "labels":
+                return "", " ".join(issue.labels)
+            case "assignee":
+                known = self._site.users.get(issue.assignee)
+                return issue.assignee, known.name if known else ""
+            case _:
+                return "", str(getattr(issue, name))
+
+    def _tell(self, event: str, name: str, account: str, issue: Issue, items: Sequence[Item]) -> None:
+        flavour = self._deliveries.flavour
+        payload: dict[str, object] = {
+            "webhookEvent": event,
+            "issue_event_type_name": name,
+            "user": shapes.user(self._site, account, flavour),
+            "issue": shapes.issue_in_a_webhook(self._site, issue, flavour),
+        }
+        if items:
+            payload["changelog"] = {"id": self._site.new_id(), "items": list(items)}
+        self._deliveries.announce(payload)
+
+    def _known(self, account: str) -> None:
+        if account not in self._site.users:
+            raise ValueError(f"The simulated Jira has no user {account!r}.")
+
+
+def _item(field: str, before: tuple[str, str], after: tuple[str, str]) -> Item:
+    return {
+        "field": field,
+        "fieldtype": "jira",
+        "fieldId": field.lower(),
+        "from": before[0] or None,
+        "fromString": before[1] or None,
+        "to": after[0] or None,
+        "toString": after[1] or None,
+    }

@@ -1,0 +1,126 @@
+"""The REST API of the simulated Jira over HTTP: credentials, form of the body, forms of errors, and files.
+
+The module `resources` holds what each path below `/rest/api/3` does.
+"""
+
+import base64
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from gofer_simulators.faults import Fault, Faults
+from gofer_simulators.http_server import METHODS, find, origin, respond
+from gofer_simulators.jira.asked import INVALID, ApiRequest
+from gofer_simulators.jira.people import People
+from gofer_simulators.jira.resources import RESOURCES
+from gofer_simulators.jira.searching import Answer
+from gofer_simulators.jira.site import JiraRefusal, Site
+from gofer_simulators.json_values import parsed
+
+_PREFIX = "/rest/api/3"
+_CONTENT = re.compile(_PREFIX + r"/attachment/content/([^/]+)")
+_REASONS = {
+    403: "You do not have permission to perform this operation.",
+    429: "Rate limit exceeded.",
+}
+
+
+class RestApi:
+    """The REST API over HTTP."""
+
+    def __init__(self, site: Site, people: People, email: str, token: str, faults: Faults) -> None:
+        self._site = site
+        self._people = people
+        self._basic = base64.b64encode(f"{email}:{token}".encode()).decode()
+        self._faults = faults
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [
+            Route("/file/{attachment}/binary", self._media, methods=["GET"]),
+            Route("/{path:path}", self._call, methods=METHODS),
+        ]
+
+    async def _call(self, request: Request) -> Response:
+        return await respond(self._faults, request, lambda: self._answered(request), _failed)
+
+    async def _answered(self, request: Request) -> Response:
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "basic" or given.strip() != self._basic:
+            return _unknown_caller()
+        try:
+            if request.method == "GET" and (asked_for := _CONTENT.fullmatch(request.url.path)):
+                return self._content(request, asked_for[1])
+            run, path = _resource(request)
+            asked = ApiRequest(self._site, self._people, path, dict(request.query_params), await _body(request))
+            return _said(run(asked))
+        except JiraRefusal as refusal:
+            return _refused(refusal)
+
+    def _content(self, request: Request, attachment: str) -> Response:
+        """Redirect to the bytes of a file, at an address of the media host that needs no account."""
+        one = self._site.attachment(attachment)
+        if request.query_params.get("redirect") == "false":
+            return Response(one.content, media_type=one.mime_type)
+        address = f"{origin(request)}/file/{one.id}/binary"
+        return RedirectResponse(f"{address}?token={one.signature}&name={quote(one.filename)}", 303)
+
+    async def _media(self, request: Request) -> Response:
+        """The media host, which takes the signature in the address and nothing else."""
+        try:
+            one = self._site.attachment(request.path_params["attachment"])
+        except JiraRefusal:
+            return JSONResponse({"error": {"code": "NotFoundError"}}, 404)
+        if "authorization" in request.headers or request.query_params.get("token") != one.signature:
+            return JSONResponse({"error": {"code": "JwtAuthoriserError", "title": "Unauthorized"}}, 401)
+        return Response(one.content, media_type=one.mime_type)
+
+
+def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping[str, str]]:
+    path = request.url.path.removeprefix(_PREFIX)
+    if path == request.url.path or not any(one.path.fullmatch(path) for one in RESOURCES):
+        raise JiraRefusal(404, "No such resource.")
+    found = find(RESOURCES, request.method, path)
+    if found is None:
+        raise JiraRefusal(405, "Method Not Allowed")
+    return found
+
+
+async def _body(request: Request) -> object:
+    """The JSON value of a request that writes. Raises JiraRefusal."""
+    if request.method == "GET":
+        return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise JiraRefusal(415, "Unsupported Media Type")
+    try:
+        return parsed(await request.body())
+    except ValueError as error:
+        raise JiraRefusal(400, INVALID) from error
+
+
+def _said(answer: Answer) -> Response:
+    status, content = answer
+    return Response(status_code=status) if content is None else JSONResponse(content, status)
+
+
+def _failed(fault: Fault) -> Response:
+    if fault.kind == "expired_token":
+        return _unknown_caller()
+    if fault.status >= 500:
+        return HTMLResponse("<html><body>Jira is taking a break.</body></html>", fault.status, fault.headers)
+    return _refused(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
+
+
+def _unknown_caller() -> Response:
+    """What a wrong or expired token gets: no JSON, and the reason in a header."""
+    headers = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "WWW-Authenticate": 'OAuth realm="https%3A%2F%2Fjira"'}
+    return PlainTextResponse("Client must be authenticated to access this resource.", 401, headers)
+
+
+def _refused(refusal: JiraRefusal, headers: Mapping[str, str] | None = None) -> Response:
+    body = {"errorMessages": list(refusal.messages), "errors": refusal.errors}
+    return JSONResponse(body, refusal.status, headers)

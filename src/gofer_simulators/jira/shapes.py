@@ -1,0 +1,193 @@
+"""The objects of Jira in JSON: version 3 for the API, version 2 for webhooks."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from gofer_simulators.jira.adf import document, plain
+from gofer_simulators.jira.delivery import Flavour
+from gofer_simulators.jira.site import Attachment, Comment, Issue, IssueType, Project, RemoteLink, Site, User
+from gofer_simulators.json_values import object_of
+
+Json = dict[str, object]
+
+
+def moment(seconds: float) -> str:
+    """A time as Jira writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000")
+
+
+def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None:
+    """Return a person, None for an unknown one. E-mail addresses are hidden, as most profiles have it."""
+    known = site.users.get(account_id)
+    return person(site, known, flavour) if known else None
+
+
+def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
+    """A person: Data Center knows no accountId, and says nothing of apps."""
+    shown: Json = {"displayName": known.name, "active": known.active, "timeZone": "Etc/UTC"}
+    if flavour == "server":
+        address = f"{site.url}/rest/api/2/user?username={known.handle}"
+        return shown | {"self": address, "key": server_key(known), "name": known.handle}
+    address = f"{site.url}/rest/api/3/user?accountId={known.account_id}"
+    kind = "app" if known.app else "atlassian"
+    return shown | {"self": address, "accountId": known.account_id, "accountType": kind}
+
+
+def server_key(known: User) -> str:
+    """The key of a user on Data Center."""
+    return f"JIRAUSER{known.handle}"
+
+
+def project(site: Site, known: Project) -> Json:
+    """A project, shortened."""
+    address = f"{site.url}/rest/api/3/project/{known.id}"
+    return {"self": address, "id": known.id, "key": known.key, "name": known.name, "projectTypeKey": "software"}
+
+
+def issue_type(site: Site, known: IssueType) -> Json:
+    """A type of issue."""
+    address = f"{site.url}/rest/api/3/issuetype/{known.id}"
+    return {"self": address, "id": known.id, "name": known.name, "subtask": False, "hierarchyLevel": 0}
+
+
+def status(site: Site, known: Project, name: str) -> Json:
+    """A status; its id is its place in the workflow."""
+    index = known.statuses.index(name)
+    category = "indeterminate"
+    if index == 0:
+        category = "new"
+    elif index == len(known.statuses) - 1:
+        category = "done"
+    return {"id": str(3 + index), "name": name, "statusCategory": {"key": category}}
+
+
+def priority(site: Site, name: str) -> Json:
+    """Return a priority; its id is its place on the site."""
+    id_ = str(site.names.priorities.index(name) + 1)
+    return {"self": f"{site.url}/rest/api/3/priority/{id_}", "id": id_, "name": name}
+
+
+def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False) -> Json:
+    """A comment in version 3."""
+    shown: Json = {
+        "self": f"{site.url}/rest/api/3/issue/{issue.id}/comment/{one.id}",
+        "id": one.id,
+        "author": user(site, one.author),
+        "updateAuthor": user(site, one.author),
+        "body": one.body,
+        "created": moment(one.created),
+        "updated": moment(one.created),
+        "jsdPublic": object_of(one.properties, "sd.public.comment").get("internal") is not True,
+    }
+    if one.visibility:
+        shown["visibility"] = {"type": "role", "value": one.visibility, "identifier": one.visibility}
+    if properties:
+        shown["properties"] = [{"key": key, "value": value} for key, value in one.properties.items()]
+    return shown
+
+
+def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavour) -> Json:
+    """A comment in version 2: its body is wiki markup."""
+    shown = comment(site, issue, one)
+    address = f"{site.url}/rest/api/2/issue/{issue.id}/comment/{one.id}"
+    people: Json = {key: user(site, one.author, flavour) for key in ("author", "updateAuthor")}
+    return shown | people | {"self": address, "body": plain(one.body)}
+
+
+def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
+    """A file, without its bytes."""
+    return {
+        "self": f"{site.url}/rest/api/3/attachment/{one.id}",
+        "id": one.id,
+        "filename": one.filename,
+        "author": user(site, one.author, flavour),
+        "created": moment(one.created),
+        "size": one.size,
+        "mimeType": one.mime_type,
+        "content": f"{site.url}/rest/api/3/attachment/content/{one.id}",
+    }
+
+
+def remote_link(site: Site, issue: Issue, one: RemoteLink) -> Json:
+    """A link to something outside."""
+    address = f"{site.url}/rest/api/3/issue/{issue.id}/remotelink/{one.id}"
+    return {"id": one.id, "self": address, "globalId": one.global_id, "object": {"url": one.url, "title": one.title}}
+
+
+def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
+    """Every field of an issue in version 3."""
+    own = site.projects[issue.project]
+    kind = next(one for one in own.types if one.name == issue.type)
+    return {
+        "summary": issue.summary,
+        "description": issue.description,
+        "issuetype": issue_type(site, kind),
+        "project": project(site, own),
+        "status": status(site, own, issue.status),
+        "priority": priority(site, issue.priority),
+        "labels": list(issue.labels),
+        "assignee": user(site, issue.assignee, flavour),
+        "reporter": user(site, issue.reporter, flavour),
+        "creator": user(site, issue.creator, flavour),
+        "created": moment(issue.created),
+        "updated": moment(issue.updated),
+        "security": {"id": "10021", "name": issue.security} if issue.security else None,
+        "attachment": [attachment(site, one, flavour) for one in issue.attachments],
+        "issuelinks": [{"type": {"name": name}, "outwardIssue": {"key": key}} for name, key in issue.links],
+    }
+
+
+def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequence[str] = ()) -> Json:
+    """An issue with the fields asked for and the properties named."""
+    known = fields(site, issue)
+    known["comment"] = _first_comments(site, issue)
+    everything = "*all" in wanted or "*navigable" in wanted
+    without = {name[1:] for name in wanted if name.startswith("-")}
+    chosen = {name: value for name, value in known.items() if (everything or name in wanted) and name not in without}
+    shown: Json = {"id": issue.id, "key": issue.key, "self": f"{site.url}/rest/api/3/issue/{issue.id}"}
+    if chosen:
+        shown["fields"] = chosen
+    if properties:
+        shown["properties"] = {name: issue.properties[name] for name in properties if name in issue.properties}
+    return shown
+
+
+def issue_in_a_webhook(site: Site, issue: Issue, flavour: Flavour, *, shortened: bool = False) -> Json:
+    """An issue in version 2; events about comments carry only a few of its fields."""
+    known = fields(site, issue, flavour) | {"description": plain(issue.description) if issue.description else None}
+    if shortened:
+        known = {name: known[name] for name in ("summary", "issuetype", "project", "assignee", "priority", "status")}
+    return {"id": issue.id, "key": issue.key, "self": f"{site.url}/rest/api/2/{issue.id}", "fields": known}
+
+
+def _first_comments(site: Site, issue: Issue) -> Json:
+    """What the field `comment` holds: the first page."""
+    shown = [comment(site, issue, one) for one in issue.comments]
+    return {"comments": shown, "maxResults": len(shown), "total": len(shown), "startAt": 0}
+
+
+def state(site: Site) -> Json:
+    """The issues in plain data, without ids and times."""
+    return {issue.key: _issue_state(issue) for issue in sorted(site.all_issues(), key=_place)}
+
+
+def _place(issue: Issue) -> tuple[str, int]:
+    return issue.project, int(issue.key.rpartition("-")[2])
+
+
+def _issue_state(issue: Issue) -> Json:
+    shown: Json = {
+        "summary": issue.summary,
+        "type": issue.type,
+        "status": issue.status,
+        "reporter": issue.reporter,
+        "assignee": issue.assignee,
+        "labels": list(issue.labels),
+        "description": plain(issue.description or document("")),
+        "security": issue.security,
+        "comments": [{"author": one.author, "body": plain(one.body)} for one in issue.comments],
+        "attachments": [one.filename for one in issue.attachments],
+        "remote_links": [{"url": one.url, "title": one.title} for one in issue.remote_links],
+        "links": [{"type": name, "issue": key} for name, key in issue.links],
+    }
+    return {key: value for key, value in shown.items() if value}

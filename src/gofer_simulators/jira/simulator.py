@@ -1,0 +1,55 @@
+"""The simulated Jira that tests, evals and the demo hold: site, REST API, people and deliveries."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import httpx2
+
+import gofer_simulators.jira.shapes as shapes
+from gofer_simulators.faults import Faults
+from gofer_simulators.http_server import Vendor
+from gofer_simulators.jira.delivery import Deliveries, Flavour, Pace, Sent
+from gofer_simulators.jira.people import People
+from gofer_simulators.jira.rest_api import RestApi
+from gofer_simulators.jira.world import load_site
+from gofer_simulators.json_values import JsonObject
+
+
+class JiraSimulator(Vendor):
+    """One Jira site as a web app with state; use it inside a running event loop."""
+
+    def __init__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        email: str = "gofer@example.com",
+        token: str = "simulated-api-token",  # noqa: S107 - opens nothing but this simulator
+        webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
+        pace: Pace | None = None,
+    ) -> None:
+        self.site, own_secret = load_site(world, clock)
+        self._deliveries = Deliveries(http, own_secret or webhook_secret, pace or Pace(), clock)
+        self.people = People(self.site, self._deliveries)
+        """Act as a person."""
+        self.faults = Faults()
+        """What goes wrong with the next requests."""
+        super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
+
+    def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
+        """Deliver events to this URL from now on, with the bodies and headers of Cloud or of Data Center."""
+        self._deliveries.url = url
+        self._deliveries.flavour = flavour
+
+    async def deliver(self, payload: JsonObject, *, retry: int = 0) -> int:
+        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._deliveries.send(payload, retry)
+
+    @property
+    def sent(self) -> Sequence[Sent]:
+        """Every attempt so far, oldest first."""
+        return tuple(self._deliveries.sent)
+
+    def state(self) -> dict[str, object]:
+        """The issues by key in plain JSON, without ids and times: for comparing the world afterwards."""
+        return shapes.state(self.site)

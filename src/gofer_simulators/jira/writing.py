@@ -1,0 +1,169 @@
+"""The resources of Jira's REST API that write to an issue, and their refusals.
+
+Fields are checked one by one, so that a refusal names each that is wrong.
+"""
+
+from collections.abc import Mapping
+
+import gofer_simulators.jira.shapes as shapes
+from gofer_simulators.jira.adf import plain, problem
+from gofer_simulators.jira.asked import INVALID, ApiRequest
+from gofer_simulators.jira.people import NewIssue
+from gofer_simulators.jira.searching import Answer
+from gofer_simulators.jira.site import IssueType, JiraRefusal, Project
+from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
+
+NOT_A_DOCUMENT = "Operation value must be an Atlassian Document (see the Atlassian Document Format)"
+TOO_LONG = "The entered text is too long. It exceeds the allowed limit of 32,767 characters."
+LONGEST_TEXT = 32_767
+LONGEST_SUMMARY = 255
+LONGEST_LABEL = 255
+LONGEST_PROPERTY = 32_768
+_OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
+_EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
+
+
+def create_issue(asked: ApiRequest) -> Answer:
+    """POST /issue."""
+    body = asked.fields("fields", "update", "properties", "historyMetadata", "transition")
+    fields = object_of(body, "fields")
+    project, kind = _placed(asked, fields)
+    errors = _wrong_fields(asked, fields, _EDITABLE | {"project", "issuetype", *kind.required})
+    if not text_of(fields, "summary").strip():
+        errors.setdefault("summary", "You must specify a summary of the issue.")
+    errors |= {name: f"{name.capitalize()} is required." for name in kind.required if not fields.get(name)}
+    if errors:
+        raise JiraRefusal(400, errors=errors)
+    new = NewIssue(
+        project=project.key,
+        type=kind.name,
+        summary=text_of(fields, "summary").strip(),
+        description=object_of(fields, "description") or None,
+        labels=tuple(texts(fields.get("labels"))),
+        assignee=text_of(object_of(fields, "assignee"), "accountId"),
+        priority=_priority(asked, fields),
+        properties=_properties(body),
+    )
+    issue = asked.people.create(asked.site.account, new)
+    return 201, {"id": issue.id, "key": issue.key, "self": f"{asked.site.url}/rest/api/3/issue/{issue.id}"}
+
+
+def edit_issue(asked: ApiRequest) -> Answer:
+    """PUT /issue/{issue}: other values for fields, labels added and removed."""
+    issue = asked.site.issue(asked.path["issue"])
+    body = asked.fields("fields", "update", "properties", "historyMetadata")
+    fields = object_of(body, "fields")
+    update = object_of(body, "update")
+    errors = _wrong_fields(asked, fields, _EDITABLE)
+    errors |= {name: _OFF_SCREEN.format(name) for name in update if name != "labels"}
+    if "summary" in fields and not text_of(fields, "summary").strip():
+        errors["summary"] = "You must specify a summary of the issue."
+    if errors:
+        raise JiraRefusal(400, errors=errors)
+    labels = list(texts(fields["labels"]) if "labels" in fields else issue.labels)
+    for change in objects(update.get("labels")):
+        labels = [label for label in labels if label != change.get("remove")]
+        labels += [added for added in texts([change.get("add")]) if added not in labels]
+    changes: dict[str, object] = {"labels": tuple(labels)}
+    if "summary" in fields:
+        changes["summary"] = text_of(fields, "summary").strip()
+    if "description" in fields:
+        changes["description"] = object_of(fields, "description") or None
+    if "assignee" in fields:
+        changes["assignee"] = text_of(object_of(fields, "assignee"), "accountId")
+    if "priority" in fields:
+        changes["priority"] = _priority(asked, fields) or asked.site.names.priority
+    after = asked.people.edit(asked.site.account, issue, **changes)
+    if asked.query.get("returnIssue") == "true":
+        return 200, shapes.issue_json(asked.site, after, ["*all"])
+    return 204, None
+
+
+def add_comment(asked: ApiRequest) -> Answer:
+    """POST /issue/{issue}/comment."""
+    issue = asked.site.issue(asked.path["issue"])
+    body = asked.fields("body", "visibility", "properties", "parentId")
+    if not is_object(body.get("body")):
+        raise JiraRefusal(400, errors={"comment": "Comment body is not valid!"})
+    if wrong := _wrong_document(body["body"]):
+        raise JiraRefusal(400, wrong)
+    written = object_of(body, "body")
+    if not plain(written).strip():
+        raise JiraRefusal(400, errors={"comment": "Comment body can not be empty!"})
+    visible_to = object_of(body, "visibility")
+    visibility = text_of(visible_to, "value")
+    if visible_to.get("type") == "role" and visibility not in asked.site.names.roles:
+        sentence = f"You are currently not a member of the project role: {visibility}."
+        raise JiraRefusal(400, errors={"commentLevel": sentence})
+    comment = asked.people.comment(asked.site.account, issue, written, visibility, _properties(body))
+    return 201, shapes.comment(asked.site, asked.site.issue(issue.id), comment)
+
+
+def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
+    """Where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
+    wanted = object_of(fields, "project")
+    project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
+    if project is None:
+        raise JiraRefusal(400, errors={"project": "Specify a valid project ID or key"})
+    chosen = object_of(fields, "issuetype")
+    sought = (text_of(chosen, "id"), text_of(chosen, "name"))
+    kind = next((one for one in project.types if one.id == sought[0] or one.name == sought[1]), None)
+    if kind is None:
+        raise JiraRefusal(400, errors={"issuetype": "Specify a valid issue type"})
+    return project, kind
+
+
+def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
+    """What is wrong, by field."""
+    errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
+    summary = fields.get("summary")
+    assignee = fields.get("assignee")
+    if summary is not None and (not isinstance(summary, str) or "\n" in summary):
+        errors["summary"] = "The summary is invalid because it contains newline characters."
+    elif isinstance(summary, str) and len(summary) > LONGEST_SUMMARY:
+        errors["summary"] = "Summary can't exceed 255 characters."
+    if fields.get("description") is not None and (wrong := _wrong_document(fields["description"])):
+        errors["description"] = wrong
+    if "labels" in fields and (wrong := _wrong_labels(fields["labels"])):
+        errors["labels"] = wrong
+    if assignee is not None and text_of(object_of(fields, "assignee"), "accountId") not in asked.site.users:
+        errors["assignee"] = "Specify a valid value for assignee"
+    if fields.get("priority") is not None and not _priority(asked, fields):
+        errors["priority"] = "The priority selected is invalid."
+    return errors
+
+
+def _priority(asked: ApiRequest, fields: JsonObject) -> str:
+    """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
+    chosen = object_of(fields, "priority")
+    known = asked.site.names.priorities
+    by_id = {str(number): name for number, name in enumerate(known, 1)}
+    wanted = by_id.get(text_of(chosen, "id"), text_of(chosen, "name"))
+    return next((name for name in known if name == wanted), "")
+
+
+def _wrong_document(value: object) -> str:
+    if not is_object(value) or value.get("type") != "doc":
+        return NOT_A_DOCUMENT
+    if problem(value):
+        return "INVALID_INPUT"
+    return TOO_LONG if len(plain(value)) > LONGEST_TEXT else ""
+
+
+def _wrong_labels(value: object) -> str:
+    if not is_array(value) or len(texts(value)) < len(value):
+        return "data was not an array"
+    for label in texts(value):
+        if not label or len(label) > LONGEST_LABEL or any(letter.isspace() for letter in label):
+            return f"The label '{label}' contains spaces which is invalid."
+    return ""
+
+
+def _properties(body: JsonObject) -> Mapping[str, object]:
+    """The properties a new thing gets. Raises JiraRefusal(400)."""
+    given = body.get("properties", [])
+    if not is_array(given) or any(not text_of(one, "key") or "value" not in one for one in objects(given)):
+        raise JiraRefusal(400, INVALID)
+    if len(str(given)) > LONGEST_PROPERTY:
+        raise JiraRefusal(400, "The property value is too long.")
+    return {text_of(one, "key"): one["value"] for one in objects(given)}

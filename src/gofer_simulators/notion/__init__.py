@@ -1,0 +1,7 @@
+"""The simulated Notion: the API, webhooks and people who act, over one workspace in memory."""
+
+from gofer_simulators.notion.ask import NotionRefusal
+from gofer_simulators.notion.delivery import Pace
+from gofer_simulators.notion.simulator import NotionSimulator
+
+__all__ = ["NotionRefusal", "NotionSimulator", "Pace"]

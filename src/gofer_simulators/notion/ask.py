@@ -1,0 +1,115 @@
+"""One request to the simulated Notion, its refusals, and the pages of a list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from gofer_simulators.json_values import JsonObject
+
+STATUS: Mapping[str, int] = {
+    "invalid_json": 400,
+    "invalid_request_url": 400,
+    "missing_version": 400,
+    "validation_error": 400,
+    "unauthorized": 401,
+    "restricted_resource": 403,
+    "object_not_found": 404,
+    "conflict_error": 409,
+    "rate_limited": 429,
+    "internal_server_error": 500,
+    "bad_gateway": 502,
+    "service_unavailable": 503,
+    "gateway_timeout": 504,
+    "service_overload": 529,
+}
+"""The HTTP status of each error code."""
+LARGEST_PAGE = 100
+
+Answer = dict[str, object]
+
+
+class NotionRefusal(Exception):
+    """A request is refused with one of the codes of STATUS."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = STATUS[code]
+
+
+def invalid(message: str) -> NotionRefusal:
+    """The refusal of a request that is not of the vendor's form."""
+    return NotionRefusal("validation_error", message)
+
+
+def not_found(kind: str, id_: str) -> NotionRefusal:
+    """The refusal for what does not exist, or is not shared."""
+    return NotionRefusal(
+        "object_not_found",
+        f"Could not find {kind} with ID: {id_}. Make sure the relevant pages and databases are shared with your "
+        "connection.",
+    )
+
+
+def id_of(text: object) -> str:
+    """An id with dashes, from either spelling."""
+    try:
+        return str(UUID(str(text)))
+    except ValueError:
+        raise invalid(f"path failed validation: {str(text)[:60]!r} should be a valid uuid") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request: what stands in its path, its query and its body."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, Sequence[str]]
+    body: JsonObject
+
+    def only(self, *, body: str = "", query: str = "") -> None:
+        """Refuses what the call does not know; names with spaces between them."""
+        for known, given, where in ((body, self.body, "body"), (query, self.query, "query")):
+            for name in given:
+                if name not in known.split():
+                    raise invalid(f"{where} failed validation: {where}.{name} should be not present")
+
+    def id(self, name: str = "id") -> str:
+        """An id in the path."""
+        return id_of(self.path[name])
+
+    def one(self, name: str) -> str | None:
+        """A parameter of the query that stands there at most once."""
+        return next(iter(self.query.get(name, ())), None)
+
+
+def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
+    """One page of a list, as `page_size` and `start_cursor` ask for it, wherever they stand."""
+    size = _size(ask.body.get("page_size", ask.one("page_size")))
+    cursor = ask.body.get("start_cursor", ask.one("start_cursor"))
+    start = 0
+    if cursor is not None:
+        places = [index for index, item in enumerate(items) if item["id"] == cursor]
+        if not places:
+            raise invalid("The start_cursor provided is invalid.")
+        start = places[0]
+    page = items[start : start + size]
+    rest = items[start + size :]
+    return {
+        "object": "list",
+        "results": list(page),
+        "next_cursor": rest[0]["id"] if rest else None,
+        "has_more": bool(rest),
+        "type": kind,
+        kind: {},
+    }
+
+
+def _size(given: object) -> int:
+    try:
+        size = LARGEST_PAGE if given is None else int(str(given))
+    except ValueError:
+        size = 0
+    if not 1 <= size <= LARGEST_PAGE:
+        raise invalid(f"page_size should be a number from 1 to {LARGEST_PAGE}")
+    return size

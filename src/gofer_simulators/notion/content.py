@@ -1,0 +1,119 @@
+"""The calls about blocks and comments."""
+
+import gofer_simulators.notion.rich_text as rich_text
+import gofer_simulators.notion.shapes as shapes
+from gofer_simulators.json_values import JsonObject, object_of, text_of
+from gofer_simulators.notion.ask import Answer, Ask, id_of, invalid, listed, not_found
+from gofer_simulators.notion.blocks import Block, read_blocks
+from gofer_simulators.notion.workspace import Comment, Page, Workspace
+
+
+def get_block(workspace: Workspace, ask: Ask) -> Answer:
+    """GET /blocks/{id}"""
+    ask.only()
+    page, block = workspace.block(ask.id())
+    above = next((one for one in page.all_blocks() if block in one.children), None)
+    return shapes.block(workspace, block, _parent(page, above))
+
+
+def get_children(workspace: Workspace, ask: Ask) -> Answer:
+    """GET /blocks/{id}/children"""
+    ask.only(query="page_size start_cursor")
+    page, above = _place(workspace, ask.id())
+    parent = _parent(page, above)
+    return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], ask, "block")
+
+
+def append_children(workspace: Workspace, ask: Ask) -> Answer:
+    """PATCH /blocks/{id}/children"""
+    ask.only(body="children position")
+    page, above = _place(workspace, ask.id())
+    siblings = _children(page, above)
+    at = _position(siblings, object_of(ask.body, "position")) if "position" in ask.body else len(siblings)
+    made = read_blocks(ask.body.get("children"), workspace.new_id, workspace.name_of)
+    siblings[at:at] = workspace.stamped(made, (workspace.now(), workspace.bot.id))
+    workspace.edited(page, made, workspace.bot)
+    parent = _parent(page, above)
+    return listed([shapes.block(workspace, one, parent) for one in made], Ask({}, {}, {}), "block")
+
+
+def list_comments(workspace: Workspace, ask: Ask) -> Answer:
+    """GET /comments: the open ones, oldest first; those of a page without those of its blocks."""
+    ask.only(query="block_id page_size start_cursor")
+    page, block = _place(workspace, id_of(ask.one("block_id")))
+    on = block.id if block else ""
+    found = [one for one in workspace.comments.values() if (one.page, one.block) == (page.id, on) and not one.resolved]
+    return listed([shapes.comment(workspace, one) for one in found], ask, "comment")
+
+
+def create_comment(workspace: Workspace, ask: Ask) -> Answer:
+    """POST /comments"""
+    ask.only(body="parent discussion_id rich_text markdown")
+    if ("parent" in ask.body) == ("discussion_id" in ask.body):
+        raise invalid("body failed validation: exactly one of parent and discussion_id should be defined")
+    if ("rich_text" in ask.body) == ("markdown" in ask.body):
+        raise invalid("body failed validation: exactly one of rich_text and markdown should be defined")
+    texts = (
+        rich_text.from_markdown(text_of(ask.body, "markdown"))
+        if "markdown" in ask.body
+        else rich_text.read(ask.body["rich_text"], workspace.name_of)
+    )
+    if not rich_text.plain(texts).strip():
+        raise invalid("body.rich_text should not be empty")
+    if "discussion_id" in ask.body:
+        before = _discussion(workspace, id_of(ask.body["discussion_id"]))
+        page = workspace.page(before.page)
+        block = before.block
+        discussion = before.discussion
+    else:
+        page, on = _comment_parent(workspace, object_of(ask.body, "parent"))
+        block = on.id if on else ""
+        discussion = ""
+    return shapes.comment(workspace, workspace.comment(page, block, texts, workspace.bot, discussion))
+
+
+def _comment_parent(workspace: Workspace, parent: JsonObject) -> tuple[Page, Block | None]:
+    if set(parent) - {"type"} == {"page_id"}:
+        return workspace.page(id_of(parent["page_id"])), None
+    if set(parent) - {"type"} == {"block_id"}:
+        return workspace.block(id_of(parent["block_id"]))
+    raise invalid("body.parent should have exactly one of page_id and block_id")
+
+
+def _discussion(workspace: Workspace, id_: str) -> Comment:
+    for comment in workspace.comments.values():
+        if comment.discussion == id_ and workspace.pages[comment.page].shared:
+            return comment
+    raise not_found("discussion", id_)
+
+
+def _place(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
+    """What an id names where pages count as blocks."""
+    page = workspace.pages.get(id_)
+    return (page, None) if page and page.shared else workspace.block(id_)
+
+
+def _children(page: Page, above: Block | None) -> list[Block]:
+    return above.children if above else page.blocks
+
+
+def _position(siblings: list[Block], position: JsonObject) -> int:
+    match position.get("type"):
+        case "start":
+            return 0
+        case "end":
+            return len(siblings)
+        case "after_block":
+            wanted = id_of(object_of(position, "after_block").get("id"))
+            places = [index for index, block in enumerate(siblings) if block.id == wanted]
+            if places:
+                return places[0] + 1
+            raise invalid("body.position.after_block.id should be one of the children")
+        case _:
+            raise invalid("body.position.type should be start, end or after_block")
+
+
+def _parent(page: Page, above: Block | None) -> Answer:
+    if above:
+        return {"type": "block_id", "block_id": above.id}
+    return {"type": "page_id", "page_id": page.id}

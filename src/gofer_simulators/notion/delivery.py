@@ -1,0 +1,164 @@
+"""Deliveries of the simulated Notion: signed events with ids and without contents, gathered, retried and held back.
+
+Several changes of one kind to one page within the window are one event with several authors. On request events are
+held back, and are sent later in another order or several times.
+"""
+
+import asyncio
+import hmac
+from dataclasses import dataclass, replace
+
+import httpx2
+
+from gofer_simulators.deliveries import Webhook, answer_within, signature, until_accepted
+from gofer_simulators.json_values import JsonObject, compact
+from gofer_simulators.notion.workspace import Change, User, Workspace
+
+ATTEMPTS = 8
+"""How often an event is sent at most; the gaps double, and the last is about 24 hours after the first."""
+FIRST_GAP = 680.0
+"""Seconds before the first retry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How patient Notion is: seconds in which changes are gathered, a factor for its gaps, seconds it waits."""
+
+    window: float = 0.0
+    gap_factor: float = 1.0
+    answer_within: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    change: Change
+    authors: tuple[User, ...]
+
+    def with_(self, later: Change) -> "_Gathered":
+        properties = tuple(dict.fromkeys((*self.change.properties, *later.properties)))
+        blocks = tuple(dict.fromkeys((*self.change.blocks, *later.blocks)))
+        authors = tuple(dict.fromkeys((*self.authors, later.author)))
+        return _Gathered(replace(later, properties=properties, blocks=blocks), authors)
+
+
+class Deliveries(Webhook):
+    """The webhook of one connection."""
+
+    def __init__(self, workspace: Workspace, http: httpx2.AsyncClient, token: str, pace: Pace) -> None:
+        super().__init__("Notion", http)
+        self.active = False
+        """Whether a person has pasted the verification token into Notion."""
+        self.sent: list[dict[str, object]] = []
+        """Every event so far, as its first attempt said it, also those that are held back."""
+        self.pace = pace
+        self._workspace = workspace
+        self._token = token
+        self._gathering: dict[tuple[str, str], _Gathered] = {}
+        self._held: list[dict[str, object]] | None = None
+        self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
+
+    def announce(self, change: Change) -> None:
+        """Send the event of a change when the window is over."""
+        if not self.url or not self.active:
+            return
+        if not self.pace.window or change.type.startswith("comment."):
+            self._begin(self._event(_Gathered(change, (change.author,))))
+            return
+        key = (change.type, change.entity[0])
+        gathered = self._gathering.get(key)
+        self._gathering[key] = gathered.with_(change) if gathered else _Gathered(change, (change.author,))
+        if gathered is None:
+            self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
+
+    def flush(self) -> None:
+        """End the window of everything that is gathered."""
+        for key in list(self._gathering):
+            self._flush(key)
+
+    def hold(self) -> None:
+        """Send nothing until `release`."""
+        self._held = []
+
+    def release(self, *, reverse: bool = False, times: int = 1) -> None:
+        """Send what was held back, newest first if wanted, each `times` times as if it had no answer."""
+        held = self._held or []
+        self._held = None
+        for event in reversed(held) if reverse else held:
+            for number in range(1, times + 1):
+                self.begin(self._deliver(event, number))
+
+    async def handshake(self) -> int:
+        """Send the verification token, signed with itself; return the status."""
+        return (await self._post({"verification_token": self._token})).status_code
+
+    def confirms(self, verification_token: str) -> bool:
+        """Whether this is the token that was sent."""
+        return hmac.compare_digest(verification_token.encode(), self._token.encode())
+
+    async def send(self, event: JsonObject) -> int:
+        """One signed attempt; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return (await self._post(event)).status_code
+
+    async def settled(self) -> None:
+        """Wait until no delivery is under way; what is being gathered is sent first."""
+        self.flush()
+        await super().settled()
+
+    async def close(self) -> None:
+        """Cancel what is gathered or not delivered yet."""
+        self._gathering.clear()
+        for timer in self._timers.values():
+            timer.cancel()
+        await super().close()
+
+    def _flush(self, key: tuple[str, str]) -> None:
+        if timer := self._timers.pop(key, None):
+            timer.cancel()
+        if gathered := self._gathering.pop(key, None):
+            self._begin(self._event(gathered))
+
+    def _begin(self, event: dict[str, object]) -> None:
+        self.sent.append(event)
+        if self._held is not None:
+            self._held.append(event)
+        else:
+            self.begin(self._deliver(event))
+
+    def _event(self, gathered: _Gathered) -> dict[str, object]:
+        workspace = self._workspace
+        change = gathered.change
+        data: dict[str, object] = {"parent": change.parent}
+        if change.type == "page.properties_updated":
+            data["updated_properties"] = list(change.properties)
+        if change.type == "page.content_updated":
+            data["updated_blocks"] = [{"id": id_, "type": "block"} for id_ in change.blocks]
+        if change.type.startswith("comment."):
+            data["page_id"] = change.page
+        return {
+            "id": workspace.new_id("event"),
+            "timestamp": change.at,
+            "workspace_id": workspace.id,
+            "workspace_name": workspace.name,
+            "subscription_id": f"{workspace.id[:-12]}000000000001",
+            "integration_id": f"{workspace.id[:-12]}000000000002",
+            "api_version": "2026-03-11",
+            "authors": [{"id": author.id, "type": "bot" if author.bot else "person"} for author in gathered.authors],
+            "attempt_number": 1,
+            "type": change.type,
+            "entity": {"id": change.entity[0], "type": change.entity[1]},
+            "data": data,
+        }
+
+    async def _deliver(self, event: JsonObject, first: int = 1) -> None:
+        async def attempt(number: int) -> bool:
+            sent = self._post({**event, "attempt_number": first + number})
+            response = await answer_within(self.pace.answer_within, sent)
+            return response is not None and response.is_success
+
+        gap = FIRST_GAP * self.pace.gap_factor
+        await until_accepted(attempt, [gap * 2**retry for retry in range(ATTEMPTS - first)])
+
+    async def _post(self, body: JsonObject) -> httpx2.Response:
+        raw = compact(body)
+        headers = {"Content-Type": "application/json", "X-Notion-Signature": signature(self._token, raw)}
+        return await self.post(raw, headers)

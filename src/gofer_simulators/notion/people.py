@@ -1,0 +1,96 @@
+"""The acts of people in the simulated Notion."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.notion.ask import invalid
+from gofer_simulators.notion.blocks import Block, from_markdown
+from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
+
+_T = TypeVar("_T")
+
+
+class People:
+    """People at work: each act is a change with its events. Pages, people and databases are named by id or by name."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def set_status(self, page: str, status: str, *, by: str, name: str = "") -> None:
+        """Move a row to a status; `name` is the property where there are several. Raises NotionRefusal."""
+        row = self.page(page)
+        columns = [one.name for one in row.columns.values() if one.kind == "status" and name in ("", one.name)]
+        if len(columns) != 1 or status not in row.columns[columns[0]].options:
+            raise invalid(f"The page {row.title!r} has no one status with the option {status!r}.")
+        self.set_values(page, {columns[0]: status}, by=by)
+
+    def set_values(self, page: str, values: Mapping[str, object], *, by: str) -> None:
+        """Set properties, values as in a world file; people by their ids."""
+        row = self.page(page)
+        if unknown := set(values) - set(row.columns):
+            raise invalid(f"The page {row.title!r} has no property {min(unknown)!r}.")
+        self._workspace.set_values(row, values, self.user(by))
+
+    def create_page(
+        self, database: str, title: str, *, by: str, values: Mapping[str, object] | None = None, markdown: str = ""
+    ) -> Page:
+        """A new row."""
+        home = self.database(database)
+        name = next(one.name for one in home.columns.values() if one.kind == "title")
+        blocks = from_markdown(markdown, self._workspace.new_id)
+        return self._workspace.create(home, {**(values or {}), name: title}, blocks, self.user(by))
+
+    def write(self, page: str, markdown: str, *, by: str) -> None:
+        """Add content at the end of a page."""
+        self._append(page, from_markdown(markdown, self._workspace.new_id), by)
+
+    def attach(self, page: str, name: str, content: bytes, *, by: str, kind: str = "file") -> Block:
+        """Add a file at the end of a page: a block of the kind `file`, `image`, `pdf`, `audio` or `video`."""
+        block = Block(self._workspace.new_id(), kind, file=(name, content))
+        self._append(page, [block], by)
+        return block
+
+    def remove(self, page: str, block: str) -> None:
+        """Take a block from the top of a page away."""
+        row = self.page(page)
+        row.blocks[:] = [one for one in row.blocks if one.id != block]
+
+    def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
+        """Comment on a page or a block of it, in a discussion or in a new one."""
+        row = self.page(page)
+        if block and block not in {one.id for one in row.all_blocks()}:
+            raise invalid(f"The page {row.title!r} has no block {block!r}.")
+        return self._workspace.comment(row, block, rich_text.from_markdown(text), self.user(by), discussion)
+
+    def resolve(self, discussion: str) -> None:
+        """Close a discussion: the API shows it no more."""
+        for comment in self._workspace.comments.values():
+            comment.resolved |= comment.discussion == discussion
+
+    def page(self, page: str) -> Page:
+        """The page of an id or a title."""
+        found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
+        return _only(found, f"pages {page!r}")
+
+    def database(self, database: str) -> Database:
+        """The database of an id or a name."""
+        found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
+        return _only(found, f"databases {database!r}")
+
+    def user(self, user: str) -> User:
+        """Return a user by id or name."""
+        found = [one for one in self._workspace.users.values() if user in (one.id, one.name)]
+        return _only(found, f"people {user!r}")
+
+    def _append(self, page: str, blocks: Sequence[Block], by: str) -> None:
+        row = self.page(page)
+        author = self.user(by)
+        row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
+        self._workspace.edited(row, blocks, author)
+
+
+def _only(found: Sequence[_T], what: str) -> _T:
+    if len(found) != 1:
+        raise invalid(f"There are {len(found)} {what}.")
+    return found[0]

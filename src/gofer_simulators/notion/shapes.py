@@ -1,0 +1,128 @@
+"""Pages, databases, users and comments in JSON, as Notion's answers carry them."""
+
+import gofer_simulators.notion.properties as properties
+import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.notion.ask import Answer
+from gofer_simulators.notion.blocks import Block
+from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
+
+
+def user(workspace: Workspace, id_: str) -> Answer:
+    """Return a user by id, as a people property or a list shows them."""
+    found = workspace.user(id_)
+    return whole_user(workspace, found)
+
+
+def whole_user(workspace: Workspace, found: User) -> Answer:
+    """Return a user as `/users` shows them."""
+    shown: Answer = {"object": "user", "id": found.id, "name": found.name, "avatar_url": None}
+    if found.bot:
+        bot = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": workspace.name}
+        return shown | {"type": "bot", "bot": bot | {"workspace_id": workspace.id}}
+    return shown | {"type": "person", "person": {"email": found.email} if found.email else {}}
+
+
+def page(workspace: Workspace, shown: Page) -> Answer:
+    """A page object."""
+    return {
+        "object": "page",
+        "id": shown.id,
+        "created_time": shown.created[0],
+        "created_by": _partial(shown.created[1]),
+        "last_edited_time": shown.edited[0],
+        "last_edited_by": _partial(shown.edited[1]),
+        "parent": _parent(shown),
+        "in_trash": shown.trashed,
+        "is_locked": False,
+        "icon": None,
+        "cover": None,
+        "properties": {
+            name: properties.shown(column, shown.values[name], lambda id_: user(workspace, id_))
+            for name, column in shown.columns.items()
+        },
+        "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
+        "public_url": None,
+    }
+
+
+def _parent(shown: Page) -> Answer:
+    if shown.database:
+        source = shown.database
+        return {"type": "data_source_id", "data_source_id": source.source, "database_id": source.id}
+    return {"type": "page_id", "page_id": shown.parent} if shown.parent else {"type": "workspace", "workspace": True}
+
+
+def database(shown: Database) -> Answer:
+    """A database object."""
+    return {
+        "object": "database",
+        "id": shown.id,
+        "title": [rich_text.text(shown.name)],
+        "parent": {"type": "workspace", "workspace": True},
+        "in_trash": False,
+        "is_inline": False,
+        "data_sources": [{"id": shown.source, "name": shown.name}],
+        "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
+        "public_url": None,
+    }
+
+
+def data_source(shown: Database) -> Answer:
+    """A data source object, with the schema."""
+    return {
+        "object": "data_source",
+        "id": shown.source,
+        "title": [rich_text.text(shown.name)],
+        "parent": {"type": "database_id", "database_id": shown.id},
+        "database_parent": {"type": "workspace", "workspace": True},
+        "in_trash": False,
+        "properties": {name: column.schema() for name, column in shown.columns.items()},
+        "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
+        "public_url": None,
+    }
+
+
+def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
+    """A block object, without the blocks below it; the address of a file is good for an hour."""
+    content = shown.content()
+    if shown.file:
+        content |= {"type": "file", "file": workspace.address(shown), "caption": []}
+        if shown.type == "file":
+            content["name"] = shown.file[0]
+    return {
+        "object": "block",
+        "id": shown.id,
+        "parent": parent,
+        "created_time": shown.created[0],
+        "created_by": _partial(shown.created[1]),
+        "last_edited_time": shown.created[0],
+        "last_edited_by": _partial(shown.created[1]),
+        "has_children": bool(shown.children),
+        "in_trash": False,
+        "type": shown.type,
+        shown.type: content,
+    }
+
+
+def comment(workspace: Workspace, shown: Comment) -> Answer:
+    """A comment object."""
+    by = workspace.user(shown.created[1])
+    parent: Answer = (
+        {"type": "block_id", "block_id": shown.block} if shown.block else {"type": "page_id", "page_id": shown.page}
+    )
+    return {
+        "object": "comment",
+        "id": shown.id,
+        "parent": parent,
+        "discussion_id": shown.discussion,
+        "created_time": shown.created[0],
+        "last_edited_time": shown.created[0],
+        "created_by": _partial(by.id),
+        "rich_text": shown.texts,
+        "display_name": {"type": "integration" if by.bot else "user", "resolved_name": by.name},
+        "attachments": [],
+    }
+
+
+def _partial(id_: str) -> Answer:
+    return {"object": "user", "id": id_}

@@ -1,0 +1,84 @@
+"""The simulated Notion that tests, evals and the demo hold: workspace, API, people and deliveries."""
+
+from collections.abc import Callable, Mapping
+
+import httpx2
+
+from gofer_simulators.faults import Faults
+from gofer_simulators.http_server import Vendor
+from gofer_simulators.json_values import JsonObject
+from gofer_simulators.notion.delivery import Deliveries, Pace
+from gofer_simulators.notion.people import People
+from gofer_simulators.notion.web_api import WebApi
+from gofer_simulators.notion.world import load_world
+
+
+class NotionSimulator(Vendor):
+    """One Notion workspace as a web app with state; use it inside a running event loop."""
+
+    def __init__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        token: str = "ntn_simulated",  # noqa: S107 - opens nothing but this simulator
+        verification_token: str = "secret_simulated",  # noqa: S107 - likewise
+        pace: Pace | None = None,
+    ) -> None:
+        self.workspace, capabilities = load_world(world, clock)
+        self.faults = Faults()
+        self.people = People(self.workspace)
+        self._deliveries = Deliveries(self.workspace, http, verification_token, pace or Pace())
+        self.workspace.tell = self._deliveries.announce
+        self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
+        super().__init__(self._deliveries, self._web_api.routes())
+
+    def subscribe(self, url: str) -> None:
+        """Deliver events to this URL from now on, as if it had been verified before."""
+        self._deliveries.url = url
+        self._deliveries.active = True
+
+    async def register(self, url: str) -> int:
+        """Enter this URL in Notion: the verification token is sent there once; return the status.
+
+        No event is sent before `confirm`.
+        """
+        self._deliveries.url = url
+        self._deliveries.active = False
+        return await self._deliveries.handshake()
+
+    def confirm(self, verification_token: str) -> bool:
+        """Paste the verification token in Notion; return whether it is the right one."""
+        self._deliveries.active = self._deliveries.confirms(verification_token)
+        return self._deliveries.active
+
+    @property
+    def events(self) -> list[dict[str, object]]:
+        """Every event so far, as its first attempt said it."""
+        return list(self._deliveries.sent)
+
+    def keep_pace(self, pace: Pace) -> None:
+        """Notion is as patient as this from now on."""
+        self._deliveries.pace = pace
+
+    def hold(self) -> None:
+        """Send no events until `release`."""
+        self._deliveries.hold()
+
+    def release(self, *, reverse: bool = False, times: int = 1) -> None:
+        """Send the events held back, newest first if wanted, each `times` times as if they had no answer."""
+        self._deliveries.release(reverse=reverse, times=times)
+
+    async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
+        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._deliveries.send({**event, "attempt_number": attempt_number})
+
+    def state(self) -> dict[str, object]:
+        """Pages with properties, content and comments in plain JSON, for comparing worlds."""
+        return self.workspace.state()
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        """Method and path of every request so far."""
+        return list(self._web_api.log)

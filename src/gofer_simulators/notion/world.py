@@ -1,0 +1,173 @@
+"""The Notion workspace that a world file describes under its key `notion`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from uuid import UUID
+
+import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.notion.blocks import Block, from_markdown, to_markdown
+from gofer_simulators.notion.properties import KINDS, Property, empty
+from gofer_simulators.notion.web_api import CAPABILITIES
+from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
+from gofer_simulators.world_file import Place
+
+_TOP = {"workspace", "connection", "users", "databases", "pages"}
+_PAGE = {"id", "title", "properties", "blocks", "markdown", "comments", "shared", "created_by"}
+_FILES = ("file", "image", "pdf", "audio", "video")
+_WITH_OPTIONS = ("select", "status", "multi_select")
+
+
+def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Workspace, frozenset[str]]:
+    """The workspace, and what its connection is allowed. Raises ConfigError."""
+    top = Place("notion", world).mapping(_TOP)
+    space = top.at("workspace").mapping({"id", "name"})
+    connection = top.at("connection").mapping({"id", "name", "capabilities"})
+    bot = User(_id(connection), connection.text("name"), bot=True)
+    workspace = Workspace(_id(space), space.text("name"), bot, clock)
+    workspace.users[bot.id] = bot
+    for place in top.items("users"):
+        _user(workspace, place.mapping({"id", "name", "email", "bot"}))
+    for place in top.items("databases"):
+        _database(workspace, place.mapping({"id", "data_source", "name", "properties", "pages", "shared"}))
+    for place in top.items("pages"):
+        _page(workspace, place.mapping(_PAGE | {"parent"}), None)
+    given = connection.at("capabilities")
+    allowed = CAPABILITIES if given.value is None else frozenset(given.strings())
+    if unknown := allowed - CAPABILITIES:
+        raise given.wrong(f"has the unknown capability {min(unknown)!r}; there are {', '.join(sorted(CAPABILITIES))}")
+    return workspace, allowed
+
+
+def _user(workspace: Workspace, place: Place) -> None:
+    user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""))
+    if user.id in workspace.users:
+        raise place.wrong(f"has the id {user.id}, which somebody else has already")
+    workspace.users[user.id] = user
+
+
+def _database(workspace: Workspace, place: Place) -> None:
+    columns = {name: _column(workspace, name, one) for name, one in place.fields("properties")}
+    if [column.kind for column in columns.values()].count("title") != 1:
+        raise place.at("properties").wrong("must have exactly one property of the kind title")
+    source = _id(place, "data_source") if place.has("data_source") else workspace.new_id("source")
+    shared = place.flag("shared", default=True)
+    database = Database(id=_id(place), source=source, name=place.text("name"), columns=columns, shared=shared)
+    workspace.databases[database.id] = database
+    for page in place.items("pages"):
+        _page(workspace, page.mapping(_PAGE), database)
+
+
+def _column(workspace: Workspace, name: str, place: Place) -> Property:
+    """`Status: {type: status, options: [Draft, Done]}`, or only the kind: `Notes: rich_text`."""
+    kind = place.value if isinstance(place.value, str) else place.mapping({"id", "type", "options"}).text("type")
+    if kind not in KINDS:
+        raise place.wrong(f"has the kind {kind!r}; there are {', '.join(KINDS)}")
+    names = place.at("options").strings() if place.has("options") else []
+    if names and kind not in _WITH_OPTIONS:
+        raise place.wrong(f"is a {kind}, which has no options")
+    # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
+    short = f"{workspace.new_id('property')[:3]}%3A"
+    own = place.text("id", short)
+    return Property(
+        id="title" if kind == "title" else own,
+        name=name,
+        kind=kind,
+        options={one: workspace.new_id("option") for one in names},
+    )
+
+
+def _page(workspace: Workspace, place: Place, database: Database | None) -> None:
+    by = _person(workspace, place.at("created_by")) if place.has("created_by") else workspace.bot.id
+    stamp = (workspace.now(), by)
+    columns = database.columns if database else {"title": Property(id="title", name="title", kind="title", options={})}
+    values = {name: empty(column.kind) for name, column in columns.items()}
+    values[next(name for name, one in columns.items() if one.kind == "title")] = place.text("title")
+    for name, one in place.fields("properties"):
+        if name not in columns or columns[name].kind == "title":
+            raise one.wrong(f"is no property of this database; it has {', '.join(columns)}")
+        values[name] = _value(workspace, columns[name], one)
+    blocks = workspace.stamped(_blocks(workspace, place), stamp)
+    parent = _id(place, "parent") if place.has("parent") else ""
+    page = Page(_id(place), database, values, blocks, stamp, stamp, parent, place.flag("shared", default=True))
+    if page.id in workspace.pages:
+        raise place.wrong(f"has the id {page.id}, which another page has already")
+    workspace.pages[page.id] = page
+    for comment in place.items("comments"):
+        _comment(workspace, comment.mapping({"user", "text", "block", "resolved", "replies"}), page)
+
+
+def _value(workspace: Workspace, column: Property, place: Place) -> object:
+    value = place.value
+    if column.kind == "people":
+        return [_person(workspace, one) for one in place.each()]
+    names: Sequence[object] = ()
+    if column.kind == "multi_select":
+        names = place.strings()
+    elif column.kind in _WITH_OPTIONS:
+        names = (value,)
+    if unknown := [name for name in names if name is not None and name not in column.options]:
+        raise place.wrong(f"has the option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
+    return value
+
+
+def _blocks(workspace: Workspace, place: Place) -> list[Block]:
+    """Content as Markdown, or as a list of `{id, markdown}`, where tests need to know the ids."""
+    if place.has("markdown"):
+        return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
+    blocks: list[Block] = []
+    for one in place.items("blocks"):
+        one.mapping({"id", "markdown", "file"})
+        if one.has("file"):
+            blocks.append(_file(workspace, one, one.at("file").mapping({"kind", "name", "text"})))
+            continue
+        found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
+        if len(found) != 1:
+            raise one.wrong("must be one block of Markdown")
+        found[0].id = _id(one) if one.has("id") else found[0].id
+        blocks += found
+    return blocks
+
+
+def _file(workspace: Workspace, place: Place, file: Place) -> Block:
+    kind = file.text("kind", "file")
+    if kind not in _FILES:
+        raise file.wrong(f"has the kind {kind!r}; there are {', '.join(_FILES)}")
+    id_ = _id(place) if place.has("id") else workspace.new_id()
+    return Block(id_, kind, file=(file.text("name"), file.text("text").encode()))
+
+
+def _comment(workspace: Workspace, place: Place, page: Page) -> None:
+    block = place.text("block", "")
+    known = {one.id: one.id for one in page.all_blocks()} | {to_markdown([one]): one.id for one in page.all_blocks()}
+    if block and block not in known:
+        raise place.wrong("names a block that its page does not have; write its id or its whole Markdown")
+    discussion = workspace.new_id("discussion")
+    for one in (place, *(reply.mapping({"user", "text"}) for reply in place.items("replies"))):
+        texts = rich_text.from_markdown(one.text("text"))
+        stamp = (workspace.now(), _person(workspace, one.at("user")))
+        resolved = place.flag("resolved")
+        made = Comment(
+            id=workspace.new_id("comment"),
+            discussion=discussion,
+            page=page.id,
+            block=known.get(block, ""),
+            texts=texts,
+            created=stamp,
+            resolved=resolved,
+        )
+        workspace.comments[made.id] = made
+
+
+def _person(workspace: Workspace, place: Place) -> str:
+    """Return the id of a user named by id or name."""
+    found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
+    if len(found) != 1:
+        raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")
+    return found[0]
+
+
+def _id(place: Place, key: str = "id") -> str:
+    """Return the UUID under a key. Raises ConfigError."""
+    try:
+        return str(UUID(place.text(key)))
+    except ValueError:
+        raise place.at(key).wrong("must be a UUID, 32 hexadecimal digits with or without dashes") from None

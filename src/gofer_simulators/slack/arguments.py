@@ -1,0 +1,140 @@
+"""The arguments of one call of the Web API.
+
+JSON and form bodies and the query string carry the same arguments; forms carry JSON inside text.
+"""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+from gofer_simulators.json_values import JsonObject, is_array, is_object, objects, parsed
+from gofer_simulators.slack.timestamps import micros
+from gofer_simulators.slack.workspace import SlackRefusal
+
+MAX_LIMIT = 999
+"""The largest page of a list, in Slack's words an integer under 1000."""
+MAX_REPLIES = 1_000
+"""The largest page of a thread, which is also what a call gets that names none."""
+_LONGEST_LIMIT = 9
+_CURSOR = "next:"
+_T = TypeVar("_T")
+
+
+def read_arguments(content_type: str, body: bytes, query: str) -> "Arguments":
+    """The arguments of one request."""
+    values: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "application/json" and body.strip():
+        values |= _json_body(body)
+    elif kind == "application/x-www-form-urlencoded":
+        values |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    elif body.strip():
+        raise SlackRefusal("invalid_post_type" if kind else "missing_post_type", kind)
+    return Arguments(values)
+
+
+def _json_body(body: bytes) -> dict[str, object]:
+    try:
+        value = parsed(body)
+    except ValueError as error:
+        raise SlackRefusal("invalid_json") from error
+    if not is_object(value):
+        raise SlackRefusal("json_not_object")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of one call, read by the kind of value they should have."""
+
+    values: JsonObject
+
+    def text(self, key: str) -> str:
+        """Text, or the empty string when it is absent."""
+        value = self.values.get(key)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return ""
+        return str(value)
+
+    def required(self, key: str) -> str:
+        """Text that must be there."""
+        value = self.text(key)
+        if not value:
+            raise SlackRefusal("invalid_arguments", f"[ERROR] missing required field: {key}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """A truth value in any of the ways Slack accepts."""
+        return self.values.get(key) is True or self.text(key).lower() in {"true", "1"}
+
+    def limit(self, default: int, most: int = MAX_LIMIT) -> int:
+        """Return the size of a page; raise SlackRefusal for more than `most`."""
+        text = self.text("limit")
+        if not text:
+            return default
+        if not text.isdecimal() or len(text) > _LONGEST_LIMIT or not 1 <= int(text) <= most:
+            raise SlackRefusal("invalid_limit")
+        return int(text)
+
+    def instant(self, key: str) -> int | None:
+        """A `ts` as microseconds; None when it is absent."""
+        text = self.text(key)
+        if not text:
+            return None
+        instant = micros(text)
+        if instant is None:
+            raise SlackRefusal(f"invalid_ts_{key}")
+        return instant
+
+    def thread(self) -> str | None:
+        """Return the `ts` of the thread a message goes to; raise SlackRefusal for what is none."""
+        text = self.text("thread_ts")
+        if text and micros(text) is None:
+            raise SlackRefusal("invalid_thread_ts")
+        return text or None
+
+    def json(self, key: str, refusal: str) -> object:
+        """A JSON value, given as such or as text; `refusal` is the error code for text that is none."""
+        value = self.values.get(key)
+        if not isinstance(value, str):
+            return value
+        try:
+            return parsed(value) if value.strip() else None
+        except ValueError as error:
+            raise SlackRefusal(refusal) from error
+
+    def blocks(self) -> list[dict[str, object]] | None:
+        """The blocks of a message; None when it has none."""
+        value = self.json("blocks", "invalid_blocks_format")
+        if value is None:
+            return None
+        if not is_array(value) or len(objects(value)) < len(value):
+            raise SlackRefusal("invalid_blocks_format")
+        return objects(value) or None
+
+    def page(self, items: Sequence[_T], key: Callable[[_T], str], default: int = 100) -> tuple[list[_T], str]:
+        """One page and the cursor of the next one, which is empty at the end."""
+        return self.page_of_size(items, key, self.limit(default))
+
+    def page_of_size(self, items: Sequence[_T], key: Callable[[_T], str], size: int) -> tuple[list[_T], str]:
+        """As `page`, with the size decided by the caller."""
+        start = self._start([key(item) for item in items])
+        end = start + size
+        following = _cursor(key(items[end])) if end < len(items) else ""
+        return list(items[start:end]), following
+
+    def _start(self, keys: Sequence[str]) -> int:
+        cursor = self.text("cursor")
+        if not cursor:
+            return 0
+        try:
+            word = base64.b64decode(cursor, validate=True).decode()
+            return [_CURSOR + key for key in keys].index(word)
+        except ValueError as error:
+            raise SlackRefusal("invalid_cursor") from error
+
+
+def _cursor(key: str) -> str:
+    return base64.b64encode(f"{_CURSOR}{key}".encode()).decode()

@@ -1,0 +1,162 @@
+"""The content of a message: the vendor's limits on text, blocks and metadata; a draft becomes words or a refusal."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from gofer_simulators.json_values import JsonObject, is_object, objects, text_of
+from gofer_simulators.slack.arguments import Arguments
+from gofer_simulators.slack.block_forms import check_forms, invalid
+from gofer_simulators.slack.markdown import PARSER, expanded, table_problem, units
+from gofer_simulators.slack.shapes import escaped, fallback_text, stable_id
+from gofer_simulators.slack.workspace import SlackRefusal
+
+MAX_TEXT = 40_000
+MAX_EDITED_TEXT = 4_000
+"""UTF-8 bytes of the `text` of `chat.update`, also beside blocks."""
+MAX_MARKDOWN = 12_000
+MAX_BLOCKS = 50
+MAX_ALL_BLOCKS = 13_297
+"""Characters of all blocks of a message together. Slack documents no figure; this one was measured (slackapi/bolt-js
+issue 2509)."""
+BLOCK_SIZE = 125
+"""Characters that each block after the first takes besides its text, as measured there for a divider."""
+
+_ENTITY = re.compile(r"<(!(?:channel|here|everyone|group)|!subteam\^\w+|@[UW]\w+)(?:\|[^<>]*)?>", re.IGNORECASE)
+_PLAIN = re.compile(r"(?<![A-Za-z0-9])@(channel|here|everyone)", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message says."""
+
+    text: str
+    blocks: tuple[JsonObject, ...]
+    attachments: tuple[JsonObject, ...]
+    mentions: frozenset[str] = frozenset()
+    """Everybody it pages."""
+
+
+def content_of(arguments: Arguments) -> Content:
+    """The content a caller gives; a refusal when Slack would not take it."""
+    text = arguments.text("text")
+    markdown = arguments.text("markdown_text")
+    blocks = arguments.blocks()
+    attachments = arguments.json("attachments", "invalid_attachments")
+    if markdown and (text or blocks):
+        raise SlackRefusal("markdown_text_conflict")
+    if markdown:
+        blocks = [{"type": "markdown", "text": markdown}]
+    if not text and not blocks and not objects(attachments):
+        raise SlackRefusal("no_text")
+    if units(text) > MAX_TEXT:
+        raise SlackRefusal("msg_too_long", f"text has {units(text)} characters")
+    checked = _checked(blocks or [])
+    words = text or fallback_text(checked)
+    plain = arguments.flag("link_names") or arguments.text("parse") == "full"
+    paged = mentions(words, checked, plain=plain)
+    return Content(words, checked, tuple(objects(attachments)), paged)
+
+
+def edited_content_of(arguments: Arguments) -> Content:
+    """Return the content of an edit; raise SlackRefusal for a `text` of too many bytes."""
+    size = len(arguments.text("text").encode("utf-8", "replace"))
+    if size > MAX_EDITED_TEXT:
+        raise SlackRefusal("msg_too_long", f"text has {size} bytes")
+    return content_of(arguments)
+
+
+def metadata_of(arguments: Arguments) -> JsonObject | None:
+    """The metadata a caller gives."""
+    value = arguments.json("metadata", "invalid_metadata_format")
+    if value is None:
+        return None
+    if not is_object(value) or not text_of(value, "event_type") or not is_object(value.get("event_payload")):
+        raise SlackRefusal("invalid_metadata_format")
+    return value
+
+
+def mentions(text: str, blocks: Iterable[JsonObject], *, plain: bool) -> frozenset[str]:
+    """Return everybody a message mentions, as `@U…`, `!here` or `!subteam^S…`; `plain` where names are looked for.
+
+    The strictest reading: an entity acts in text, in mrkdwn and anywhere in Markdown, code and links included, as it
+    stands and with the escapes of HTML and Markdown undone; a plain `@channel` acts where the message asks for it.
+    """
+    marked, markdown = _texts(text, blocks)
+    readings = [*marked, *markdown, *map(_unescaped, markdown)]
+    found = {match[1] for reading in readings for match in _ENTITY.finditer(reading)}
+    if plain:
+        found |= {f"!{match[1].lower()}" for reading in readings for match in _PLAIN.finditer(reading)}
+    return frozenset(found)
+
+
+def _texts(text: str, blocks: Iterable[JsonObject]) -> tuple[list[str], list[str]]:
+    """All texts of a message: those in mrkdwn, and those in Markdown."""
+    marked: list[str] = [text]
+    markdown: list[str] = []
+    waiting: list[JsonObject] = list(blocks)
+    while waiting:
+        one = waiting.pop()
+        (markdown if one.get("type") == "markdown" else marked).append(text_of(one, "text"))
+        for value in one.values():
+            waiting += objects(value) + objects([value])
+    return marked, markdown
+
+
+def _unescaped(markdown: str) -> str:
+    return html.unescape(_ESCAPE.sub(r"\1", markdown))
+
+
+def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    if len(blocks) > MAX_BLOCKS:
+        raise _too_many()
+    check_forms(blocks)
+    own = _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
+    _check_size(blocks, own)
+    return tuple(_with_id(block, index) for index, block in enumerate(blocks))
+
+
+def _check_markdown(texts: Sequence[str], blocks: int) -> int:
+    """Hold all markdown blocks of a message against their limits; return how many blocks Slack makes of `blocks`."""
+    if (characters := sum(map(units, texts))) > MAX_MARKDOWN:
+        raise SlackRefusal("msg_too_long", f"markdown blocks have {characters} characters")
+    parsed = [PARSER.parse(text) for text in texts]
+    own = blocks - len(texts) + sum(map(expanded, parsed))
+    if own > MAX_BLOCKS:
+        raise _too_many()
+    if problem := table_problem([token for tokens in parsed for token in tokens]):
+        raise invalid(problem)
+    return own
+
+
+def _check_size(blocks: Sequence[JsonObject], own: int) -> None:
+    """Hold the characters of all blocks, and what the `own` blocks take besides, against the limit of a message."""
+    parts = sum(len(objects(block.get("elements"))) for block in blocks if block.get("type") == "rich_text")
+    size = _characters(blocks) + BLOCK_SIZE * max(0, own + parts - 1)
+    if size > MAX_ALL_BLOCKS:
+        raise SlackRefusal("msg_blocks_too_long", f"all blocks have {size} characters")
+
+
+def _characters(value: object) -> int:
+    """Return the characters of every text in a JSON value, with `&`, `<` and `>` as entities."""
+    if is_object(value):
+        own = text_of(value, "text")
+        below = sum(_characters(inner) for inner in value.values())
+        return units(escaped(own)) + below
+    if isinstance(value, list | tuple):
+        return sum(_characters(inner) for inner in cast("Sequence[object]", value))
+    return 0
+
+
+def _with_id(block: JsonObject, index: int) -> JsonObject:
+    # Slack does not keep the block_id of markdown blocks and invents one for all others.
+    if block.get("type") == "markdown":
+        return {key: value for key, value in block.items() if key != "block_id"}
+    return {"block_id": stable_id(str(index), str(block))[:5], **block}
+
+
+def _too_many() -> SlackRefusal:
+    return invalid(f"no more than {MAX_BLOCKS} items allowed")

@@ -1,0 +1,127 @@
+"""Deliveries of the simulated Slack: the Events API, up to four attempts for each envelope, signed over the raw bytes.
+
+Envelopes are posted to a URL, or sent through a socket that the app opened. An app that was installed from a manifest
+gets only the events that it subscribed to.
+"""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import httpx2
+
+from gofer_simulators.deliveries import Webhook, answer_within, form, until_accepted
+from gofer_simulators.json_values import JsonObject, compact, object_of, text_of
+from gofer_simulators.slack.socket_mode import SocketMode
+
+RETRY_GAPS = (0.0, 60.0, 300.0)
+"""Seconds before each retry."""
+ANSWER_WITHIN = 3.0
+"""Seconds a receiver has to answer 2xx."""
+_MESSAGES = {"channel": "message.channels", "group": "message.groups", "im": "message.im", "mpim": "message.mpim"}
+"""The subscription that brings messages, by the kind of their conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How patient Slack is; `gap_factor` 0 makes its retries follow at once."""
+
+    gap_factor: float = 1.0
+    answer_within: float = ANSWER_WITHIN
+
+
+def signature(signing_secret: str, timestamp: str, body: bytes) -> str:
+    """The value of X-Slack-Signature for these bytes."""
+    signed = b"v0:" + timestamp.encode() + b":" + body
+    return "v0=" + hmac.new(signing_secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+class Deliveries(Webhook):
+    """The subscribed URL of the app, or its open sockets."""
+
+    def __init__(
+        self, clock: Callable[[], float], http: httpx2.AsyncClient, signing_secret: str, pace: Pace, sockets: SocketMode
+    ) -> None:
+        super().__init__("Slack", http)
+        self.interactivity_url = ""
+        """Where presses of buttons go."""
+        self.events: frozenset[str] | None = None
+        """What the app subscribed to; None: everything."""
+        self._sockets = sockets
+        self._clock = clock
+        self._secret = signing_secret
+        self._pace = pace
+
+    def announce(self, envelopes: Sequence[JsonObject]) -> None:
+        """Begin to deliver; without a subscription nothing is sent."""
+        if self.url or self._sockets.enabled:
+            for one in filter(self._subscribed, envelopes):
+                self.begin(self._deliver(one))
+
+    async def send(self, one: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
+        """Make one signed attempt; return the status. Raises httpx2.TransportError where there was no answer."""
+        return (await self._post(one, retry_num, retry_reason)).status_code
+
+    async def send_press(self, payload: JsonObject) -> bool:
+        """Send one press, once; return whether the app took it. The person sees an error when it did not."""
+        if self._sockets.enabled:
+            return await self._sockets.attempt(payload, self._pace.answer_within, 0, None, "interactive") is None
+        if not self.interactivity_url:
+            return False
+        body = form(payload)
+        headers = {**self._signed(body), "Content-Type": "application/x-www-form-urlencoded"}
+        sent = self.post(body, headers, self.interactivity_url)
+        response = await answer_within(self._pace.answer_within, sent)
+        return response is not None and response.status_code == 200
+
+    async def _deliver(self, one: JsonObject) -> None:
+        reason: str | None = None
+
+        async def attempt(number: int) -> bool:
+            nonlocal reason
+            reason = await self._attempt(one, number, reason)
+            return reason is None
+
+        await until_accepted(attempt, [gap * self._pace.gap_factor for gap in RETRY_GAPS])
+
+    async def _attempt(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
+        """Return why this attempt failed, in Slack's words, or None when no other one is to follow."""
+        if self._sockets.enabled:
+            return await self._sockets.attempt(one, self._pace.answer_within, retry_num, retry_reason)
+        try:
+            async with asyncio.timeout(self._pace.answer_within):
+                response = await self._post(one, retry_num, retry_reason)
+        except (TimeoutError, httpx2.TimeoutException):
+            return "http_timeout"
+        except httpx2.TransportError:
+            return "connection_failed"
+        if response.is_success or response.headers.get("X-Slack-No-Retry") == "1":
+            return None
+        return "http_error"
+
+    async def _post(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
+        body = compact(one)
+        headers = {**self._signed(body), "Content-Type": "application/json"}
+        if retry_num:
+            headers |= {
+                "X-Slack-Retry-Num": str(retry_num),
+                "X-Slack-Retry-Reason": retry_reason or "unknown_error",
+            }
+        return await self.post(body, headers)
+
+    def _signed(self, body: bytes) -> dict[str, str]:
+        timestamp = str(int(self._clock()))
+        return {
+            "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
+            "X-Slack-Request-Timestamp": timestamp,
+            "X-Slack-Signature": signature(self._secret, timestamp, body),
+        }
+
+    def _subscribed(self, one: JsonObject) -> bool:
+        event = object_of(one, "event")
+        name = text_of(event, "type")
+        if name == "message":
+            name = _MESSAGES.get(text_of(event, "channel_type"), name)
+        return self.events is None or name in self.events

@@ -1,0 +1,165 @@
+"""The `event_callback` envelopes of the Events API."""
+
+import json
+
+from gofer_simulators.json_values import JsonObject
+from gofer_simulators.slack.shapes import channel_shape, message_body, stable_id
+from gofer_simulators.slack.timestamps import order
+from gofer_simulators.slack.workspace import Channel, Message, Workspace
+
+
+def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
+    """The envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
+    channel = workspace.channel(message.channel)
+    member = workspace.bot.user in channel.members
+    own = message.bot_id == workspace.bot.bot_id
+    body = message_body(workspace, message) | {"channel": channel.id, "event_ts": message.ts}
+    if message.metadata:
+        body["metadata"] = dict(message.metadata)
+    events: list[dict[str, object]] = []
+    if _visible(workspace, channel) and not own and workspace.mentions_bot(message.text):
+        events.append(body | {"type": "app_mention"})
+    if member or channel.kind == "im":
+        events.append(body | {"channel_type": channel.kind})
+    return [envelope(workspace, event, message.ts) for event in events]
+
+
+def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
+    """The envelope for an edited message."""
+    channel = workspace.channel(after.channel)
+    changed_at = after.edited_ts or after.ts
+    event: dict[str, object] = {
+        "type": "message",
+        "subtype": "message_changed",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": channel.kind,
+        "ts": changed_at,
+        "event_ts": changed_at,
+        "message": message_body(workspace, after),
+        "previous_message": message_body(workspace, before),
+    }
+    events = [event] if _reads_along(workspace, channel) else []
+    if _visible(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
+        body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
+        events.append(body | {"type": "app_mention"})
+    return [envelope(workspace, event, changed_at) for event in events]
+
+
+def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
+    """The envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
+    channel = workspace.channel(before.channel)
+    deleted_at = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "message",
+        "subtype": "message_changed" if left else "message_deleted",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": channel.kind,
+        "ts": deleted_at,
+        "event_ts": deleted_at,
+        "previous_message": message_body(workspace, before),
+    }
+    event |= {"message": message_body(workspace, left)} if left else {"deleted_ts": before.ts}
+    return _told(workspace, channel, event, deleted_at)
+
+
+def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
+    """The envelope for a new channel, which only public ones have."""
+    event_ts = workspace.next_ts()
+    described = channel_shape(workspace, channel) | {"creator": creator, "created": order(event_ts) // 1_000_000}
+    event: dict[str, object] = {"type": "channel_created", "channel": described, "event_ts": event_ts}
+    return [envelope(workspace, event, event_ts)] if channel.kind == "channel" else []
+
+
+def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
+    """Return the envelope for a person who came into a channel, or for the bot that was invited to it."""
+    event_ts = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "member_joined_channel",
+        "user": user,
+        "channel": channel.id,
+        "channel_type": "C" if channel.kind == "channel" else "G",
+        "team": workspace.team.id,
+        "event_ts": event_ts,
+    }
+    if inviter:
+        event["inviter"] = inviter
+    return _told(workspace, channel, event, event_ts)
+
+
+def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
+    """Return the envelope for a person who pressed Stop in a session."""
+    event_ts = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "agent_session_stopped",
+        "channel": parent.channel,
+        "user": user,
+        "thread_ts": parent.ts,
+        "streaming_message_ts": [],
+        "event_ts": event_ts,
+    }
+    return [envelope(workspace, event, event_ts)]
+
+
+def reaction_envelopes(
+    workspace: Workspace, message: Message, name: str, user: str, *, added: bool
+) -> list[dict[str, object]]:
+    """The envelope for a reaction that came or went."""
+    event_ts = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "reaction_added" if added else "reaction_removed",
+        "user": user,
+        "reaction": name,
+        "item": {"type": "message", "channel": message.channel, "ts": message.ts},
+        "event_ts": event_ts,
+    }
+    if message.user and not message.bot_id:
+        event["item_user"] = message.user
+    return _told(workspace, workspace.channel(message.channel), event, event_ts)
+
+
+def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
+    """An `event_callback` around an event; the same event gets the same event_id."""
+    team = workspace.team
+    bot = workspace.bot
+    identity = stable_id(team.id, json.dumps(event, sort_keys=True))
+    authorization = {
+        "enterprise_id": None,
+        "team_id": team.id,
+        "user_id": bot.user,
+        "is_bot": True,
+        "is_enterprise_install": False,
+    }
+    return {
+        "token": "simulated-verification-token",
+        "team_id": team.id,
+        "context_team_id": team.id,
+        "context_enterprise_id": None,
+        "api_app_id": bot.app_id,
+        "event": dict(event),
+        "type": "event_callback",
+        "event_id": f"Ev{identity}",
+        "event_time": order(event_ts) // 1_000_000,
+        "authorizations": [authorization],
+        "is_ext_shared_channel": False,
+        "event_context": f"4-{identity}",
+    }
+
+
+def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
+    """Return the envelope of an event where the bot reads along, none elsewhere."""
+    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
+
+
+def _visible(workspace: Workspace, channel: Channel) -> bool:
+    """Return whether a mention there has an event: in a direct message no mention is needed."""
+    return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
+
+
+def _adds_mention(workspace: Workspace, before: Message, after: Message) -> bool:
+    return workspace.mentions_bot(after.text) and not workspace.mentions_bot(before.text)
+
+
+def _reads_along(workspace: Workspace, channel: Channel) -> bool:
+    return workspace.bot.user in channel.members or channel.kind == "im"

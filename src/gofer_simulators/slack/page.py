@@ -1,0 +1,147 @@
+"""The page on which people read and write in the simulated Slack.
+
+The page can be read without JavaScript. With it, the page refreshes itself around the text that a person types.
+"""
+
+import base64
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import Protocol
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from gofer_simulators.slack.shapes import typed
+from gofer_simulators.slack.view import View
+from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
+
+
+class Hands(Protocol):
+    """What the people of the page can do."""
+
+    async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
+        """Write a message."""
+        ...
+
+    async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
+        """Add or take away an emoji."""
+        ...
+
+    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
+        """Press a button."""
+        ...
+
+
+class Page:
+    """The page of one workspace."""
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], hands: Hands) -> None:
+        self._workspace = workspace
+        self._hands = hands
+        self._view = View(workspace, clock)
+        folder = files("gofer_simulators.slack")
+        self._css = folder.joinpath("page.css").read_text("utf-8")
+        self._js = folder.joinpath("page.js").read_text("utf-8")
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [
+            Route("/", self._show, methods=["GET"]),
+            Route("/post", self._post, methods=["POST"]),
+            Route("/react", self._react, methods=["POST"]),
+            Route("/press", self._press, methods=["POST"]),
+        ]
+
+    async def _show(self, request: Request) -> Response:
+        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._busiest()
+        found = self._workspace.find(channel.id, request.query_params.get("thread", "")) if channel else None
+        parent = self._workspace.parent(found) if found else None
+        columns = self._view.columns(channel, parent)
+        html = (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{self._view.title(channel)}</title><style>{self._css}</style></head>"
+            f'<body><main class="{"split" if parent else "plain"}">{columns}</main>'
+            f"<script>{self._js}</script></body></html>"
+        )
+        headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
+        return HTMLResponse(html, headers=headers)
+
+    def _policy(self) -> str:
+        style = _fingerprint(self._css)
+        script = _fingerprint(self._js)
+        return (
+            f"default-src 'none'; style-src '{style}'; script-src '{script}';"
+            " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        )
+
+    async def _post(self, request: Request) -> Response:
+        form = await _form(request)
+        text = form.get("text", "").strip()
+        if not text:
+            return PlainTextResponse("Write a text first.", 400)
+        wire = typed(self._workspace, text)
+        thread_ts = form.get("thread_ts") or None
+
+        async def write() -> Message:
+            return await self._hands.say(form.get("user", ""), form.get("channel", ""), wire, thread_ts)
+
+        return await self._acted(request, form, write)
+
+    async def _react(self, request: Request) -> Response:
+        form = await _form(request)
+        user = form.get("user", "")
+        channel = form.get("channel", "")
+        name = form.get("name", "")
+
+        async def toggle() -> Message:
+            message = self._workspace.message(channel, form.get("ts", ""))
+            added = user not in message.reactions.get(name, ())
+            return await self._hands.react(user, channel, message.ts, name, added=added)
+
+        return await self._acted(request, form, toggle)
+
+    async def _press(self, request: Request) -> Response:
+        form = await _form(request)
+
+        async def press() -> Message:
+            message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
+            # What only one person sees only that person can press.
+            if not await self._hands.press(
+                message, form.get("action_id", ""), message.only_for or form.get("user", "")
+            ):
+                raise SlackRefusal("the app did not take it")
+            return message
+
+        return await self._acted(request, form, press)
+
+    async def _acted(
+        self, request: Request, form: Mapping[str, str], act: Callable[[], Awaitable[Message]]
+    ) -> Response:
+        origin = request.headers.get("origin")
+        # A page of another site must not be able to speak here.
+        if origin and urlsplit(origin).netloc != request.headers.get("host"):
+            return PlainTextResponse("This form belongs to another site.", 403)
+        try:
+            message = await act()
+        except SlackRefusal as refusal:
+            return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
+        view = {"channel": message.channel} | ({"thread": form["thread_ts"]} if form.get("thread_ts") else {})
+        return RedirectResponse("/?" + urlencode(view), 303)
+
+    def _busiest(self) -> Channel | None:
+        channels = self._workspace.channels
+        latest = self._workspace.all_messages()[-1:]
+        return channels[latest[0].channel] if latest else next(iter(channels.values()), None)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    body = await request.body()
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def _fingerprint(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,227 @@
+"""The text of a message as HTML.
+
+Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+from gofer_simulators.json_values import JsonObject, object_of, objects, text_of
+from gofer_simulators.slack.markdown import MarkdownHtml
+from gofer_simulators.slack.shapes import block_text, unescaped
+from gofer_simulators.slack.workspace import Message, Workspace
+
+_EMOJI = {
+    "+1": "👍", "-1": "👎", "bug": "🐛", "eyes": "👀", "fire": "🔥", "heart": "❤️", "hourglass": "⌛",
+    "jira": "🎫",
+    "merged": "🔀", "no_entry": "⛔", "octagonal_sign": "🛑", "ok_hand": "👌", "pray": "🙏", "raised_hands": "🙌",
+    "rocket": "🚀",
+    "rotating_light": "🚨", "tada": "🎉", "thinking_face": "🤔", "warning": "⚠️", "wave": "👋",
+    "white_check_mark": "✅", "x": "❌",
+}  # fmt: skip
+_SHARED = r"`(?P<code>[^`\n]+)`|<(?P<entity>[^<>\n]+)>|:(?P<emoji>[a-z0-9_+-]+):|(?P<url>https?://[^\s<>|)\]]+)"
+_MRKDWN = re.compile(
+    rf"{_SHARED}|(?<!\w)\*(?P<bold>[^*\n]+)\*(?!\w)|(?<!\w)_(?P<italic>[^_\n]+)_(?!\w)"
+    r"|(?<!\w)~(?P<strike>[^~\n]+)~(?!\w)"
+)
+_WORDS = re.compile(_SHARED)
+_TAGS = {"bold": "b", "italic": "i", "strike": "s"}
+_FENCE = re.compile(r"```(?:[\w+-]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_LINES = (
+    ("bullet", re.compile(r"\s*[-*•]\s+(.*)$")),
+    ("number", re.compile(r"\s*\d{1,3}[.)]\s+(.*)$")),
+    ("quote", re.compile(r"\s*(?:>|&gt;)\s?(.*)$")),
+    ("blank", re.compile(r"\s*()$")),
+)
+
+
+def emoji(name: str) -> str:
+    """The sign of an emoji, or its name between colons."""
+    return _EMOJI.get(name.partition("::")[0], f":{name}:")
+
+
+def hidden(fields: Mapping[str, str]) -> str:
+    """Return the hidden inputs of a form."""
+    return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
+
+
+class Renderer:
+    """Turns messages into HTML; it knows the names behind ids."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        domain = re.escape(workspace.team.domain)
+        self._permalink = re.compile(
+            rf"https://{domain}\.slack\.com/archives/(\w+)/p(\d{{10}})(\d{{6}})(?:\?thread_ts=([\d.]+).*)?"
+        )
+
+    def message(self, message: Message) -> str:
+        """The body of a message: its blocks or its text, and the files under it."""
+        files = "".join(self._file(file) for file in objects(message.extra.get("files")))
+        if message.blocks:
+            return "".join(self.block(block, message) for block in message.blocks) + files
+        return (self.mrkdwn(message.text) if message.text else "") + files
+
+    def _file(self, file: JsonObject) -> str:
+        name = text_of(file, "name")
+        here = self._workspace.files.get(text_of(file, "id"))
+        words = (here.content or b"").decode("utf-8", "replace") if here else ""
+        title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
+        return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
+
+    def block(self, block: JsonObject, message: Message) -> str:
+        """One block, as readable as it can be without Slack."""
+        match text_of(block, "type"):
+            case "markdown":
+                return self.markdown(text_of(block, "text"))
+            case "section":
+                parts = [object_of(block, "text"), *objects(block.get("fields"))]
+                return "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
+            case "context":
+                elements = [self._inline(text_of(part, "text")) for part in objects(block.get("elements"))]
+                return f'<p class="context">{" ".join(elements)}</p>'
+            case "header":
+                return f"<h4>{escape(text_of(object_of(block, 'text'), 'text'))}</h4>"
+            case "divider":
+                return "<hr>"
+            case "actions":
+                return self._buttons(objects(block.get("elements")), message)
+            case "rich_text":
+                return "".join(map(self._rich, objects(block.get("elements"))))
+            case kind:
+                return f'<p class="context">[{escape(kind)}] {escape(block_text(block))}</p>'
+
+    def mrkdwn(self, text: str) -> str:
+        """Slack's own dialect."""
+        pieces = _FENCE.split(text)
+        return "".join(
+            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece)
+            for position, piece in enumerate(pieces)
+        )
+
+    def markdown(self, text: str) -> str:
+        """Standard Markdown."""
+        return MarkdownHtml(self._words, self._anchor).document(text)
+
+    def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
+        fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
+        fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
+        buttons = "".join(
+            f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
+            f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
+            for element in elements
+        )
+        return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
+
+    def _rich(self, element: JsonObject) -> str:
+        """Typed text: nothing in it is read as anything but what its type says."""
+        words = "".join(map(self._leaf, objects(element.get("elements"))))
+        return f"<pre>{words}</pre>" if element.get("type") == "rich_text_preformatted" else f"<p>{words}</p>"
+
+    def _leaf(self, leaf: JsonObject) -> str:
+        match text_of(leaf, "type"):
+            case "user":
+                return f'<span class="mention">@{escape(self._workspace.name_of(text_of(leaf, "user_id")))}</span>'
+            case "usergroup":
+                group = self._workspace.groups.get(text_of(leaf, "usergroup_id"))
+                return f'<span class="mention">@{escape(group.handle if group else "unknown-group")}</span>'
+            case _:
+                words = escape(text_of(leaf, "text"))
+                return f"<b>{words}</b>" if object_of(leaf, "style").get("bold") is True else words
+
+    def _flow(self, text: str) -> str:
+        lines = [_classified(line) for line in text.strip("\n").split("\n")]
+        groups = groupby(lines, key=lambda line: line[0])
+        return "".join(self._group(kind, [line for _, line in group]) for kind, group in groups)
+
+    def _group(self, kind: str, lines: Sequence[str]) -> str:
+        inline = [self._inline(line) for line in lines]
+        match kind:
+            case "blank":
+                return ""
+            case "bullet":
+                return f"<ul>{_items(inline)}</ul>"
+            case "number":
+                return f"<ol>{_items(inline)}</ol>"
+            case "quote":
+                return f"<blockquote>{'<br>'.join(inline)}</blockquote>"
+            case _:
+                return f"<p>{'<br>'.join(inline)}</p>"
+
+    def _inline(self, text: str) -> str:
+        return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
+
+    def _words(self, text: str) -> str:
+        """Words of Markdown: its parser has dealt with all but what is Slack's own."""
+        return self._tokens(text, _WORDS, escape)
+
+    def _tokens(self, text: str, dialect: re.Pattern[str], plain: Callable[[str], str]) -> str:
+        pieces: list[str] = []
+        end = 0
+        for found in dialect.finditer(text):
+            pieces += [plain(text[end : found.start()]), self._token(found)]
+            end = found.end()
+        return "".join(pieces) + plain(text[end:])
+
+    def _token(self, found: re.Match[str]) -> str:
+        kind = found.lastgroup or ""
+        inner = found[kind]
+        match kind:
+            case "code":
+                return f"<code>{escape(unescaped(inner))}</code>"
+            case "entity":
+                return self._entity(inner)
+            case "emoji":
+                return escape(emoji(inner))
+            case "url":
+                return self._link(inner, inner)
+            case _:
+                tag = _TAGS[kind]
+                return f"<{tag}>{self._inline(inner)}</{tag}>"
+
+    def _entity(self, inner: str) -> str:
+        target, _, label = inner.partition("|")
+        if target.startswith("@"):
+            name = self._workspace.name_of(target[1:])
+            own = " own" if target[1:] == self._workspace.bot.user else ""
+            return f'<span class="mention{own}">@{escape(name)}</span>'
+        if target.startswith("#"):
+            channel = self._workspace.channels.get(target[1:])
+            return f'<span class="mention">#{escape(channel.name if channel else label or target[1:])}</span>'
+        if target.startswith("!"):
+            word = label or "@" + target[1:].partition("^")[0]
+            return f'<span class="mention">{escape(unescaped(word))}</span>'
+        if re.match(r"https?://|mailto:", target):
+            return self._link(target, label or target.removeprefix("mailto:"))
+        return escape(f"<{unescaped(inner)}>")
+
+    def _link(self, address: str, label: str) -> str:
+        opening = self._anchor(unescaped(address))
+        return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
+
+    def _anchor(self, address: str) -> str:
+        """The opening tag of a link; empty for what is no address of the web or of mail."""
+        if not re.match(r"https?://|mailto:", address):
+            return ""
+        here = self._permalink.fullmatch(address)
+        if here:
+            ts = f"{here[2]}.{here[3]}"
+            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">'
+        return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
+
+
+def _first_person(workspace: Workspace) -> str:
+    return next((user.id for user in workspace.users.values() if not user.bot), "")
+
+
+def _classified(line: str) -> tuple[str, str]:
+    for kind, pattern in _LINES:
+        if found := pattern.match(line):
+            return kind, found[1]
+    return "text", line
+
+
+def _items(lines: Iterable[str]) -> str:
+    return "".join(f"<li>{line}</li>" for line in lines)

@@ -1,0 +1,212 @@
+"""The simulated Slack that tests, evals and the demo hold: workspace, Web API, deliveries and page."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import httpx2
+
+from gofer_simulators.http_server import Vendor
+from gofer_simulators.json_values import JsonObject
+from gofer_simulators.slack.adopt import plant
+from gofer_simulators.slack.backend import Backend
+from gofer_simulators.slack.delivery import Deliveries, Pace
+from gofer_simulators.slack.envelopes import (
+    change_envelopes,
+    created_envelopes,
+    joined_envelopes,
+    message_envelopes,
+    stopped_envelopes,
+)
+from gofer_simulators.slack.files import deleted, uploaded
+from gofer_simulators.slack.interactivity import press_payload
+from gofer_simulators.slack.manifest import read_manifest
+from gofer_simulators.slack.methods import change_reaction, remove
+from gofer_simulators.slack.openid import OpenId
+from gofer_simulators.slack.page import Page
+from gofer_simulators.slack.shapes import stable_id, typed
+from gofer_simulators.slack.socket_mode import SocketMode
+from gofer_simulators.slack.web_api import Failure, WebApi
+from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal
+from gofer_simulators.slack.world import bot_id_of, load_workspace
+
+
+class SlackSimulator(Vendor):
+    """One Slack workspace as a web app with state; use it inside a running event loop."""
+
+    def __init__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        token: str = "xoxb-simulated",  # noqa: S107 - opens nothing but this simulator
+        signing_secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
+        app_token: str = "xapp-simulated",  # noqa: S107 - likewise
+        client_id: str = "1111.2222",
+        client_secret: str = "simulated-client-secret",  # noqa: S107 - likewise
+        pace: Pace | None = None,
+    ) -> None:
+        self.workspace = load_workspace(world, clock)
+        self.sockets = SocketMode(self.workspace.bot.app_id, app_token)
+        self._deliveries = Deliveries(clock, http, signing_secret, pace or Pace(), self.sockets)
+        self._backend = Backend(self.workspace, self._deliveries)
+        self._web_api = WebApi(self._backend, token)
+        self.openid = OpenId(self.workspace, clock, client_id, client_secret)
+        page = Page(self.workspace, clock, self)
+        routes = [*page.routes(), *self.sockets.routes(), *self.openid.routes(), *self._web_api.routes()]
+        super().__init__(self._deliveries, routes)
+
+    def install(self, manifest: object) -> None:
+        """The app becomes what a manifest describes: its scopes, events and messages tab. Raises ConfigError."""
+        wanted = read_manifest(manifest)
+        self.workspace.bot = replace(
+            self.workspace.bot, name=wanted.name, scopes=wanted.scopes, messages=wanted.messages
+        )
+        self._deliveries.events = wanted.events
+        self._web_api.scopes_used.clear()
+
+    def subscribe(self, url: str) -> None:
+        """Deliver events to this URL from now on, and presses of buttons to `/interactivity` beside it."""
+        self._deliveries.url = url
+        self._deliveries.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
+
+    async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
+        """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
+        return self._write(Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts))
+
+    async def upload(
+        self,
+        user_id: str,
+        channel_id: str,
+        name: str,
+        content: bytes,
+        text: str = "",
+        thread_ts: str | None = None,
+        mimetype: str = "text/plain",
+        mode: str = "hosted",
+    ) -> Message:
+        """A user shares a file, with a text or without one; `mode` as Slack has it, such as `external`."""
+        shown = uploaded(self.workspace, user_id, name, content, mimetype, mode)
+        extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
+        return self._write(
+            Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts, extra=extra)
+        )
+
+    async def edit(self, user_id: str, channel_id: str, ts: str, text: str) -> Message:
+        """A user changes what they wrote."""
+        before = self._own(user_id, channel_id, ts)
+        after = self.workspace.put(replace(before, text=text, edited_ts=self.workspace.next_ts()))
+        self._deliveries.announce(change_envelopes(self.workspace, before, after))
+        return after
+
+    async def unfurl(self, channel_id: str, ts: str) -> Message:
+        """Slack adds the preview of a link to a message, and leaves its text."""
+        before = self.workspace.message(channel_id, ts)
+        preview = {"attachments": [{"id": 1, "title": "A page", "from_url": "https://example.com"}]}
+        after = self.workspace.put(replace(before, extra={**before.extra, **preview}))
+        self._deliveries.announce(change_envelopes(self.workspace, before, after))
+        return after
+
+    async def delete(self, user_id: str, channel_id: str, ts: str) -> None:
+        """A user deletes what they wrote."""
+        remove(self._backend, self._own(user_id, channel_id, ts))
+
+    async def delete_file(self, file_id: str) -> None:
+        """A user deletes a file; the messages that show it stay."""
+        deleted(self.workspace, file_id)
+
+    async def create_channel(self, user_id: str, name: str) -> Channel:
+        """A user creates a public channel and is in it."""
+        if self.workspace.channel_named(name):
+            raise SlackRefusal("name_taken", name)
+        channel = Channel(f"C{stable_id('channel', name)}", name, members=(self._known(user_id),))
+        self.workspace.enter(channel)
+        self._deliveries.announce(created_envelopes(self.workspace, channel, user_id))
+        return channel
+
+    async def join(self, user_id: str, channel_id: str, inviter: str = "") -> Channel:
+        """A user, or the bot, comes into a channel, by themselves or invited."""
+        channel = self.workspace.join(self.workspace.channel(channel_id), self._known(user_id))
+        self._deliveries.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
+        return channel
+
+    def direct(self, user_id: str) -> Channel:
+        """The conversation of a user with the bot, opened where it was not."""
+        return self.workspace.direct(self._known(user_id))
+
+    async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
+        """A user presses Stop while the bot is at work in a thread."""
+        parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
+        self._deliveries.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
+
+    async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
+        """A user adds or takes away an emoji; the event begins to be delivered."""
+        message = self.workspace.message(channel_id, ts)
+        return change_reaction(self._backend, message, emoji.strip(":"), self._known(user_id), added=added)
+
+    def _write(self, draft: Message) -> Message:
+        bot = self.workspace.bot
+        if draft.user != bot.user and bot.messages != "open" and self.workspace.channel(draft.channel).kind == "im":
+            raise SlackRefusal("messages_tab_disabled", draft.channel)
+        bot_id = bot_id_of(self.workspace, self._known(draft.user))
+        message = self.workspace.post(replace(draft, bot_id=bot_id))
+        self._deliveries.announce(self.envelopes(message))
+        return message
+
+    def _own(self, user_id: str, channel_id: str, ts: str) -> Message:
+        message = self.workspace.message(channel_id, ts)
+        if message.user != user_id:
+            raise SlackRefusal("cant_update_message", user_id)
+        return message
+
+    def _known(self, user_id: str) -> str:
+        if user_id not in self.workspace.users:
+            raise SlackRefusal("user_not_found", user_id)
+        return user_id
+
+    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
+        """A person presses a button; whether the app took it. Refuses one that is not there any more."""
+        now = message if message.only_for else self.workspace.message(message.channel, message.ts)
+        payload = press_payload(self.workspace, now, action_id, user_id)
+        return await self._deliveries.send_press(payload)
+
+    def whispers(self, user_id: str) -> list[Message]:
+        """What only this person was shown, oldest first."""
+        return [message for message in self.workspace.whispers if message.only_for == user_id]
+
+    def typed(self, text: str) -> str:
+        """The wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""
+        return typed(self.workspace, text)
+
+    def envelopes(self, message: Message) -> list[dict[str, object]]:
+        """The envelopes Slack sends for this message; the same message gets the same event ids."""
+        return message_envelopes(self.workspace, message)
+
+    async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
+        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._deliveries.send(envelope, retry_num, retry_reason)
+
+    def adopt(self, envelope: JsonObject) -> None:
+        """Plant what a recorded `event_callback` speaks of, where it is absent."""
+        plant(self.workspace, envelope)
+
+    def snapshot(self) -> dict[str, object]:
+        """Channels, messages and reactions in plain JSON."""
+        return self.workspace.snapshot()
+
+    @property
+    def scopes_used(self) -> frozenset[str]:
+        """The scopes that the app's calls needed since it was installed."""
+        return frozenset(self._web_api.scopes_used)
+
+    def hold_next(self, method: str) -> asyncio.Event:
+        """Let the next call of a Web API method do its work and never be answered; the event is set when it has."""
+        return self._web_api.hold_next(method)
+
+    def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
+        """Let the next calls of a Web API method fail: an error code or a status, one a call.
+
+        With `after_effect` the call does its work and only the answer is lost.
+        """
+        self._web_api.fail_next(method, *failures, after_effect=after_effect)

@@ -1,0 +1,174 @@
+"""Socket Mode: envelopes sent over WebSockets that the app opened.
+
+`apps.connections.open` gives a ticket for one connection. Each envelope goes to one of the open connections and counts
+as delivered when it is acknowledged on that connection.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from gofer_simulators.json_values import JsonObject, is_object, parsed, text_of
+from gofer_simulators.slack.shapes import stable_id
+
+LIFETIME_SECONDS = 18_060
+"""What Slack says about how long a connection lasts."""
+
+
+class SocketMode:
+    """The connections of one app."""
+
+    def __init__(self, app_id: str, token: str) -> None:
+        self._app_id = app_id
+        self._token = token
+        self._tickets: set[str] = set()
+        self._links: list[_Link] = []
+        self._connected = asyncio.Event()
+        self._count = 0
+        self.enabled = False
+        """Whether the app ever asked for a connection; its events come this way from then on."""
+        self.acknowledged: list[str] = []
+        """Event ids in the order of their acknowledgements."""
+        self.refusals = 0
+        """How many of the next connections fail; a ticket that was tried is used up."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes of an app that serves this."""
+        return [
+            Route("/api/apps.connections.open", self._open, methods=["POST"]),
+            WebSocketRoute("/link/", self._serve, name="link"),
+        ]
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._links)
+
+    async def attempt(
+        self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
+    ) -> str | None:
+        """Sends an envelope to one connection; why it was not acknowledged in time, or None when it was."""
+        try:
+            async with asyncio.timeout(answer_within):
+                while not self._links:
+                    await self._connected.wait()
+                # Each connection in its turn.
+                link = self._links.pop(0)
+                self._links.append(link)
+                await link.deliver(self._frame(kind, one, retry_num, reason))
+        except TimeoutError:
+            return "timeout"
+        except ConnectionError:
+            return "connection_failed"
+        if kind == "events_api":
+            self.acknowledged.append(text_of(one, "event_id"))
+        return None
+
+    async def disconnect(self, reason: str) -> None:
+        """Tells every connection that it will end soon: `warning`, `refresh_requested` or `link_disabled`."""
+        for link in list(self._links):
+            await link.say({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
+
+    async def cut(self) -> None:
+        """Ends every connection without a word."""
+        for link in list(self._links):
+            await link.socket.close(1011)
+
+    async def _open(self, request: Request) -> Response:
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not bearer:
+            return JSONResponse({"ok": False, "error": "not_authed"})
+        if bearer != self._token:
+            code = "not_allowed_token_type" if bearer.startswith("xoxb-") else "invalid_auth"
+            return JSONResponse({"ok": False, "error": code})
+        self.enabled = True
+        ticket = stable_id("ticket", str(self._next()))
+        self._tickets.add(ticket)
+        url = request.url_for("link").include_query_params(ticket=ticket, app_id=self._app_id)
+        return JSONResponse({"ok": True, "url": str(url)})
+
+    async def _serve(self, socket: WebSocket) -> None:
+        ticket = socket.query_params.get("ticket", "")
+        known = ticket in self._tickets
+        self._tickets.discard(ticket)
+        if not known or self.refusals:
+            self.refusals -= known
+            await socket.close()
+            return
+        await socket.accept()
+        link = _Link(socket)
+        await link.say(self._hello())
+        self._links.append(link)
+        self._connected.set()
+        try:
+            async for text in socket.iter_text():
+                link.hear(text)
+        finally:
+            self._links.remove(link)
+            if not self._links:
+                self._connected.clear()
+            link.lose()
+
+    def _hello(self) -> dict[str, object]:
+        debug = {"host": "simulated", "build_number": 1, "approximate_connection_time": LIFETIME_SECONDS}
+        return {
+            "type": "hello",
+            "num_connections": len(self._links) + 1,
+            "connection_info": {"app_id": self._app_id},
+            "debug_info": debug,
+        }
+
+    def _frame(self, kind: str, one: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
+        return {
+            "envelope_id": stable_id("envelope", str(self._next())),
+            "type": kind,
+            "payload": dict(one),
+            "accepts_response_payload": False,
+            "retry_attempt": retry_num,
+            "retry_reason": reason or "",
+        }
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+
+class _Link:
+    """One connection and what waits for an acknowledgement on it."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.socket = socket
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+
+    async def say(self, frame: JsonObject) -> None:
+        """Sends a frame. Raises ConnectionError when the connection has ended."""
+        try:
+            await self.socket.send_text(json.dumps(frame, ensure_ascii=False))
+        except (WebSocketDisconnect, RuntimeError) as error:
+            raise ConnectionError("the connection ended") from error
+
+    async def deliver(self, frame: JsonObject) -> None:
+        """Returns when the frame is acknowledged. Raises ConnectionError when the connection ends before."""
+        envelope_id = text_of(frame, "envelope_id")
+        acknowledged = self._waiting[envelope_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self.say(frame)
+            await acknowledged
+        finally:
+            del self._waiting[envelope_id]
+
+    def hear(self, text: str) -> None:
+        frame = parsed(text)
+        waiting = self._waiting.get(text_of(frame, "envelope_id")) if is_object(frame) else None
+        if waiting and not waiting.done():
+            waiting.set_result(None)
+
+    def lose(self) -> None:
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionError("the connection ended"))

@@ -1,0 +1,185 @@
+"""Channels, threads and reactions as HTML."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from html import escape
+
+from gofer_simulators.slack.rendering import Renderer, emoji, hidden
+from gofer_simulators.slack.timestamps import order
+from gofer_simulators.slack.workspace import Channel, Message, User, Workspace
+
+_QUICK = ("jira", "eyes", "white_check_mark", "+1", "merged", "octagonal_sign")
+_COLOURS = 8
+
+
+class View:
+    """The columns of the page, drawn from the newest state."""
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._renderer = Renderer(workspace)
+
+    def title(self, channel: Channel | None) -> str:
+        """The title of the window."""
+        place = f"{_title(channel)} · " if channel else ""
+        return escape(f"{place}{self._workspace.team.name} · simulated Slack")
+
+    def columns(self, channel: Channel | None, parent: Message | None) -> str:
+        """Places, the channel, and the thread where one is open."""
+        columns = self._sidebar(channel) + (self._timeline(channel) if channel else "")
+        return columns + (self._thread(channel, parent) if channel and parent else "")
+
+    def _sidebar(self, here: Channel | None) -> str:
+        channels = "".join(
+            f'<a href="/?channel={escape(channel.id)}" class="{"here" if channel == here else "there"}">'
+            f"{_sign(channel)}{escape(channel.name)}</a>"
+            for channel in self._workspace.channels.values()
+        )
+        people = "".join(
+            f'<div class="person">{self._face(user.id)}{escape(user.name)}</div>'
+            for user in self._workspace.users.values()
+        )
+        return (
+            f'<nav class="column"><div class="bar">{escape(self._workspace.team.name)}</div>'
+            '<div class="scroll" id="places" data-live>'
+            f"<h2>Channels</h2>{channels}<h2>People</h2>{people}</div>"
+            '<div id="status">Simulated Slack · reload for news</div></nav>'
+        )
+
+    def _timeline(self, channel: Channel) -> str:
+        whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
+        listed = sorted([*self._workspace.timeline(channel.id), *whispers], key=lambda one: order(one.ts))
+        messages = [self._message(message) for message in listed]
+        shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
+        notes = [f"{len(channel.members)} members"]
+        notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
+        return (
+            '<section class="column timeline"><div class="bar">'
+            f"{escape(_title(channel))} <small>{' · '.join(notes)}</small></div>"
+            f'<div class="scroll" id="timeline" data-live>{shown}</div>'
+            f"{self._composer(channel, None)}</section>"
+        )
+
+    def _thread(self, channel: Channel, parent: Message) -> str:
+        replies = self._workspace.replies(parent)
+        count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
+        whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
+        listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
+        shown = "".join(self._message(reply, in_thread=True) for reply in listed)
+        return (
+            f'<section class="column"><div class="bar">Thread <small>{escape(_title(channel))}</small>'
+            f'<a class="close" href="/?channel={escape(channel.id)}" title="Close">&times;</a></div>'
+            '<div class="scroll" id="thread" data-live>'
+            f"{self._message(parent, in_thread=True)}{count}{shown}</div>"
+            f"{self._composer(channel, parent)}</section>"
+        )
+
+    def _message(self, message: Message, *, in_thread: bool = False) -> str:
+        edited = '<span class="edited">(edited)</span>' if message.edited_ts else ""
+        # The same message stands in both columns; an id may stand only once in a page.
+        anchor = "" if message.is_reply != in_thread else f' id="m{message.ts}"'
+        # Slack does not keep what only one person sees: there is nothing to react or answer to.
+        kept = not message.only_for
+        return (
+            f'<article class="message"{anchor}>{self._face(message.user)}<div>'
+            f'<div class="who"><b>{escape(self._workspace.name_of(message.user) or "Integration")}</b>'
+            f"{self._badge(message)}{self._time(message.ts)}{edited}</div>"
+            f'<div class="body">{self._renderer.message(message)}</div>'
+            f"{self._chips(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
+            f"{self._quick(message) if kept else ''}</article>"
+        )
+
+    def _thread_link(self, message: Message) -> str:
+        parent = self._workspace.parent(message)
+        replies = self._workspace.replies(parent)
+        address = f"/?channel={escape(message.channel)}&amp;thread={escape(parent.ts)}"
+        if not replies:
+            return f'<a class="threadlink" href="{address}"><span>Reply in thread</span></a>'
+        last = self._clock_time(replies[-1].ts)
+        count = _count(len(replies), "reply", "replies")
+        return f'<a class="threadlink" href="{address}">{count} <span>· last {last}</span></a>'
+
+    def _chips(self, message: Message) -> str:
+        chips = "".join(
+            f'<button name="name" value="{escape(name)}"'
+            f' title="{escape(self._names(users))} · :{escape(name)}:">'
+            f"{escape(emoji(name))} {len(users)}</button>"
+            for name, users in message.reactions.items()
+        )
+        return (
+            f'<form class="chips" method="post" action="/react">{self._about(message)}{chips}</form>' if chips else ""
+        )
+
+    def _quick(self, message: Message) -> str:
+        buttons = "".join(
+            f'<button name="name" value="{name}" title=":{name}:">{emoji(name)}</button>' for name in _QUICK
+        )
+        return f'<form class="quick" method="post" action="/react">{self._about(message)}{buttons}</form>'
+
+    def _about(self, message: Message) -> str:
+        people = self._people()
+        fields = {"user": people[0].id if people else "", "channel": message.channel, "ts": message.ts}
+        return hidden(fields | ({"thread_ts": message.thread_ts} if message.is_reply and message.thread_ts else {}))
+
+    def _composer(self, channel: Channel, parent: Message | None) -> str:
+        options = "".join(f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people())
+        place = "Reply" if parent else f"Message {_title(channel)}"
+        hint = f"{place}. @{self._workspace.bot.name} asks the agent."
+        fields = {"channel": channel.id} | ({"thread_ts": parent.ts} if parent else {})
+        return (
+            f'<form class="composer" method="post" action="/post">{hidden(fields)}'
+            f'<textarea name="text" required aria-label="{escape(place)}" placeholder="{escape(hint)}">'
+            f'</textarea><footer><label>as <select name="user">{options}</select></label>'
+            "<button>Send</button></footer></form>"
+        )
+
+    def _people(self) -> list[User]:
+        return [user for user in self._workspace.users.values() if not user.bot]
+
+    def _names(self, users: Sequence[str]) -> str:
+        return ", ".join(map(self._workspace.name_of, users))
+
+    def _face(self, user: str) -> str:
+        words = (self._workspace.name_of(user) or "?").replace("-", " ").split()
+        initials = "".join(word[0] for word in words[:2]).upper()
+        known = list(self._workspace.users)
+        number = known.index(user) if user in known else len(known)
+        colour = "own" if user == self._workspace.bot.user else f"c{number % _COLOURS}"
+        return f'<span class="face {colour}" aria-hidden="true">{escape(initials)}</span>'
+
+    def _badge(self, message: Message) -> str:
+        user = self._workspace.users.get(message.user)
+        if message.only_for:
+            return f'<span class="badge">ONLY VISIBLE TO {escape(self._workspace.name_of(message.only_for))}</span>'
+        if message.bot_id:
+            return '<span class="badge">APP</span>'
+        return '<span class="badge">GUEST</span>' if user and user.restricted else ""
+
+    def _time(self, ts: str) -> str:
+        moment = _moment(ts)
+        title = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+        return f'<time datetime="{moment.isoformat()}" title="{title}">{self._clock_time(ts)}</time>'
+
+    def _clock_time(self, ts: str) -> str:
+        moment = _moment(ts)
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %H:%M}".lstrip("0")
+
+
+def _sign(channel: Channel) -> str:
+    if channel.kind == "group":
+        return '<span class="sign lock" title="private"></span>'
+    return f'<span class="sign">{"#" if channel.kind == "channel" else "@"}</span>'
+
+
+def _title(channel: Channel) -> str:
+    return f"#{channel.name}" if channel.kind == "channel" else channel.name
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _moment(ts: str) -> datetime:
+    return datetime.fromtimestamp(order(ts) / 1_000_000, UTC)

@@ -1,0 +1,151 @@
+"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures, and files.
+
+The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
+"""
+
+import asyncio
+from collections import defaultdict, deque
+from dataclasses import replace
+from typing import TypeAlias
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from gofer_simulators.http_server import disconnected, origin
+from gofer_simulators.slack.arguments import Arguments, read_arguments
+from gofer_simulators.slack.backend import Backend, Method
+from gofer_simulators.slack.files import receive
+from gofer_simulators.slack.methods import METHODS
+from gofer_simulators.slack.workspace import SlackRefusal
+
+Failure: TypeAlias = str | int
+"""A Slack error code, or an HTTP status."""
+RETRY_AFTER_SECONDS = 1
+
+
+class WebApi:
+    """The Web API over HTTP."""
+
+    def __init__(self, backend: Backend, token: str) -> None:
+        self._backend = backend
+        self._token = token
+        self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
+        self._held: dict[str, asyncio.Event] = {}
+        self.scopes_used: set[str] = set()
+        """What the calls so far needed."""
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [
+            Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
+            Route("/upload/v1/{file}", self._upload, methods=["POST"]),
+            Route("/files-pri/{place}/{name:path}", self._download, methods=["GET"]),
+            Route("/login", _login, methods=["GET"]),
+        ]
+
+    def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
+        """Let the next calls of a method fail, one failure a call; `after_effect` loses only the answer."""
+        if method not in METHODS:
+            raise ValueError(f"The simulated Slack has no method {method!r}; it has {', '.join(METHODS)}.")
+        self._failures[method].extend((failure, after_effect) for failure in failures)
+
+    def hold_next(self, method: str) -> asyncio.Event:
+        """Let the next call of a method do its work and never be answered; gives what is set when it has."""
+        return self._held.setdefault(method, asyncio.Event())
+
+    async def _call(self, request: Request) -> Response:
+        name: str = request.path_params["method"]
+        body = await request.body()
+        content_type = request.headers.get("content-type", "")
+        try:
+            arguments = read_arguments(content_type, body, request.url.query)
+            method = self._admitted(name, request.headers.get("authorization", ""), arguments)
+        except SlackRefusal as refusal:
+            return _refused(refusal)
+        planned = self._failures[name].popleft() if self._failures.get(name) else None
+        if planned and not planned[1]:
+            return self._failed(planned[0], method)
+        answer = self._answered(method, arguments, origin(request))
+        if held := self._held.pop(name, None):
+            held.set()
+            await disconnected(request)
+        return self._failed(planned[0], method) if planned else answer
+
+    async def _upload(self, request: Request) -> Response:
+        try:
+            file = receive(self._backend.workspace, request.path_params["file"], await request.body())
+        except SlackRefusal as refusal:
+            return PlainTextResponse(refusal.code, 400)
+        return PlainTextResponse(f"OK - {len(file.content or b'')}")
+
+    async def _download(self, request: Request) -> Response:
+        """Answer with the bytes of a file; a caller without the right is sent to the login page, as browsers are."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        scopes = self._backend.workspace.bot.scopes
+        if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):
+            return RedirectResponse(f"/login?redir={quote(request.url.path)}", 302)
+        file = self._backend.workspace.files.get(request.path_params["place"].partition("-")[2])
+        if file is None or not file.shared or file.content is None:
+            return HTMLResponse("<!DOCTYPE html><title>File not found</title>", 404)
+        self.scopes_used.add("files:read")
+        return Response(file.content, media_type=file.mimetype)
+
+    def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
+        kind, _, bearer = authorization.partition(" ")
+        token = bearer.strip() if kind.lower() == "bearer" else arguments.text("token")
+        if not token:
+            raise SlackRefusal("not_authed")
+        if token != self._token:
+            raise SlackRefusal("invalid_auth")
+        method = METHODS.get(name)
+        if method is None:
+            raise SlackRefusal("unknown_method")
+        scopes = self._backend.workspace.bot.scopes
+        needed = self._needed(method, arguments)
+        if scopes is not None and needed and needed not in scopes:
+            raise SlackRefusal("missing_scope", needed)
+        self.scopes_used |= {needed} - {""}
+        return method
+
+    def _needed(self, method: Method, arguments: Arguments) -> str:
+        """The scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        family, _, verb = method.scope.partition(":")
+        channel = self._backend.workspace.channels.get(arguments.text("channel"))
+        if family != "channels" or channel is None or channel.kind == "channel":
+            return method.scope
+        return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
+
+    def _answered(self, method: Method, arguments: Arguments, origin: str) -> Response:
+        scopes = self._backend.workspace.bot.scopes
+        granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
+        try:
+            fields = method.run(replace(self._backend, origin=origin), arguments)
+            return JSONResponse({"ok": True} | fields, headers=granted)
+        except SlackRefusal as refusal:
+            return _refused(refusal)
+
+    def _failed(self, failure: Failure, method: Method) -> Response:
+        match failure:
+            case 429:
+                return JSONResponse(
+                    {"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(RETRY_AFTER_SECONDS)}
+                )
+            case int():
+                return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
+            case str():
+                return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+
+
+async def _login(_: Request) -> Response:
+    return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
+
+
+def _refused(refusal: SlackRefusal) -> Response:
+    body: dict[str, object] = {"ok": False, "error": refusal.code}
+    if refusal.code == "missing_scope":
+        body |= {"needed": refusal.hint, "provided": "none"}
+    elif refusal.hint.startswith("[ERROR]"):
+        body |= {"errors": [refusal.hint], "response_metadata": {"messages": [refusal.hint]}}
+    return JSONResponse(body)

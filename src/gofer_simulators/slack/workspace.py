@@ -1,0 +1,335 @@
+"""The state of the simulated workspace.
+
+Values are frozen and replaced.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from gofer_simulators.json_values import JsonObject
+from gofer_simulators.slack.timestamps import STEP, order, rounded, written
+
+MAX_REACTIONS_PER_USER = 23
+ChannelKind = Literal["channel", "group", "im", "mpim"]
+MessagesTab = Literal["open", "read-only", "off"]
+"""The tab of an app in which people and the app write to each other."""
+
+
+class SlackRefusal(Exception):
+    """Slack says no: `code` is the vendor's error code."""
+
+    def __init__(self, code: str, hint: str = "") -> None:
+        super().__init__(f"{code}: {hint}" if hint else code)
+        self.code = code
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The workspace as a customer."""
+
+    id: str
+    domain: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """The app's own bot user."""
+
+    user: str
+    bot_id: str
+    name: str
+    app_id: str
+    scopes: frozenset[str] | None = None
+    """None: all of them."""
+    messages: MessagesTab = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person, or another app's bot."""
+
+    id: str
+    name: str
+    real_name: str
+    bot: bool = False
+    restricted: bool = False
+    """A guest."""
+    title: str = ""
+    tz: str = "Etc/UTC"
+    deactivated: bool = False
+    external: bool = False
+    """Of another company, in a shared channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A user group."""
+
+    id: str
+    handle: str
+    name: str
+    users: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A conversation of any kind."""
+
+    id: str
+    name: str
+    kind: ChannelKind = "channel"
+    members: tuple[str, ...] = ()
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message; `(channel, ts)` is its identity."""
+
+    channel: str
+    ts: str
+    user: str
+    """Empty for what a nameless integration wrote."""
+    text: str
+    thread_ts: str | None = None
+    bot_id: str | None = None
+    blocks: tuple[JsonObject, ...] = ()
+    metadata: JsonObject | None = None
+    reactions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    edited_ts: str | None = None
+    extra: JsonObject = field(default_factory=dict[str, object])
+    """Fields kept as they came: subtype, files, attachments."""
+    paged: frozenset[str] = frozenset()
+    """Everybody the app's own words mention, as `@U…`, `!here` or `!subteam^S…`."""
+    only_for: str = ""
+    """The one person who sees it; empty for everybody. Slack shows such a message and does not keep it."""
+
+    @property
+    def is_reply(self) -> bool:
+        """Is this a message inside a thread, not its parent?"""
+        return self.thread_ts is not None and self.thread_ts != self.ts
+
+    @property
+    def in_timeline(self) -> bool:
+        """Is it shown in the channel itself?"""
+        return not self.is_reply or self.extra.get("subtype") == "thread_broadcast"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file; `content` is None until it was uploaded, `shared` says whether an upload was completed."""
+
+    id: str
+    name: str
+    length: int
+    content: bytes | None = None
+    shared: bool = False
+    mimetype: str = "text/plain"
+    user: str = ""
+    """Empty for the app's own."""
+    mode: str = "hosted"
+    """`hosted`, `external`, `hidden_by_limit`, `tombstone` for one that was deleted."""
+    title: str = ""
+    created: int = 0
+
+
+class Workspace:
+    """The state of one simulated workspace."""
+
+    def __init__(self, team: Team, bot: Bot, clock: Callable[[], float]) -> None:
+        self.team = team
+        self.bot = bot
+        self.users: dict[str, User] = {}
+        self.groups: dict[str, Group] = {}
+        self.channels: dict[str, Channel] = {}
+        self.whispers: list[Message] = []
+        """What only one person was shown, oldest first."""
+        self.files: dict[str, File] = {}
+        self.emoji: frozenset[str] = frozenset()
+        """Names of the workspace's own emoji."""
+        self._clock = clock
+        self._messages: dict[tuple[str, str], Message] = {}
+        self._instants: set[int] = set()
+        self._latest = 0
+
+    def next_ts(self) -> str:
+        """A `ts` for now: later than every one before it."""
+        self._latest = max(rounded(self._clock()), self._latest + STEP)
+        return written(self._latest)
+
+    def past_ts(self, minutes_ago: float) -> str:
+        """A free `ts` at that distance from now."""
+        instant = rounded(self._clock() - minutes_ago * 60)
+        while instant in self._instants:
+            instant += STEP
+        return written(instant)
+
+    def put(self, message: Message) -> Message:
+        """Store a message as it is, in place of an older state of it."""
+        instant = order(message.ts)
+        self._instants.add(instant)
+        self._latest = max(self._latest, instant)
+        self._messages[message.channel, message.ts] = message
+        return message
+
+    def find(self, channel: str, ts: str) -> Message | None:
+        """The message with this identity."""
+        return self._messages.get((channel, ts))
+
+    def message(self, channel: str, ts: str) -> Message:
+        """The message with this identity; message_not_found when there is none."""
+        found = self.find(channel, ts)
+        if found is None:
+            raise SlackRefusal("message_not_found")
+        return found
+
+    def shown(self, channel: str, ts: str) -> Message:
+        """The message with this identity, also one that only one person sees."""
+        whispered = (one for one in self.whispers if (one.channel, one.ts) == (channel, ts))
+        return next(whispered, None) or self.message(channel, ts)
+
+    def channel(self, channel: str) -> Channel:
+        """The channel with this id; channel_not_found when there is none."""
+        found = self.channels.get(channel)
+        if found is None:
+            raise SlackRefusal("channel_not_found", channel)
+        return found
+
+    def channel_named(self, name: str) -> Channel | None:
+        """The channel with this name, written with or without its #."""
+        return next((channel for channel in self.channels.values() if channel.name == name.removeprefix("#")), None)
+
+    def timeline(self, channel: str) -> list[Message]:
+        """What the channel itself shows, oldest first."""
+        return [message for message in self._in(channel) if message.in_timeline]
+
+    def replies(self, parent: Message) -> list[Message]:
+        """The replies of a thread, oldest first, without the parent."""
+        return [message for message in self._in(parent.channel) if message.is_reply and message.thread_ts == parent.ts]
+
+    def parent(self, message: Message) -> Message:
+        """The first message of the thread this one is in: itself when it is no reply."""
+        if not message.is_reply or message.thread_ts is None:
+            return message
+        return self.find(message.channel, message.thread_ts) or message
+
+    def all_messages(self) -> list[Message]:
+        """Every message, oldest first."""
+        return sorted(self._messages.values(), key=lambda message: order(message.ts))
+
+    def post(self, draft: Message) -> Message:
+        """Add a new message; its `ts` is given here, its thread is the one of the message it answers."""
+        channel = self.channel(draft.channel)
+        if channel.archived:
+            raise SlackRefusal("is_archived")
+        thread_ts = draft.thread_ts
+        if thread_ts is not None:
+            answered = self.find(draft.channel, thread_ts)
+            if answered is None:
+                raise SlackRefusal("thread_not_found")
+            thread_ts = self.parent(answered).ts
+        return self.put(replace(draft, ts=self.next_ts(), thread_ts=thread_ts))
+
+    def remove(self, message: Message) -> None:
+        """Take a message away; what follows in its thread stays."""
+        del self._messages[message.channel, message.ts]
+
+    def join(self, channel: Channel, user: str) -> Channel:
+        """Make a user a member of a channel."""
+        if channel.archived:
+            raise SlackRefusal("is_archived")
+        members = channel.members if user in channel.members else (*channel.members, user)
+        return self.enter(replace(channel, members=members))
+
+    def enter(self, channel: Channel) -> Channel:
+        """Store a channel, in place of an older state of it."""
+        self.channels[channel.id] = channel
+        return channel
+
+    def direct(self, user: str) -> Channel:
+        """The conversation of the bot with one person."""
+        found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
+        return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
+
+    def own_draft(self, channel: Channel, text: str, thread_ts: str | None) -> Message:
+        """Return a message of the app that is not posted yet."""
+        bot = self.bot
+        return Message(channel.id, ts="", user=bot.user, text=text, thread_ts=thread_ts, bot_id=bot.bot_id)
+
+    def whisper(self, draft: Message) -> Message:
+        """Show a message to the one person it is for."""
+        message = replace(draft, ts=self.next_ts())
+        self.whispers.append(message)
+        return message
+
+    def react(self, message: Message, name: str, user: str) -> Message:
+        """Add a user's reaction."""
+        users = message.reactions.get(name, ())
+        if user in users:
+            raise SlackRefusal("already_reacted")
+        if sum(user in others for others in message.reactions.values()) >= MAX_REACTIONS_PER_USER:
+            raise SlackRefusal("too_many_reactions")
+        return self.put(replace(message, reactions={**message.reactions, name: (*users, user)}))
+
+    def unreact(self, message: Message, name: str, user: str) -> Message:
+        """Take a user's reaction away."""
+        users = message.reactions.get(name, ())
+        if user not in users:
+            raise SlackRefusal("no_reaction")
+        left = tuple(other for other in users if other != user)
+        others = {key: value for key, value in message.reactions.items() if key != name}
+        return self.put(replace(message, reactions={**message.reactions, name: left} if left else others))
+
+    def permalink(self, message: Message) -> str:
+        """The address of a message, the way Slack writes it."""
+        place = f"https://{self.team.domain}.slack.com/archives/{message.channel}"
+        link = f"{place}/p{message.ts.replace('.', '')}"
+        return f"{link}?thread_ts={message.thread_ts}&cid={message.channel}" if message.is_reply else link
+
+    def name_of(self, user: str) -> str:
+        """The display name of a user id; the id itself for a stranger."""
+        if user == self.bot.user:
+            return self.bot.name
+        known = self.users.get(user)
+        return known.name if known else user
+
+    def mentions_bot(self, text: str) -> bool:
+        """Does this text, as it is on the wire, mention the bot?"""
+        return f"<@{self.bot.user}>" in text or f"<@{self.bot.user}|" in text
+
+    def snapshot(self) -> dict[str, object]:
+        """Everything in plain JSON, in a stable order: for comparing the world afterwards."""
+        return {
+            "team": self.team.id,
+            "channels": {channel.name: self._channel_snapshot(channel) for channel in self.channels.values()},
+        }
+
+    def _channel_snapshot(self, channel: Channel) -> dict[str, object]:
+        return {
+            "id": channel.id,
+            "private": channel.kind != "channel",
+            "archived": channel.archived,
+            "members": sorted(channel.members),
+            "messages": [_message_snapshot(message) for message in self._in(channel.id)],
+        }
+
+    def _in(self, channel: str) -> list[Message]:
+        return [message for message in self.all_messages() if message.channel == channel]
+
+
+def _message_snapshot(message: Message) -> dict[str, object]:
+    shown: dict[str, object] = {"ts": message.ts, "user": message.user, "text": message.text}
+    shown["reactions"] = {name: list(users) for name, users in sorted(message.reactions.items())}
+    optional: dict[str, object] = {
+        "thread_ts": message.thread_ts,
+        "bot_id": message.bot_id,
+        "blocks": [dict(block) for block in message.blocks],
+        "metadata": message.metadata,
+        "edited_ts": message.edited_ts,
+        "subtype": message.extra.get("subtype"),
+        "files": message.extra.get("files"),
+    }
+    return shown | {key: value for key, value in optional.items() if value}
