@@ -94,13 +94,13 @@ build-%: .venv/.runtime
 	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
 lock: .venv/.dev ## resolve dependencies anew into the lock files
-	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o requirements-dev.lock
+	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o locks/dev.lock
 	@# With the versions of the one before: what runs is what was tested.
-	$(UV) pip compile -q pyproject.toml -c requirements-dev.lock $(LOCK) -o requirements.lock
-	echo uv | $(UV) pip compile -q - $(LOCK) -o requirements-uv.lock
+	$(UV) pip compile -q pyproject.toml -c locks/dev.lock $(LOCK) -o locks/runtime.lock
+	echo uv | $(UV) pip compile -q - $(LOCK) -o locks/uv.lock
 	@for kind in ingress schedule dashboard worker; do \
-		$(UV) pip compile -q --group $$kind -c requirements.lock $(LOCK) -o requirements-$$kind.lock || exit 1; done
-	echo aws-sam-cli | $(UV) pip compile -q - $(LOCK) -o requirements-sam.lock
+		$(UV) pip compile -q --group $$kind -c locks/runtime.lock $(LOCK) -o locks/$$kind.lock || exit 1; done
+	echo aws-sam-cli | $(UV) pip compile -q - $(LOCK) -o locks/sam.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
 	--custom-compile-command "make lock"
@@ -108,23 +108,23 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 clean: ## remove the environment, caches and the demo's state
 	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* .aws-sam build dist
 
-.venv/.python: requirements-uv.lock
+.venv/.python: locks/uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Gofer needs Python 3.11 or newer; name one with make PYTHON=python3.13 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -m venv .venv
-	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.lock
+	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r locks/uv.lock
 	@touch $@
 
-.venv/.runtime: .venv/.python requirements.lock pyproject.toml
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
-	$(UV) pip install -q --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock -e .
+.venv/.runtime: .venv/.python locks/runtime.lock pyproject.toml
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r locks/runtime.lock
+	$(UV) pip install -q --python $(BIN)/python --no-deps --build-constraints locks/dev.lock -e .
 	@touch $@
 
-.venv/.dev: .venv/.runtime requirements-dev.lock
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.lock
+.venv/.dev: .venv/.runtime locks/dev.lock
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r locks/dev.lock
 	@touch $@
 
-.venv/.sam: .venv/.python requirements-sam.lock
+.venv/.sam: .venv/.python locks/sam.lock
 	@$(PYTHON) -m venv .venv/sam
-	$(UV) pip install -q --python .venv/sam/bin/python --require-hashes -r requirements-sam.lock
+	$(UV) pip install -q --python .venv/sam/bin/python --require-hashes -r locks/sam.lock
 	@touch $@

@@ -85,7 +85,7 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take =
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     kind = KINDS[handler]
-    lock, services = ROOT / f"requirements-{kind}.lock", () if kind == "ingress" else SERVICES
+    lock, services = ROOT / f"locks/{kind}.lock", () if kind == "ingress" else SERVICES
     if uv:
         _install(lock, target, uv)
         _prune(target, services)

@@ -175,8 +175,8 @@ def test_the_same_files_are_the_same_archive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(PACKAGE.KINDS.values())))
 def test_what_is_packed_is_what_was_tested_by_its_hash_and_from_no_named_registry(kind: str) -> None:
-    text = (ROOT / f"requirements-{kind}.lock").read_text()
-    tested = set(re.findall(r"^([a-z0-9._-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    text = (ROOT / f"locks/{kind}.lock").read_text()
+    tested = set(re.findall(r"^([a-z0-9._-]+==\S+)", (ROOT / "locks/runtime.lock").read_text(), re.MULTILINE))
     packed = set(re.findall(r"^([a-z0-9._-]+==\S+)", text, re.MULTILINE))
     assert packed <= tested
     assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) >= len(packed)
