@@ -35,7 +35,7 @@ KINDS: Mapping[str, str] = {
     "dashboard": "dashboard",
 }
 """Handlers and the kind of package they are in: each kind has a group in pyproject.toml, and a lock file."""
-NEVER = ("cli", "simulators")
+NEVER = ("cli",)
 """Rooms that no function has."""
 FILES: Mapping[str, Sequence[str]] = {
     "worker": ("agents", "subagents", "skills", "coordinators"),

@@ -1,4 +1,4 @@
-"""AWS entry points, one module per source, at most 30 lines each; they import nothing of Gofer but `bootstrap`."""
+"""AWS entry points, one module per source, at most 30 lines each; they import nothing of Gofer but `app`."""
 
 import gc
 

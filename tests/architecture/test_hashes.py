@@ -18,6 +18,10 @@ PLAIN = {
     "stores/sqlite/key_file.py": "tells a whole slot from a torn one",
     "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
     "projections/repetition.py": "compares calls within a journal",
+    "sources/jira/link_url.py": "marks a link in Jira",
+    "sources/notion/provenance.py": "marks texts in Notion",
+    "sources/slack/post_file.py": "marks a file in Slack",
+    "sources/slack/question.py": "names a text that is cut",
     "workflows/publish/timetable.py": "names a schedule by its workflow and its time",
     "runtime/telemetry/trace_ids.py": "names traces, spans and sessions by ids of runs and tokens",
     "sources/github/receiver.py": "tells changes apart within an identity, which only a run id is made of",
@@ -28,7 +32,7 @@ PLAIN = {
 }
 """What hashes without a key, and what for."""
 KEYED = {
-    "tokens.py": "names in rows",
+    "values/row_tokens.py": "names in rows",
     "app/functions/aws_http.py": "signs requests to AWS",
     "app/pages/cookies.py": "signs cookies",
     "sources/signed_decision.py": "signs buttons",

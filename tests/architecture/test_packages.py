@@ -67,7 +67,7 @@ def test_a_package_has_everything_its_handler_imports(packaged: tuple[str, Path]
 
 def test_no_package_has_simulators_commands_or_another_handler(packaged: tuple[str, Path]) -> None:
     handler, folder = packaged
-    assert not (folder / "gofer" / "simulators").exists()
+    assert not (folder / "gofer_simulators").exists()
     assert not (folder / "gofer" / "cli").exists()
     assert {path.stem for path in (folder / "handlers").glob("*.py")} == {"__init__", handler}
 

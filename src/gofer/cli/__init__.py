@@ -1,1 +1,1 @@
-"""The command line: thin commands over bootstrap. People read stderr, programs read stdout."""
+"""The command line: thin commands over `app`. People read stderr, programs read stdout."""

@@ -11,9 +11,9 @@ from gofer.cli.arguments import number
 from gofer.files.child import LARGEST, Children
 from gofer.files.completeness import Wanted, incomplete
 from gofer.files.document import Document, extract, member_of
-from gofer.journal.workspace_entries import Missing
 from gofer.values.canonical_json import one_line
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 _SECOND = 1.0
 _EXAMPLES = """examples:

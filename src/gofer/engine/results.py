@@ -14,11 +14,12 @@ from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.workspace_entries import FileAdded, FileRead, Missing
+from gofer.journal.workspace_entries import FileAdded, FileRead
 from gofer.tools.definition import PREVIEW_TOKENS, NewFile, Tool, ToolResult
 from gofer.values.canonical_json import clean, encode
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
+from gofer.values.missing import Missing
 
 TEXT_LIMIT = 100_000
 """Characters of one text that a model is shown at most, whatever the workflow says."""

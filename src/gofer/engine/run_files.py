@@ -9,11 +9,12 @@ from gofer.files.completeness import together
 from gofer.files.file_names import display
 from gofer.files.size_limits import FILE_BYTES
 from gofer.journal.log import Journal, read_body
-from gofer.journal.workspace_entries import FileAdded, Missing
+from gofer.journal.workspace_entries import FileAdded
 from gofer.projections.workspace import Workspace
 from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Corrupt, Gone, ToolError
+from gofer.values.missing import Missing
 
 FILE_LIMIT = FILE_BYTES
 """Bytes of one file at most."""

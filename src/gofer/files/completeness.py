@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import cast
 
-from gofer.journal.workspace_entries import Missing, MissingUnit
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.missing import Missing, MissingUnit
 
 LOOKED_AT = 10
 """Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call

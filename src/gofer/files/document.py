@@ -6,7 +6,7 @@ from typing import cast
 from gofer.files.child import Children, Job
 from gofer.files.completeness import ALL, LOOKED_AT, Wanted, from_fields
 from gofer.files.kind import KINDS, Kind, kind_of
-from gofer.journal.workspace_entries import Missing
+from gofer.values.missing import Missing
 
 _SMALLER = {
     "pdf": "ask for fewer pages with first_page and last_page",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gofer.journal.workspace_entries import Missing
+from gofer.values.missing import Missing
 
 FILE_BYTES = 64_000_000
 """Bytes of one file that are fetched, kept, read or taken from an archive at most: the one number for all of them."""

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from gofer.sources.schedule.receiver import scheduled
-from gofer.stores.sqlite.schedule_marks import Marks
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Clock
@@ -24,6 +24,18 @@ RETRY = 5.0
 """Seconds until what could not be stored is tried again."""
 
 _log = logging.getLogger(__name__)
+
+
+class Marks(Protocol):
+    """Marks by the id of a schedule: the unix second up to which its times were begun or left out."""
+
+    async def read(self) -> Mapping[str, int]:
+        """All marks. Raises TemporaryError, Damaged."""
+        ...
+
+    async def write(self, marks: Mapping[str, int]) -> None:
+        """Replaces all marks. Raises TemporaryError, Damaged."""
+        ...
 
 
 @dataclass(slots=True)

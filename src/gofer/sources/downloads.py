@@ -13,9 +13,9 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from gofer.files.declared_type import likely, with_charset
 from gofer.files.size_limits import FILE_BYTES, megabytes, without_middle
-from gofer.journal.workspace_entries import Missing
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.missing import Missing
 from gofer.values.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
 
 LIMIT = FILE_BYTES

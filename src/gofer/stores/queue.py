@@ -1,10 +1,11 @@
-"""What does a queue promise to a worker?
+"""The protocol of queues. A queue message carries the id of a run and nothing else.
 
-*Rung is heard*: a doorbell comes back until it is acknowledged by who holds it. *Content-free*: it carries a run id
-only, so a lost, doubled or late one changes who looks, never what happens. *One is enough*: a ring does nothing when a
-bell of that run is due no later and nobody holds it.
+Every message comes back until the worker that holds it acknowledges it. Content stays in the journal, so a lost,
+doubled or late message changes who looks at a run and never what happens. One message is enough: `enqueue` does
+nothing while a message of that run is due no later and no worker holds it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,17 +13,17 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class QueueMessage:
-    """One ring as one receiver holds it, out of sight of others for a while; then it is anybody's again."""
+    """One delivery of a message to a worker, hidden from other workers for a while."""
 
     run: str
     receipt: str
     receives: int
-    """How often it was handed out, this time included."""
+    """How often the message was delivered, this time included."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A doorbell that was given up."""
+    """A message that was delivered too often and is kept for the operator."""
 
     run: str
     at: float
@@ -32,35 +33,44 @@ class DeadLetter:
 
 
 class Queue(Protocol):
-    """Rings that say: look at this run."""
+    """Messages that name runs to look at."""
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """Rings for a run, after `delay` seconds; nothing happens when a bell that nobody holds is due by then."""
+        """Add a message for a run, due after `delay` seconds, unless one that no worker holds is due by then."""
         ...
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """Up to `limit` bells, hidden from others for `visibility` seconds; waits up to `wait` seconds for one."""
+        """Return up to `limit` messages, hidden from others for `visibility` seconds; wait `wait` seconds for one."""
         ...
 
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        """Hides a bell for `visibility` seconds from now; nothing happens when it is not the caller's any more."""
+        """Hide a message for `visibility` seconds from now; do nothing when the caller does not hold it any more."""
         ...
 
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        """The bell was dealt with and will not come back, unless it is not the caller's any more."""
+        """Remove a message; do nothing when the caller does not hold it any more."""
         ...
 
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        """The bell was heard too often: it will not come back, and is kept as a dead letter for people.
+        """Keep a message that was delivered too often as a dead letter, which never comes back.
 
-        Nothing happens when it is not the caller's any more.
+        Do nothing when the caller does not hold it any more.
         """
         ...
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        """The newest dead letters first."""
+        """Return the newest dead letters first."""
         ...
 
     async def forget_dead(self, before: float) -> None:
-        """Removes the dead letters of before `before` (unix seconds)."""
+        """Remove the dead letters of before `before` (unix seconds)."""
         ...
+
+
+async def wait_for_message(arrived: asyncio.Event, seconds: float) -> None:
+    """Return when this process enqueues a message, or after `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await arrived.wait()
+    except TimeoutError:
+        return

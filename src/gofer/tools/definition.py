@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gofer.journal.entries import Effect
-from gofer.journal.workspace_entries import Fact, FileAdded, Missing
+from gofer.journal.workspace_entries import Fact, FileAdded
 from gofer.projections.workspace import Workspace
 from gofer.tools.argument_mistakes import sentences
 from gofer.tools.places import Origin, Place, Writes
@@ -19,6 +19,7 @@ from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
 from gofer.values.messages import Media
 from gofer.values.messages import arguments as written
+from gofer.values.missing import Missing
 from gofer.values.outside import Clock, Http
 from gofer.workflows.skill import Skill
 

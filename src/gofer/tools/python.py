@@ -10,10 +10,10 @@ from pydantic import Field
 from gofer.files.child import Children
 from gofer.files.completeness import together
 from gofer.files.sandbox.python import Program, run
-from gofer.journal.workspace_entries import Missing
 from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
 from gofer.tools.files.text import HeldText, held_text
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 Scripts = Callable[[Call, str, str], str]
 """The text of a script, by its skill and its path in there. Raises ToolError when the run has no such script."""

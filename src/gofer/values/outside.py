@@ -1,6 +1,6 @@
 """What of the outside world does a run get to see: time, ids, chance and HTTP, all passed in.
 
-Nothing below `bootstrap` reads a clock, draws a random number or opens a connection by other means.
+Nothing below `app` reads a clock, draws a random number or opens a connection by other means.
 """
 
 import random

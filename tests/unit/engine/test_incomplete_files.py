@@ -16,11 +16,11 @@ from gofer.engine.step import Step
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
-from gofer.journal.workspace_entries import Missing
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import file_tools
 from gofer.tools.python import python_tools
+from gofer.values.missing import Missing
 
 pytestmark = pytest.mark.anyio
 CHILDREN = Children()

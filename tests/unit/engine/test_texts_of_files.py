@@ -15,10 +15,10 @@ from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.files.size_limits import without_middle
-from gofer.journal.workspace_entries import Missing
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.tools.python import python_tools
+from gofer.values.missing import Missing
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,8 @@ from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx,
 from gofer.files.child import Children
 from gofer.files.completeness import ALL, Wanted, exact_call, incomplete, of_file
 from gofer.files.document import Document, extract
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio

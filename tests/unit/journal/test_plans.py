@@ -134,7 +134,7 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
         "exchange_memo": lambda: store.exchange_memo("k5", "v", "new", 9),
         "memo": lambda: store.memo("k7"),
         "expire_memos": lambda: store.expire_memos(5),
-        "ring": lambda: queue_messages.enqueue("r5"),
+        "enqueue": lambda: queue_messages.enqueue("r5"),
         "receive": lambda: queue_messages.receive(5, 60.0, 0.0),
         "extend": lambda: queue_messages.extend(queue_message, 60.0),
         "acknowledge": lambda: queue_messages.acknowledge(queue_message),

@@ -1,4 +1,4 @@
-"""Whatever the simulated GitHub tells, Gofer's door takes: signed, understood, one identity for each act."""
+"""Whatever the simulated GitHub tells, Gofer's receiver takes: signed, understood, one identity for each act."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.sources.github.receiver import GitHubDoor
+from gofer.sources.github.receiver import GitHubReceiver
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
@@ -17,11 +17,11 @@ from gofer_simulators.github import GitHubSimulator
 from simulated_github import SECRET, WORLD
 from stand_ins import SetClock
 
-DOOR = GitHubDoor((Secret(SECRET),))
+DOOR = GitHubReceiver((Secret(SECRET),))
 
 
 def heard(form: bool) -> list[Event | Handshake | Ignored]:
-    """What the door makes of everything people did, each delivery sent a second time."""
+    """What the receiver makes of everything people did, each delivery sent a second time."""
     found: list[Event | Handshake | Ignored] = []
 
     async def take(request: Request) -> Response:

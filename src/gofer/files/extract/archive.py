@@ -21,8 +21,8 @@ from gofer.files.decoder import decoded
 from gofer.files.file_names import display, display_path
 from gofer.files.kind import kind_of
 from gofer.files.size_limits import FILE_BYTES, megabytes
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 ARCHIVES = frozenset({"zip", "tar", "gzip"})
 """Kinds of archives that are read."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from gofer.files.completeness import Reading
 from gofer.files.extract.html import read_text
 from gofer.files.extract.plain import text_of, tidy
-from gofer.journal.workspace_entries import Missing
 from gofer.values.canonical_json import as_list, as_object, as_text, refuse_constant
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LONGEST_OUTPUT = 100_000

@@ -10,8 +10,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 State = Literal["text", "image", "blank", "damaged"]
 """A page with text; one that is mostly an image or a drawing; one with nothing on it; one that cannot be opened."""

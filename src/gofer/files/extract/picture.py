@@ -9,8 +9,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from gofer.files.child_wire import Packet
 from gofer.files.completeness import Reading
 from gofer.files.size_limits import IMAGE_BYTES
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 PIXELS = 64_000_000
 """Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from gofer.files.completeness import AS_ASKED, Reading, numbered
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 CHARACTERS = 20_000_000
 """Characters of text that are kept at most."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gofer.files.completeness import AS_ASKED, numbered
 from gofer.files.extract.sheet_notes import letters
 from gofer.files.extract.table import rule
-from gofer.journal.workspace_entries import Missing
+from gofer.values.missing import Missing
 
 CELLS = 1_000_000
 """Cells that are written at most."""

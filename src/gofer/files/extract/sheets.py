@@ -24,8 +24,8 @@ from gofer.files.extract.sheet_notes import notes, open_notes
 from gofer.files.extract.sheet_table import FULL, Area, Room, Table
 from gofer.files.extract.table import cell
 from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 _LISTED = 20
 """Sheets that a sentence names at most."""

@@ -8,8 +8,8 @@ from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.table import markdown
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
-from gofer.journal.workspace_entries import Missing
 from gofer.values.errors import ToolError
+from gofer.values.missing import Missing
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

@@ -9,7 +9,7 @@ from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.table import markdown
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
-from gofer.journal.workspace_entries import Missing
+from gofer.values.missing import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Names are written out once: they are compared with every element there is.

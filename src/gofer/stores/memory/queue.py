@@ -1,10 +1,10 @@
-"""How does a queue work when nothing has to outlive the process? For tests and simulations."""
+"""The queue in the memory of one process."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gofer.stores.queue import DeadLetter, QueueMessage
+from gofer.stores.queue import DeadLetter, QueueMessage, wait_for_message
 from gofer.values.outside import Clock
 
 
@@ -19,7 +19,7 @@ class _Queued:
 
 
 class MemoryQueue:
-    """Doorbells in a dictionary; one asyncio loop only."""
+    """Messages in a dictionary; one asyncio loop only."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -82,12 +82,3 @@ class MemoryQueue:
         for _, queued in due:
             queued.visible_at, queued.receives = now + visibility, queued.receives + 1
         return [QueueMessage(queued.run, receipt, queued.receives) for receipt, queued in due]
-
-
-async def wait_for_message(rung: asyncio.Event, seconds: float) -> None:
-    """Returns when somebody in this process rings, or after `seconds`."""
-    try:
-        async with asyncio.timeout(seconds):
-            await rung.wait()
-    except TimeoutError:
-        return

@@ -5,8 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from gofer.stores.memory.queue import wait_for_message
-from gofer.stores.queue import DeadLetter, QueueMessage
+from gofer.stores.queue import DeadLetter, QueueMessage, wait_for_message
 from gofer.stores.sqlite.database import Database
 from gofer.values.outside import Clock
 

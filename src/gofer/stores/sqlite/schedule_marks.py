@@ -1,27 +1,14 @@
-"""Up to when is each schedule settled? What a scheduler has to remember to know what it missed.
+"""The marks of schedules in SQLite: the time up to which a scheduler has settled each.
 
 Runs do not depend on it: a nominal time is claimed by its identity, so one that is claimed again is a duplicate.
 """
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Protocol
 
 from gofer.stores.sqlite.database import Database
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;"
-
-
-class Marks(Protocol):
-    """Marks by the id of a schedule: the unix second up to which its times were begun or left out."""
-
-    async def read(self) -> Mapping[str, int]:
-        """All marks. Raises TemporaryError, Damaged."""
-        ...
-
-    async def write(self, marks: Mapping[str, int]) -> None:
-        """Replaces all marks. Raises TemporaryError, Damaged."""
-        ...
 
 
 class SqliteMarks:
@@ -31,7 +18,7 @@ class SqliteMarks:
         self._database = database
 
     async def read(self) -> Mapping[str, int]:
-        """See Marks.read."""
+        """See Marks.read in `runtime/scheduler.py`."""
 
         def work(connection: sqlite3.Connection) -> Mapping[str, int]:
             return dict(connection.execute("SELECT schedule, at FROM marks"))
@@ -39,7 +26,7 @@ class SqliteMarks:
         return await self._database.run(work)
 
     async def write(self, marks: Mapping[str, int]) -> None:
-        """See Marks.write."""
+        """See Marks.write in `runtime/scheduler.py`."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM marks")

@@ -11,8 +11,8 @@ from gofer.files.declared_type import charset_of, guessed
 from gofer.files.document import Document, Member, extract, member_of
 from gofer.files.kind import kind_of
 from gofer.files.tokens import estimate
-from gofer.journal.workspace_entries import Missing
 from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.values.missing import Missing
 
 TIMEOUT = 120.0
 """Seconds for one of these: other documents of the same turn may be read before it."""

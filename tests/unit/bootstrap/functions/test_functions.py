@@ -201,10 +201,10 @@ HANDLERS = sorted(path for path in (ROOT / "handlers").glob("*.py") if path.name
 
 
 @pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.stem)
-def test_a_handler_is_one_line_over_bootstrap(path: Path) -> None:
+def test_a_handler_is_one_line_over_app(path: Path) -> None:
     tree = ast.parse(path.read_text())
     imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert all(str(name).startswith("gofer.bootstrap") for name in imported)
+    assert all(str(name).startswith("gofer.app") for name in imported)
     assert [ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)] == ["handler"]
     assert len(path.read_text().splitlines()) <= 30
 

@@ -1,0 +1,159 @@
+"""Each library, and each part of Gofer that few may use, is imported by the modules listed here and by no other.
+
+The tables state who may. The tests look for everyone who does, so a new module is found without being listed.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NETWORK = {"ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "ssl", "telnetlib", "urllib.request", "xmlrpc"}
+"""Modules of the standard library that open connections."""
+PROCESSES = {"multiprocessing", "subprocess"}
+LIBRARIES: Mapping[str, Sequence[str]] = {
+    "PIL": ["gofer.files.extract.picture"],
+    "aiohttp": ["gofer.app.embedded.socket_mode"],
+    "aws_lambda_powertools": ["gofer.app.functions"],
+    "boto3": ["gofer.app.aws"],
+    "botocore": ["gofer.app.aws", "gofer.app.functions", "gofer.stores.aws.calls"],
+    "chardet": ["gofer.files.encoding_guess"],
+    "cryptography": ["gofer.app.backup.sealed_keys", "gofer.journal.seal", "gofer.sources.webhook.jwt_bearer"],
+    "genai_prices": ["gofer.models.price_library"],
+    "google": ["gofer.runtime.telemetry"],
+    "h11": ["gofer.app.embedded.framing"],
+    "http": ["gofer.app.functions.aws_http"],
+    "httpx2": ["gofer.app", "gofer.models.chat_completions"],
+    "jq": ["gofer.files.jq_child", "gofer.files.jq_missing"],
+    "jsonschema": ["gofer.workflows.output", "gofer.workflows.output_schema"],
+    "jwt": ["gofer.sources.webhook.jwt_bearer"],
+    "lxml": ["gofer.files.extract.xml_package"],
+    "markdown_it": ["gofer.sources"],
+    "olefile": ["gofer.files.extract.outlook"],
+    "openai": ["gofer.app.model_endpoints", "gofer.models.chat_completions"],
+    "opentelemetry": ["gofer.runtime.telemetry"],
+    "pydantic": ["gofer.app.backup", "gofer.check", "gofer.sources", "gofer.tools", "gofer.workflows"],
+    "pydantic_core": ["gofer.tools", "gofer.workflows"],
+    "pydantic_monty": ["gofer.files.sandbox"],
+    "pypdfium2": ["gofer.files.extract"],
+    "python_calamine": ["gofer.files.extract.sheets"],
+    "re2": ["gofer.files"],
+    "selectolax": ["gofer.files.extract.html"],
+    "slack_bolt": ["gofer.app.embedded.socket_mode"],
+    "slack_sdk": ["gofer.app.embedded.socket_mode"],
+    "socket": ["gofer.app.embedded.server", "gofer.app.public_http", "gofer.files"],
+    "ssl": ["gofer.app.functions.aws_http", "gofer.app.http"],
+    "starlette": ["gofer.app"],
+    "subprocess": ["gofer.files.child"],
+    "uvicorn": ["gofer.app.embedded"],
+    "yaml": ["gofer.cli", "gofer.tools.mocks", "gofer.values.model_script", "gofer.workflows"],
+}
+"""Each library, and each module of the standard library that reaches outside the process, with its importers."""
+PARTS: Mapping[str, Sequence[str]] = {
+    "gofer_simulators": ["gofer.app.demo", "gofer.app.embedded", "gofer.cli.demo", "gofer.cli.run", "gofer_simulators"],
+    "gofer.models.chat_completions": ["gofer.app"],
+    "gofer.models.price_library": ["gofer.app.catalog"],
+    "gofer.files.extract": ["gofer.files"],
+    "gofer.files.sandbox": ["gofer.app", "gofer.files.sandbox", "gofer.tools.python"],
+    "gofer.app.functions": ["gofer.app.functions", "handlers"],
+    "gofer.app.embedded": ["gofer.app", "gofer.cli"],
+    "gofer.stores.memory": [],
+    "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],
+    "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],
+    "gofer.cli": ["gofer.cli"],
+    "gofer.app": ["gofer.app", "gofer.cli", "handlers"],
+}
+"""Parts of Gofer with those that may import them."""
+WHOLE: Mapping[str, Sequence[str]] = {
+    "gofer_simulators": ["gofer_simulators", "gofer.values"],
+    "handlers": ["gofer.app"],
+    "gofer.values": ["gofer.values"],
+    "gofer.files": ["gofer.files", "gofer.values"],
+    "gofer.models": ["gofer.models", "gofer.values"],
+}
+"""Parts with all of Gofer that they may import."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield what a module imports, as `package.module.name`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield from (f"{module}.{name.name}" for name in names)
+            case _:
+                pass
+
+
+def sources() -> Iterator[tuple[str, set[str]]]:
+    """Yield each module of the project with what it imports."""
+    for base in ("src", "."):
+        packages = ("gofer", "gofer_simulators") if base == "src" else ("handlers",)
+        for path in (file for package in packages for file in sorted((ROOT / base / package).rglob("*.py"))):
+            name = ".".join(path.relative_to(ROOT / base).with_suffix("").parts).removesuffix(".__init__")
+            yield name, set(imports(path))
+
+
+MODULES = dict(sources())
+
+
+def within(name: str, parts: Sequence[str] | set[str]) -> bool:
+    """Return whether a dotted name is one of the parts, or stands in one."""
+    return any(f"{name}.".startswith(f"{part}.") for part in parts)
+
+
+def outside_library(name: str) -> str:
+    """Return the library that an import is of; empty for ours and for what stays in the process."""
+    top = name.partition(".")[0]
+    if top in ("gofer", "gofer_simulators", "handlers"):
+        return ""
+    if top in sys.stdlib_module_names:
+        return top if within(name, NETWORK | PROCESSES) else ""
+    return top
+
+
+def importers(part: str) -> set[str]:
+    """Return the modules that import a part or a library."""
+    return {module for module, names in MODULES.items() if any(within(name, [part]) for name in names)}
+
+
+def strangers(part: str, may: Sequence[str]) -> set[str]:
+    """Return the importers of a part that are not among those that may."""
+    return {module for module in importers(part) if not within(module, may)}
+
+
+def test_every_library_has_a_row() -> None:
+    product = {module: names for module, names in MODULES.items() if not within(module, ["gofer_simulators"])}
+    used = {library for names in product.values() for name in names if (library := outside_library(name))}
+    assert used == set(LIBRARIES)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_is_imported_by_those_that_may(library: str) -> None:
+    assert strangers(library, [*LIBRARIES[library], "gofer_simulators"]) == set()
+    unused = [may for may in LIBRARIES[library] if not any(within(one, [may]) for one in importers(library))]
+    assert unused == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_imported_by_those_that_may(part: str) -> None:
+    assert strangers(part, PARTS[part]) == set()
+    unused = [may for may in PARTS[part] if not any(within(one, [may]) for one in importers(part))]
+    assert unused == []
+
+
+@pytest.mark.parametrize("part", WHOLE)
+def test_a_part_imports_what_it_may_of_gofer(part: str) -> None:
+    ours = ["gofer", "gofer_simulators", "handlers"]
+    names = {name for module, found in MODULES.items() if within(module, [part]) for name in found}
+    assert {name for name in names if within(name, ours) and not within(name, WHOLE[part])} == set()
+
+
+def test_a_new_module_that_imports_a_client_and_the_simulators_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODULES, "gofer.engine.new", {"httpx2", "gofer_simulators.slack"})
+    assert strangers("httpx2", [*LIBRARIES["httpx2"], "gofer_simulators"]) == {"gofer.engine.new"}
+    assert strangers("gofer_simulators", PARTS["gofer_simulators"]) == {"gofer.engine.new"}
