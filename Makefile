@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit unit-to-l unit-from-m journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,16 +30,17 @@ types: .venv/.dev
 	$(BIN)/basedpyright
 
 test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-from-m unit-to-l contracts schedules types
+	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-others unit-e-to-r contracts schedules types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
 
-unit-to-l: .venv/.dev
-	$(RUN) pytest $(wildcard tests/unit/[a-l]*) $(ARGS)
+# Rooms of the unit tests in two halves that take about as long as each other.
+unit-e-to-r: .venv/.dev
+	$(RUN) pytest $(wildcard tests/unit/[e-r]*) $(ARGS)
 
-unit-from-m: .venv/.dev
-	$(RUN) pytest $(filter-out $(wildcard tests/unit/[a-l]*),$(wildcard tests/unit/[a-z]*)) $(ARGS)
+unit-others: .venv/.dev
+	$(RUN) pytest $(filter-out $(wildcard tests/unit/[e-r]*),$(wildcard tests/unit/[a-z]*)) $(ARGS)
 
 contracts: .venv/.dev
 	$(RUN) pytest tests/contracts tests/architecture $(ARGS)
@@ -74,7 +75,7 @@ test-long: .venv/.dev ## a thousand examples of each property, every rule taken 
 QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_mutation_gate.py
 
 reliability: .venv/.dev ## make the tables of docs/reliability.md anew
-	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000
+	PYTHONPATH=tests:tests/survival $(BIN)/python -m generators.reliability 2000
 
 same-code: .venv/.dev ## A=main B=HEAD: print what was moved, renamed and reworded between two commits; anything else is an error
 	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)

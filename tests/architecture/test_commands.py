@@ -9,8 +9,8 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from cloud_template import ROOT, listed, transformed, written
 from gofer.cli.main import COMMANDS, main
+from support.aws.template import ROOT, listed, transformed, written
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ON_AWS = [ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")]

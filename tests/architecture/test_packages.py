@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cloud_template import ROOT
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import read_compiled
-from packages import PACKAGE, borrow_bytecode
+from support.aws.function_packages import PACKAGE, borrow_bytecode
+from support.aws.template import ROOT
 
 STAGE = {
     "GOFER_STAGE": "test",

@@ -12,7 +12,7 @@ import yaml
 from cfnlint.api import ManualArgs, lint_file
 from samtranslator.yaml_helper import yaml_parse
 
-from cloud_template import ROOT, of_type, written
+from support.aws.template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 DEPLOY = ROOT / ".github" / "workflows" / "deploy.yml"

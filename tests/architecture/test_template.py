@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from cfnlint.api import ManualArgs, lint_file
 
-from cloud_rules import RULES
-from cloud_template import (
+from support.aws.template import (
     TEMPLATE,
     Json,
     transformed,
     written,
 )
+from support.aws.template_rules import RULES
 
 CLOUD = transformed()
 

@@ -9,9 +9,6 @@ from datetime import date
 
 import pytest
 
-import moto_cloud
-from cloud_rules import functions, role
-from cloud_template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
 from gofer.app.functions import schedule, worker
 from gofer.app.functions.metrics import measure
 from gofer.app.functions.parameters import KEY, SIGN_IN, SYSTEMS
@@ -27,6 +24,9 @@ from gofer.runtime.worker import Ended
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.stores.aws.journal import KEYS_TABLE, TABLE
+from support.aws import moto_server
+from support.aws.template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
+from support.aws.template_rules import functions, role
 
 CLOUD = transformed()
 HANDLERS = {"slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard"}
@@ -242,25 +242,25 @@ def test_the_table_is_the_one_that_the_store_needs() -> None:
 
 
 def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> None:
-    cloud, code = moto_cloud.client("cloudformation"), moto_cloud.new_bucket()
+    cloud, code = moto_server.client("cloudformation"), moto_server.new_bucket()
     archive = io.BytesIO()
     zipfile.ZipFile(archive, "w").close()
-    moto_cloud.client("s3").put_object(Bucket=code, Key="code.zip", Body=archive.getvalue())
+    moto_server.client("s3").put_object(Bucket=code, Key="code.zip", Body=archive.getvalue())
     body = json.dumps(for_moto(transformed(stage="moto"))).replace('"artifacts"', json.dumps(code))
     given = [{"ParameterKey": "Stage", "ParameterValue": "moto"}]
     cloud.create_stack(StackName="gofer-moto", TemplateBody=body, Parameters=given, Capabilities=["CAPABILITY_IAM"])
-    found = moto_cloud.client("ssm").get_parameters_by_path(Path="/gofer/moto/")["Parameters"]
+    found = moto_server.client("ssm").get_parameters_by_path(Path="/gofer/moto/")["Parameters"]
     named = {one["Name"].rpartition("/")[2]: one["Value"] for one in found}
     made = [
-        one for one in moto_cloud.client("lambda").list_functions()["Functions"] if "gofer-moto" in one["FunctionName"]
+        one for one in moto_server.client("lambda").list_functions()["Functions"] if "gofer-moto" in one["FunctionName"]
     ]
     assert {one["Handler"] for one in made} == {f"handlers/{name}.handler" for name in HANDLERS}
     for one in made:
         told = one["Environment"]["Variables"]
         assert [name for name in named if told.get(name, named[name]) != named[name]] == []
-        assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
-        assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_KEYS_TABLE"])
-        assert moto_cloud.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
+        assert moto_server.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
+        assert moto_server.client("dynamodb").describe_table(TableName=told["GOFER_KEYS_TABLE"])
+        assert moto_server.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
 
 
 def test_alarms_on_runs_listen_to_what_functions_say(

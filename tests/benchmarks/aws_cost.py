@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cloud_template import written
+from support.aws.template import written
 
 PRICES: Mapping[str, float] = json.loads(Path(__file__).with_name("aws_prices.json").read_text())["usd"]
 """USD for each unit; edit the file when AWS changes its list."""

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from traffic import Transactions, front_of, mentions, system
 
-from engine_room import Said
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import build_model
 from gofer.app.settings import read_settings
@@ -31,7 +30,8 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import SystemClock
-from office import Office, office
+from support.engine.memory_run import Said
+from support.runtime.memory_worker import Office, office
 
 
 class Counting(SqliteQueue):

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aws_cost import Work
-from clockwork import VirtualClock, VirtualLoop, play
 
-from engine_room import ListModel, Said, says
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import DAYS, Purger
 from gofer.stores.aws.journal import DynamoStore
@@ -20,8 +18,10 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import QueueMessage
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import Clock
-from memory_table import MemoryTable
-from office import Office
+from support.aws.memory_table import MemoryTable
+from support.engine.memory_run import ListModel, Said, says
+from support.runtime.memory_worker import Office
+from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
 SECONDS = 58.0
 TURNS: Sequence[Sequence[str]] = (("look",) * 3, ("look", "write"), ("write", "write"))

@@ -10,8 +10,8 @@ from pathlib import Path
 from aws_cost import AIM, ONE_AT_A_TIME, Compute, Work, memory_mb, usd_of, usd_per_million
 from serverless_run import SECONDS, count
 
-from moto_cloud import all_stores
-from stand_ins import SetClock
+from support.aws.moto_server import all_stores
+from support.stand_ins import SetClock
 
 FRAMES, SIZE, ROUNDS = 200, 2_000, 5
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
@@ -18,7 +17,8 @@ from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
-from served import served
+from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.models.served import served
 
 ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, nothing unusual to report here"}
 

@@ -23,7 +23,6 @@ from PIL import Image
 from python_calamine import CalamineWorkbook
 from selectolax.lexbor import LexborHTMLParser
 
-from documents import WORD, docx, lines, paragraph, pdf, pptx, row, shape, word_table, xlsx
 from gofer.files.child import Children
 from gofer.files.document import extract
 from gofer.files.image import fitted
@@ -32,6 +31,7 @@ from gofer.files.preview import preview
 from gofer.files.search import Search, search
 from gofer.files.tokens import estimate
 from gofer.values.outside import SystemClock
+from support.documents.made_by_hand import WORD, docx, lines, paragraph, pdf, pptx, row, shape, word_table, xlsx
 
 ROUNDS = 5
 WORDS = ("Gofer", "reads", "a", "long", "report", "about", "the", "costs", "of", "every", "region", "and", "year")

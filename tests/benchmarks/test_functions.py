@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lambda_stage import Code, stage, together
+from support.aws.lambda_stage import Code, stage, together
 
 pytestmark = pytest.mark.anyio
 

@@ -19,8 +19,6 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
-import loopback
-from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.loop import coordinate
 from gofer.journal.entries import LlmRequest, MessageReceived, RunFinished
 from gofer.journal.log import read_journal
@@ -29,7 +27,9 @@ from gofer.tools.definition import Call, ToolResult
 from gofer.values.outside import SystemClock
 from gofer.workflows.bundle import encode_bundle
 from gofer.workflows.schema import Limits
-from stand_ins import any_store
+from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.http import loopback
+from support.stand_ins import any_store
 
 TURNS = 30
 ROUNDS = 9

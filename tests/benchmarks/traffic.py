@@ -19,7 +19,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import Queue
 from gofer.values.outside import Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
-from stand_ins import AnsweringHttp, make_outside, unreachable
+from support.stand_ins import AnsweringHttp, make_outside, unreachable
 
 Routes = Sequence[tuple[str, Mapping[str, Sequence[str]]]]
 

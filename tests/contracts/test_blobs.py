@@ -9,7 +9,7 @@ from gofer.stores.aws.blobs import S3Blobs
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.sqlite.blobs import DirectoryBlobs
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
-from moto_cloud import aws, client, new_bucket
+from support.aws.moto_server import aws, client, new_bucket
 
 pytestmark = pytest.mark.anyio
 

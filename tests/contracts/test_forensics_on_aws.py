@@ -2,14 +2,14 @@
 
 import pytest
 
-from examiner import holding
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted
 from gofer.journal.log import open_journal
 from gofer.journal.seal import KEY_BYTES
 from gofer.runtime.retention import Purger
-from moto_cloud import MotoCloud, client, new_clock
-from stand_ins import NOON, claimed, make_outside
+from support.aws.moto_server import MotoCloud, client, new_clock
+from support.journal.forensic_examiner import holding
+from support.stand_ins import NOON, claimed, make_outside
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gofer.stores.queue import Queue, QueueMessage
-from moto_cloud import all_stores, new_clock
-from stand_ins import NOON, SetClock
+from support.aws.moto_server import all_stores, new_clock
+from support.stand_ins import NOON, SetClock
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,7 @@ import pytest
 
 from gofer.stores.aws.queue import LONGEST_DELAY, SqsQueue, run_of
 from gofer.values.errors import ConfigError
-from moto_cloud import RECEIVES, MotoClock, MotoCloud, aws, client
+from support.aws.moto_server import RECEIVES, MotoClock, MotoCloud, aws, client
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,8 @@ import pytest
 from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.store import Store
 from gofer.values.errors import TemporaryError
-from moto_cloud import all_stores
-from stand_ins import NOON, SetClock, any_store
+from support.aws.moto_server import all_stores
+from support.stand_ins import NOON, SetClock, any_store
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from examples import examples
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.table import (
     FIRST,
@@ -31,8 +30,9 @@ from gofer.stores.aws.table import (
     prefixed,
 )
 from gofer.values.errors import ConfigError, TemporaryError
-from memory_table import MemoryTable
-from moto_cloud import aws, client, new_table
+from support.aws.memory_table import MemoryTable
+from support.aws.moto_server import aws, client, new_table
+from support.property_examples import examples
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine_room import ListModel, says
 from gofer.journal.entries import MessageReceived, RunOwned
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
@@ -19,9 +18,10 @@ from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.table import Put, Update
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
-from moto_cloud import RECEIVES, MotoClock, MotoCloud, client
-from office import Lost, Office
-from stand_ins import make_outside
+from support.aws.moto_server import RECEIVES, MotoClock, MotoCloud, client
+from support.engine.memory_run import ListModel, says
+from support.runtime.memory_worker import Lost, Office
+from support.stand_ins import make_outside
 
 pytestmark = pytest.mark.anyio
 

@@ -4,10 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import simulated_github
-import simulated_jira
-import simulated_notion
-import simulated_slack
 from frozen.lines import lines
 from frozen.recording import RecordingHttp
 from gofer.sources.github.api import GitHubApi
@@ -20,10 +16,11 @@ from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Group
+from support.vendors import github, jira, notion, slack
 
 Arguments = Mapping[str, object]
 Calls = Sequence[tuple[str, Arguments]]
-ROOT, CACHE, RISK = simulated_slack.ROOT, simulated_notion.CACHE, simulated_notion.RISK
+ROOT, CACHE, RISK = slack.ROOT, notion.CACHE, notion.RISK
 QUESTION = {
     "tool": "jira_create_issue",
     "arguments": {"project": "PAY"},
@@ -119,19 +116,19 @@ def _slack() -> list[object]:
 
     async def story(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await _each(SLACK, slack_tools(simulated_slack.API), replace(call, actor=Actor("U0000001")), made)
+        await _each(SLACK, slack_tools(slack.API), replace(call, actor=Actor("U0000001")), made)
 
-    simulated_slack.play(story)
+    slack.play(story)
     return made
 
 
 def _jira() -> list[object]:
     made: list[object] = []
 
-    async def story(room: simulated_jira.Room) -> None:
-        await _each(JIRA, jira_tools(simulated_jira.API), simulated_jira.call_of(room, issue="OPS-7"), made)
+    async def story(room: jira.Room) -> None:
+        await _each(JIRA, jira_tools(jira.API), jira.call_of(room, issue="OPS-7"), made)
 
-    simulated_jira.play(story)
+    jira.play(story)
     return made
 
 
@@ -139,20 +136,20 @@ def _notion() -> list[object]:
     made: list[object] = []
 
     async def story(_: object, call: Call) -> None:
-        await _each(NOTION, notion_tools(simulated_notion.API), call, made)
+        await _each(NOTION, notion_tools(notion.API), call, made)
 
-    simulated_notion.play(story)
+    notion.play(story)
     return made
 
 
 def _github() -> list[object]:
     made: list[object] = []
-    api = GitHubApi(simulated_github.API, Secret(simulated_github.TOKEN))
+    api = GitHubApi(github.API, Secret(github.TOKEN))
 
     async def story(_: object, call: Call) -> None:
         await _each(GITHUB, github_tools(api), call, made)
 
-    simulated_github.play(story)
+    github.play(story)
     return made
 
 

@@ -17,7 +17,7 @@ from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.sqlite.database import VERSION
 from gofer.stores.sqlite.key_file import SLOT
-from stand_ins import KEY as INSTALLATION
+from support.stand_ins import KEY as INSTALLATION
 
 SCHEMA = "state/schema.sql"
 ROWS = "state/rows.jsonl"

@@ -25,8 +25,8 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.publication import publication, read_files
-from stand_ins import KEY, NOON, make_outside
-from strangers import EVENTS, headers_of
+from support.sources.every_delivery import EVENTS, headers_of
+from support.stand_ins import KEY, NOON, make_outside
 
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "tests" / "broken"

@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
-from clockwork import VirtualClock, play
 
 from frozen.lines import line
 from frozen.recording import described
@@ -43,8 +42,9 @@ from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.slack import SlackSimulator
-from shipped import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC
-from stand_ins import KEY
+from support.app.shipped_workflows import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC
+from support.simulation.virtual_time import VirtualClock, play
+from support.stand_ins import KEY
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "gofer@example.com"

@@ -8,13 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from clockwork import VirtualClock, VirtualLoop
-from delegating import base_tools
-from machines import Faults, Machine
-from people import People
-from plans import plan
-from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
-
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import UNFINISHED
@@ -35,7 +28,13 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.workflows.routes import read_routes
-from stand_ins import KEY
+from support.simulation.delegating_runs import base_tools
+from support.simulation.machines import Faults, Machine
+from support.simulation.people import People
+from support.simulation.plans import plan
+from support.simulation.virtual_time import VirtualClock, VirtualLoop
+from support.simulation.world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
+from support.stand_ins import KEY
 
 T = TypeVar("T")
 PLAN = plan(36)

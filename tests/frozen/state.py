@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from clockwork import play
-
 from frozen.folder import BODIES, ROWS, SCHEMA, SLOTS, KeptBlobs, Row, bodies, build, rows, schema, slots, stored
 from frozen.lines import line, lines
 from frozen.stage import MENTION, FileDatabase, Stage
@@ -24,7 +22,8 @@ from gofer.projections import conversation, progress, trace
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import GoferError
-from stand_ins import SetClock
+from support.simulation.virtual_time import play
+from support.stand_ins import SetClock
 
 _RUNS = "SELECT DISTINCT run FROM frames ORDER BY run"
 EVERY = 6

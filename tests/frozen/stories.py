@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from schedule import Schedule
-
 from frozen import window
 from frozen.lines import lines
 from gofer.journal.blob_store import Bodies
@@ -14,6 +12,7 @@ from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
+from support.simulation.schedule import Schedule
 
 SEEDS: Mapping[str, int] = {
     "subagents-in-trouble": 172,

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine_room import PROVENANCE, Room, Said, says
 from gofer.engine.loop import coordinate
 from gofer.engine.results import Shown
 from gofer.engine.step import Step
@@ -23,7 +22,8 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
 from gofer.workflows.skill import Skill
-from served import served
+from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.models.served import served
 
 REPORT = NewFile("report.txt", "text/plain", None, "Slack", 9_000, {"tool": "fetch", "arguments": {"text": "F1"}})
 SKILLS = {"tables": Skill("tables", "How tables look.", "Three columns at most.", {"wide.md": b"Turn them."})}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT
-from http_in_threads import Requests, serving
+from support.app.company import ROOT
+from support.http.threaded_server import Requests, serving
 
 
 @pytest.fixture(autouse=True)

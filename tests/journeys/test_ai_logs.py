@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from company import Company, links
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.runtime.telemetry.trace_ids import trace_id
 from gofer_simulators.slack import Message
-from one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet
-from one_workflow import world as company_world
+from support.app.company import Company, links
+from support.app.one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet
+from support.app.one_workflow import world as company_world
 
 pytestmark = pytest.mark.anyio
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine_room import says
 from gofer.engine.first_message import MATERIAL
 from gofer.models.language_model import Answer
-from one_workflow import Echo, gofer, world
+from support.app.one_workflow import Echo, gofer, world
+from support.engine.memory_run import says
 
 pytestmark = pytest.mark.anyio
 

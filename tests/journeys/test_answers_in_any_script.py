@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from company import company
-from deciding import Sent, deciding
 from gofer.runtime.deliver import AT_WORK
 from gofer_simulators.slack import Message
+from support.app.company import company
+from support.models.deciding_provider import Sent, deciding
 
 pytestmark = pytest.mark.anyio
 

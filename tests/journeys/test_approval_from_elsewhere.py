@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from company import Company
 from gofer.app.demo.outside_systems import Outsiders
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message
-from one_workflow import Echo, gofer
+from support.app.company import Company
+from support.app.one_workflow import Echo, gofer
 
 pytestmark = pytest.mark.anyio
 APPROVE = "approve: {tools: [slack_post_message], by: U0SUPPT0}\n"

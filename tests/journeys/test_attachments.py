@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from company import Company
-from engine_room import says
 from gofer.journal.entries import ToolCall
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import keep
 from gofer.values.canonical_json import as_object
 from gofer_simulators.slack import Message
-from one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
+from support.app.company import Company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
+from support.engine.memory_run import says
 
 pytestmark = pytest.mark.anyio
 MENTION = "when: [slack.mention]"

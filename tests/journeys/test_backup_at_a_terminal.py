@@ -7,7 +7,7 @@ import pytest
 
 from gofer.app.backup.passphrase import known_passphrase, new_passphrase
 from gofer.values.errors import ConfigError
-from typed import gofer, run_json
+from support.app.command_line import gofer, run_json
 
 pytestmark = pytest.mark.usefixtures("terminal")
 

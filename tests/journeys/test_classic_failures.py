@@ -1,26 +1,26 @@
 """How such systems are known to fail, one test for each way, from what people do to what they see.
 
-| failure                     | what shows that it does not happen here                                             |
-|-----------------------------|-------------------------------------------------------------------------------------|
-| double reply on retry       | here                                                                                |
-| lost by dropping retries    | here                                                                                |
-| dedupe forgotten on restart | here                                                                                |
-| three seconds, cold start   | tests/benchmarks/test_cold_start.py, test_ingress.py                                |
-| bot loops                   | here; tests/unit/test_loops.py: a thousand events without a model                   |
-| edit and unfurl loops       | here; test_slack_triggers.py: previews and thread counts                            |
-| delete                      | test_slack_stops.py: before the next write, and the status is taken back            |
-| too long                    | test_long_answer.py; tests/unit/tools/test_slack_parts.py: any Markdown             |
-| broken bold and links       | tests/unit/tools/test_slack_parts.py, test_slack_fallback.py                        |
-| raw ids, wrong person       | test_mention.py: ids are names; tests/unit/tools/test_slack_looking.py: ambiguity   |
-| private content leaks       | test_mention.py, test_retention.py, test_approval.py; here: through another's run   |
-| silent nothing              | here                                                                                |
-| expired token               | here; test_long_answer.py: in Slack                                                 |
-| history quota               | here                                                                                |
-| lost on deploy              | test_serve.py; tests/survival/test_killed.py                                        |
-| duplicate tickets           | here; tests/unit/engine/test_once.py: wherever a worker is lost                     |
-| fails only when live        | here                                                                                |
-| files dropped silently      | here; test_slack_triggers.py: in a channel                                          |
-| approval lost or forged     | test_approval.py; tests/unit/engine/test_approval.py: edited, expired, replayed     |
+| failure                     | what shows that it does not happen here                                           |
+|-----------------------------|-----------------------------------------------------------------------------------|
+| double reply on retry       | here                                                                              |
+| lost by dropping retries    | here                                                                              |
+| dedupe forgotten on restart | here                                                                              |
+| three seconds, cold start   | tests/benchmarks/test_cold_start.py, test_ingress.py                              |
+| bot loops                   | here; tests/unit/runtime/test_receive_loops.py: a thousand events without a model |
+| edit and unfurl loops       | here; test_slack_triggers.py: previews and thread counts                          |
+| delete                      | test_slack_stops.py: before the next write, and the status is taken back          |
+| too long                    | test_long_answer.py; tests/unit/sources/slack/test_parts.py: any Markdown         |
+| broken bold and links       | tests/unit/sources/slack/test_parts.py, test_fallback_text.py                     |
+| raw ids, wrong person       | test_mention.py: names; tests/unit/sources/slack/test_own_messages.py: ambiguity  |
+| private content leaks       | test_mention.py, test_retention.py, test_approval.py; here: through another's run |
+| silent nothing              | here                                                                              |
+| expired token               | here; test_long_answer.py: in Slack                                               |
+| history quota               | here                                                                              |
+| lost on deploy              | test_serve.py; tests/survival/test_killed.py                                      |
+| duplicate tickets           | here; tests/unit/engine/test_once.py: wherever a worker is lost                   |
+| fails only when live        | here                                                                              |
+| files dropped silently      | here; test_slack_triggers.py: in a channel                                        |
+| approval lost or forged     | test_approval.py; tests/unit/engine/test_approvals.py: edited, expired, replayed  |
 """
 
 import asyncio
@@ -30,15 +30,15 @@ from pathlib import Path
 
 import pytest
 
-from company import Company, company
 from gofer.journal.entries import RunAccepted, ToolResult
 from gofer.journal.unlisted_ends import recent
 from gofer.values.errors import TemporaryError
 from gofer_simulators.faults import Fault
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.slack import Message
-from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
-from socket_office import SECRET, office
+from support.app.company import Company, company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
+from support.app.socket_mode import SECRET, office
 
 pytestmark = pytest.mark.anyio
 SUPPORT, CHECKOUT = "U0SUPPT0", "U0CHECK0"

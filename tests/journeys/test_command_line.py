@@ -7,7 +7,7 @@ import pytest
 
 from gofer.app.embedded.state import serving
 from gofer.cli.main import main
-from typed import EVENT, gofer
+from support.app.command_line import EVENT, gofer
 
 pytestmark = pytest.mark.usefixtures("terminal")
 

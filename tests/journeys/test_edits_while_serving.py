@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-import loopback
-from deciding import Sent, deciding
-from serving import Desk, Running, desk, free_port
+from support.app.serve_process import Desk, Running, desk, free_port
+from support.http import loopback
+from support.models.deciding_provider import Sent, deciding
 
 pytestmark = pytest.mark.anyio
 SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}

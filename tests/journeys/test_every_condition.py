@@ -11,9 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-import conditions
-from company import Company, company
-from conditions import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
 from gofer.app.embedded.server import serve
 from gofer.app.ingress import build_ingress
 from gofer.app.receivers import PATHS
@@ -26,7 +23,10 @@ from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.workflows.load import Catalog, load_catalog
-from one_workflow import Echo
+from support.app.company import Company, company
+from support.app.one_workflow import Echo
+from support.workflows import every_condition
+from support.workflows.every_condition import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
 
 pytestmark = pytest.mark.anyio
 SOURCES = {path: source for source, path in PATHS.items()}
@@ -174,7 +174,7 @@ class Played:
 @asynccontextmanager
 async def open_stage(folder: Path) -> AsyncIterator[Stage]:
     entrance = Entrance()
-    async with company(folder, work=False, world=conditions.world()) as made, serve(entrance) as url:
+    async with company(folder, work=False, world=every_condition.world()) as made, serve(entrance) as url:
         made.embedded.simulated.subscribe(url)
         yield Stage(made, entrance, url, folder)
 

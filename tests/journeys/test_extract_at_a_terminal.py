@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from documents import docx, lines, paragraph, pdf, row, xlsx
 from gofer.cli.main import main
+from support.documents.made_by_hand import docx, lines, paragraph, pdf, row, xlsx
 
 
 @pytest.fixture

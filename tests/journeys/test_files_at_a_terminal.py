@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from typed import EVENT, gofer
+from support.app.command_line import EVENT, gofer
 
 pytestmark = pytest.mark.usefixtures("terminal")
 

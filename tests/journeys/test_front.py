@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from company import Company, company
 from gofer.app.embedded.connection_limits import Bounds
 from gofer.app.pages.page_headers import HEADERS
 from gofer.journal.coordination import Head
 from gofer.sources.receiver import BODY_LIMIT
-from leaping import LEAPING, Backend, leap
+from support.app.company import Company, company
+from support.http.leaping_loop import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio
 

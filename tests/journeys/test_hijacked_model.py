@@ -14,8 +14,6 @@ from typing import Any, cast
 import pytest
 import yaml
 
-import loopback
-from company import PATIENCE, Company, settings
 from gofer.app.demo.outside_systems import Outsiders
 from gofer.app.embedded.stack import open_embedded, working
 from gofer.journal.coordination import UNFINISHED, Head
@@ -25,6 +23,8 @@ from gofer.tools.definition import Tool
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message
+from support.app.company import PATIENCE, Company, settings
+from support.http import loopback
 
 pytestmark = pytest.mark.anyio
 

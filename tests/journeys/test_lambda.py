@@ -18,8 +18,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-import moto_cloud
-from company import ROOT
 from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.catalog import price_list
 from gofer.app.embedded.server import serve as serve_app
@@ -30,9 +28,11 @@ from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
 from gofer.workflows.publish.publisher import Publisher
-from lambda_host import HANGS
-from lambda_stage import Code, Stage, packaged, stage
-from printing_house import MemoryTimetable
+from support.app.company import ROOT
+from support.aws import moto_server
+from support.aws.lambda_host import HANGS
+from support.aws.lambda_stage import Code, Stage, packaged, stage
+from support.workflows.publishing import MemoryTimetable
 
 pytestmark = pytest.mark.anyio
 
@@ -199,7 +199,7 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
 
 async def publish(made: Stage, repository: Path) -> str:
     """Publishes a repository to a stage; gives the name of what is live then."""
-    shelf = S3BundleStore(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
+    shelf = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
     done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(files)
     # Whoever is warm looks within thirty seconds; who begins looks at once.
@@ -278,7 +278,7 @@ async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:
 
 async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_for_them(code: Code) -> None:
     async with stage(code, model()) as made:
-        sqs = moto_cloud.client("sqs")
+        sqs = moto_server.client("sqs")
         for body in ("not json", '{"run":"../../etc"}'):
             sqs.send_message(QueueUrl=made.cloud.url, MessageBody=body)
         asked = await made.ask("@Gofer hello")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from company import Company, company
-from deciding import Provider, Said, Sent, deciding
-from documents import lines, pdf
 from gofer_simulators.slack import Message
-from one_workflow import CAPTAIN, DEPLOYS, texts, world
+from support.app.company import Company, company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, texts, world
+from support.documents.made_by_hand import lines, pdf
+from support.models.deciding_provider import Provider, Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
 WORDS = ["shore", "ledger", "copper", "harvest", "signal", "lantern", "orchard", "travel", "margin", "quarry"]

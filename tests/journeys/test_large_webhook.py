@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import loopback
-from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
 from gofer.app.pages.pages import Pages
@@ -20,6 +18,8 @@ from gofer.sources.webhook.receiver import webhook_receivers
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
+from support.app.company import Company, company
+from support.http import loopback
 
 pytestmark = pytest.mark.anyio
 BODY = json.dumps({"id": "7", "orders": [{"number": n, "total": n * 1.25} for n in range(15_000)]}).encode()

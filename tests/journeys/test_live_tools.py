@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT
-from deciding import Sent, deciding
-from serving import Desk, desk
+from support.app.company import ROOT
+from support.app.serve_process import Desk, desk
+from support.models.deciding_provider import Sent, deciding
 
 pytestmark = pytest.mark.anyio
 REAL = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": ""}

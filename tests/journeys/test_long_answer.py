@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.journal.entries import RunConcluded, ToolCall
 from gofer_simulators.slack import Message
+from support.app.company import Company, company
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deciding import Said, Sent, deciding
 from gofer_simulators.slack import Message
-from serving import SECRET, Desk, desk, free_port
+from support.app.serve_process import SECRET, Desk, desk, free_port
+from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
 PAGES, LINES = 300, 16

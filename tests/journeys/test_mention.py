@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT, ask_about_the_decision, company, links
 from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, RunFinished, RunStarted, ToolCall
-from one_workflow import Echo
+from support.app.company import ROOT, ask_about_the_decision, company, links
+from support.app.one_workflow import Echo
 
 pytestmark = pytest.mark.anyio
 

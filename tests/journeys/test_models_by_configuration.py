@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.journal.entries import CallDeferred, LlmRequest, LlmResponse
-from one_workflow import world
+from support.app.company import Company, company
+from support.app.one_workflow import world
 
 pytestmark = pytest.mark.anyio
 WORKFLOW = 'description: d\nowner: "#helpers"\nwhen: [slack.mention]\n'

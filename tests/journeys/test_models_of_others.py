@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from company import ask_about_the_decision, company
 from gofer.app.embedded.server import serve
 from gofer.app.logs import JsonLines
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked
 from gofer.projections import trace
+from support.app.company import ask_about_the_decision, company
 
 pytestmark = pytest.mark.anyio
 

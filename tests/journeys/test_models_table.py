@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import models_table
-from models_table import MODELS, PAGE
+from generators import models_table
+from generators.models_table import MODELS, PAGE
 
 pytestmark = pytest.mark.anyio
 

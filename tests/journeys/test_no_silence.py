@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-import shipped
-from company import Company, company
 from gofer.journal.unlisted_ends import count
 from gofer_simulators.slack import Message
+from support.app import shipped_workflows
+from support.app.company import Company, company
 
 pytestmark = pytest.mark.anyio
 
@@ -19,17 +19,17 @@ def posted(made: Company, channel: str) -> list[Message]:
 
 async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_request(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        owners = await made.slack.create_channel(shipped.CAPTAIN, "dev-experience")
-        await made.slack.join(made.slack.workspace.bot.user, owners.id, shipped.CAPTAIN)
+        owners = await made.slack.create_channel(shipped_workflows.CAPTAIN, "dev-experience")
+        await made.slack.join(made.slack.workspace.bot.user, owners.id, shipped_workflows.CAPTAIN)
         await made.ended(0)
         for number in (41, 42):
             made.slack.fail_next("conversations.history", "restricted_action")
-            pull = shipped.github(made).issue("acme/shop", number)
-            shipped.github(made).people.close(pull, "new-colleague")
-            await shipped.github(made).settled()
+            pull = shipped_workflows.github(made).issue("acme/shop", number)
+            shipped_workflows.github(made).people.close(pull, "new-colleague")
+            await shipped_workflows.github(made).settled()
             heads = [head for head in await made.ended() if head.workflow == "mark-merged"]
             assert heads[-1].status == "failed"
-        comments = [shipped.github(made).issue("acme/shop", number).comments for number in (41, 42)]
+        comments = [shipped_workflows.github(made).issue("acme/shop", number).comments for number in (41, 42)]
         told = [message.text for message in posted(made, owners.id) if "mark-merged" in message.text]
     assert [len(one) for one in comments] == [0, 0]
     assert len(told) == 1

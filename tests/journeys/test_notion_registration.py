@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import loopback
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
 from gofer_simulators.notion import NotionSimulator
-from serving import Desk, Running, desk, free_port
-from simulated_notion import ADA, WORLD
+from support.app.serve_process import Desk, Running, desk, free_port
+from support.http import loopback
+from support.vendors.notion import ADA, WORLD
 
 pytestmark = pytest.mark.anyio
 TOKEN = "secret_of_this_subscription"

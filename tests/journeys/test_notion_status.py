@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from company import Company, company
 from gofer.journal.coordination import Head
 from gofer_simulators.notion import NotionSimulator, Pace
-from one_workflow import Echo, world
-from simulated_notion import ADA, CACHE, RFCS, SAM, WORLD
+from support.app.company import Company, company
+from support.app.one_workflow import Echo, world
+from support.vendors.notion import ADA, CACHE, RFCS, SAM, WORLD
 
 pytestmark = pytest.mark.anyio
 NO_CHANGE = "Status: it has not changed since the last look"

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from engine_room import ListModel, says
 from gofer.app.published_catalog import live_catalog
 from gofer.app.published_routes import live_front
 from gofer.journal.coordination import Head
@@ -21,11 +20,12 @@ from gofer.runtime.worker import Worker
 from gofer.values.outside import SystemClock
 from gofer.workflows.published import POINTER
 from gofer.workflows.routes import read_routes
-from moto_cloud import ASKED, client
-from office import Office
-from stage_on_moto import FUNCTION, OPERATOR, SCHEDULER, Stage, sign_in
-from stand_ins import SetClock, claimed, make_outside, mention
-from typed import gofer
+from support.app.command_line import gofer
+from support.aws.moto_server import ASKED, client
+from support.aws.moto_stage import FUNCTION, OPERATOR, SCHEDULER, Stage, sign_in
+from support.engine.memory_run import ListModel, says
+from support.runtime.memory_worker import Office
+from support.stand_ins import SetClock, claimed, make_outside, mention
 
 ANSWER = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
 DIGEST = 'description: d\nowner: "#o"\nwhen:\n  - schedule: {cron: "0 9 ? * MON *", zone: Europe/Berlin}\n'

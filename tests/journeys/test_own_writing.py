@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from company import Company, company
 from gofer.journal.coordination import Head
-from one_workflow import Echo, world
-from simulated_github import WORLD as GITHUB
-from simulated_jira import ADA as JIRA_ADA
-from simulated_jira import WORLD as JIRA
-from simulated_notion import ADA, CACHE
-from simulated_notion import WORLD as NOTION
+from support.app.company import Company, company
+from support.app.one_workflow import Echo, world
+from support.vendors.github import WORLD as GITHUB
+from support.vendors.jira import ADA as JIRA_ADA
+from support.vendors.jira import WORLD as JIRA
+from support.vendors.notion import ADA, CACHE
+from support.vendors.notion import WORLD as NOTION
 
 pytestmark = pytest.mark.anyio
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from company import company
-from deciding import Said, Sent, deciding
 from gofer.journal.entries import RunStarted
-from one_workflow import CAPTAIN, DEPLOYS, texts, world
+from support.app.company import company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, texts, world
+from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
 WORKFLOW = """\

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import pytest
 
-from company import Company, company
 from gofer.cli.main import main
 from gofer.journal.coordination import Head
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message
+from support.app.company import Company, company
 
 pytestmark = pytest.mark.anyio
 

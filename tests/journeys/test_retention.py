@@ -12,8 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from company import Company, company
-from examiner import files, holding, opens, reading
 from gofer.app.embedded.server import serve
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
@@ -21,7 +19,9 @@ from gofer.journal.entries import MessageReceived
 from gofer.journal.log import read_journal
 from gofer.runtime.retention import Purger
 from gofer.values.errors import Gone
-from stand_ins import SetClock
+from support.app.company import Company, company
+from support.journal.forensic_examiner import files, holding, opens, reading
+from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,6 @@ from typing import Any, cast
 
 import pytest
 
-import shipped
-from company import PATIENCE, ROOT, Company, company
 from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
@@ -32,7 +30,9 @@ from gofer.values.canonical_json import encode
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer_simulators.demo import demo_world
-from moto_cloud import MotoClock, MotoCloud, client
+from support.app import shipped_workflows
+from support.app.company import PATIENCE, ROOT, Company, company
+from support.aws.moto_server import MotoClock, MotoCloud, client
 
 pytestmark = pytest.mark.anyio
 
@@ -134,11 +134,18 @@ def world() -> Mapping[str, object]:
 
 async def everything_happens(made: Company) -> None:
     """Each system tells of something, some of it private."""
-    for _, act in shipped.ACTS.values():
+    for _, act in shipped_workflows.ACTS.values():
         await act(made)
-    await made.slack.say(shipped.CAPTAIN, LEADS, made.slack.typed("@Gofer what about the offer?"))
-    shipped.jira(made).people.comment(PARTNER, shipped.jira(made).site.issue(SECRET), "@gofer who is hired?")
-    for simulated in (made.slack, shipped.jira(made), shipped.github(made), shipped.notion(made)):
+    await made.slack.say(shipped_workflows.CAPTAIN, LEADS, made.slack.typed("@Gofer what about the offer?"))
+    shipped_workflows.jira(made).people.comment(
+        PARTNER, shipped_workflows.jira(made).site.issue(SECRET), "@gofer who is hired?"
+    )
+    for simulated in (
+        made.slack,
+        shipped_workflows.jira(made),
+        shipped_workflows.github(made),
+        shipped_workflows.notion(made),
+    ):
         await simulated.settled()
 
 
@@ -206,7 +213,7 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
             assert await ingress.stop(stop)
         needles = {name.lower() for event in events for name in names_of(event)}
         needles |= {one for claim in runs.values() for one in hashes_of(claim.event, claim.workflow)}
-        assert {LEADS.lower(), PARTNER, shipped.HIRE["id"]} <= needles
+        assert {LEADS.lower(), PARTNER, shipped_workflows.HIRE["id"]} <= needles
         assert found(kept, needles) == set()
         services = replace(embedded.worker.services, store=kept.store, blobs=kept.blobs, patience=PATIENCE)
         await work(replace(embedded.worker, services=services, queue=kept.queue), kept)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from company import ROOT
-from every_trigger import every_trigger
 from gofer.cli.main import main
 from gofer_simulators.demo import demo_world
-from strangers import EVENTS, PRESS, headers_of
-from typed import gofer
+from support.app.command_line import gofer
+from support.app.company import ROOT
+from support.sources.every_delivery import EVENTS, PRESS, headers_of
+from support.workflows.every_trigger import every_trigger
 
 pytestmark = pytest.mark.usefixtures("terminal")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from company import ROOT
-from typed import gofer
+from support.app.command_line import gofer
+from support.app.company import ROOT
 
 pytestmark = pytest.mark.usefixtures("terminal")
 MENTION = str(ROOT / "tests" / "events" / "slack_app_mention.json")

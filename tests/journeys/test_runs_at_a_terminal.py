@@ -10,7 +10,7 @@ import pytest
 from gofer.app.embedded.state import installation_key, open_state
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.values.outside import SystemClock
-from typed import EVENT, gofer, run_json
+from support.app.command_line import EVENT, gofer, run_json
 
 pytestmark = pytest.mark.usefixtures("terminal")
 

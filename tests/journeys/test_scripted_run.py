@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT
 from gofer.cli.main import main
+from support.app.company import ROOT
 
 EVENT = str(ROOT / "tests" / "events" / "slack_app_mention.json")
 SCRIPT = """

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-import loopback
 from gofer.app.embedded.server import serve
-from serving import SECRET, desk, free_port, log_lines
+from support.app.serve_process import SECRET, desk, free_port, log_lines
+from support.http import loopback
 
 pytestmark = pytest.mark.anyio
 SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}

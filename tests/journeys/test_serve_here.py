@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from gofer.cli.main import main
-from serving import Desk, desk
-from typed import gofer
+from support.app.command_line import gofer
+from support.app.serve_process import Desk, desk
 
 
 @pytest.fixture(autouse=True)

@@ -8,16 +8,27 @@ from typing import Any
 
 import pytest
 
-import shipped
-from company import ROOT, Company, company, links
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import LlmRequest, SubagentFinished, ToolCall
 from gofer.runtime.retention import Purger
 from gofer.values.outside import SystemClock
 from gofer_simulators.slack import Message
-from one_workflow import Echo
-from shipped import BOT, CAPTAIN, CHECKOUT, GENERAL, NEWCOMER, ONCALL, PULLS, SUPPORT, github, jira
-from stand_ins import SetClock
+from support.app import shipped_workflows
+from support.app.company import ROOT, Company, company, links
+from support.app.one_workflow import Echo
+from support.app.shipped_workflows import (
+    BOT,
+    CAPTAIN,
+    CHECKOUT,
+    GENERAL,
+    NEWCOMER,
+    ONCALL,
+    PULLS,
+    SUPPORT,
+    github,
+    jira,
+)
+from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +69,7 @@ def pull(made: Company, number: int) -> dict[str, Any]:
 async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alone(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped.two_react(made)
+        about = await shipped_workflows.two_react(made)
         first, second = await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         issue = issues(made)[key]
@@ -70,7 +81,7 @@ async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alon
         assert key in told.text
         assert links(told)[f"run {first.run[:8]}"] == f"{made.embedded.url}/runs/{first.run}"
         assert second.status == "done"
-        (word,) = made.slack.whispers(shipped.CHECKOUT)
+        (word,) = made.slack.whispers(shipped_workflows.CHECKOUT)
         assert word.text.startswith("Already filed: ")
         assert key in word.text
 
@@ -79,7 +90,7 @@ async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alon
 async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, days: int) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped.two_react(made)
+        about = await shipped_workflows.two_react(made)
         await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         state, later = made.embedded.state, SetClock(SystemClock().now() + days * 86_400)
@@ -102,7 +113,7 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
 async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = issues(made)["PAY-17"]["comments"]
-        await shipped.ask_in_jira(made)
+        await shipped_workflows.ask_in_jira(made)
         (head,) = await ended(made, "answer-in-jira")
         asked, answer = issues(made)["PAY-17"]["comments"][len(before) :]
         assert asked["author"] == "712020:support"
@@ -118,8 +129,8 @@ async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) 
 async def test_the_digest_is_one_message_a_week(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         said = len(made.slack.workspace.timeline(GENERAL))
-        await shipped.strike_nine(made)
-        await shipped.strike_nine(made)
+        await shipped_workflows.strike_nine(made)
+        await shipped_workflows.strike_nine(made)
         (head,) = await ended(made, "weekly-digest")
         (digest,) = made.slack.workspace.timeline(GENERAL)[said:]
         assert digest.user == BOT
@@ -132,8 +143,8 @@ async def test_the_digest_is_one_message_a_week(tmp_path: Path) -> None:
 async def test_a_new_colleague_is_prepared_for_once_however_often_the_hook_is_called(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before, said = set(issues(made)), len(made.slack.workspace.timeline(GENERAL))
-        assert [await shipped.hire(made), await shipped.hire(made)] == [200, 200]
-        assert await shipped.hire(made, {**shipped.HIRE, "start": "2027-01-01"}) == 409
+        assert [await shipped_workflows.hire(made), await shipped_workflows.hire(made)] == [200, 200]
+        assert await shipped_workflows.hire(made, {**shipped_workflows.HIRE, "start": "2027-01-01"}) == 409
         (head,) = await ended(made, "new-hire-checklist")
         new = sorted(set(issues(made)) - before)
         assert [issues(made)[key]["summary"].split()[0] for key in new] == ["Prepare", "Grant"]
@@ -149,8 +160,11 @@ async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path:
         both = await made.slack.say(CHECKOUT, PULLS, f"{address.format(41)} goes before {address.format(42)}")
         marked = await made.slack.say(CHECKOUT, PULLS, f"again {address.format(41)}")
         await made.slack.react(CAPTAIN, PULLS, marked.ts, "merged")
-        first, second = shipped.last(made, PULLS, "have a look"), shipped.last(made, PULLS, "My first one")
-        await shipped.merge(made)
+        first, second = (
+            shipped_workflows.last(made, PULLS, "have a look"),
+            shipped_workflows.last(made, PULLS, "My first one"),
+        )
+        await shipped_workflows.merge(made)
         (head,) = await ended(made, "mark-merged")
 
         def reactions(ts: str) -> dict[str, tuple[str, ...]]:
@@ -169,7 +183,7 @@ async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path:
 
 async def test_a_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        channel = await shipped.create_a_channel(made)
+        channel = await shipped_workflows.create_a_channel(made)
         # Whoever made it invites Gofer at once.
         await made.slack.join(BOT, channel.id, CAPTAIN)
         await ended(made, "welcome-channel", 2)
@@ -196,7 +210,7 @@ async def test_two_who_know_the_files_are_asked_without_a_model_and_more_are_cho
         (head,) = await ended(made, "assign-reviewers")
         assert pull(made, few.number)["reviewers"] == ["checkout-owner"]
         assert not [one for one in await made.entries(head.run) if isinstance(one, SubagentFinished)]
-        await shipped.open_a_pull_request(made)
+        await shipped_workflows.open_a_pull_request(made)
         (_, head) = await ended(made, "assign-reviewers", 2)
         assert pull(made, few.number + 1)["reviewers"] == ["checkout-owner", "on-call"]
         (chosen,) = [one for one in await made.entries(head.run) if isinstance(one, SubagentFinished)]
@@ -221,7 +235,7 @@ async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp
 
 async def test_a_direct_message_is_answered_there_and_its_run_is_private(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        asked = await shipped.ask_directly(made)
+        asked = await shipped_workflows.ask_directly(made)
         (head,) = await ended(made, "answer-here")
         (answer,) = made.answers(asked)
         assert "address form in checkout" in answer.text
@@ -239,7 +253,7 @@ async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_pa
             prompt.write(words)
         model = Echo()
         async with company(tmp_path, root=root, model=model) as made:
-            asked = await shipped.ask_about_the_decision(made)
+            asked = await shipped_workflows.ask_about_the_decision(made)
             await ended(made, "answer-here", len(told) + 1)
             (answer,) = made.answers(asked)
             told.append(b"cucumber" in model.bodies[0])
@@ -249,10 +263,10 @@ async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_pa
 
 async def test_an_rfc_that_becomes_ready_is_commented_on_where_it_is_weak(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        await shipped.become_ready(made)
+        await shipped_workflows.become_ready(made)
         (head,) = await ended(made, "review-rfc")
-        state: Any = shipped.notion(made).state()
-        texts = [comment["text"] for comment in state[shipped.RFC]["comments"]]
+        state: Any = shipped_workflows.notion(made).state()
+        texts = [comment["text"] for comment in state[shipped_workflows.RFC]["comments"]]
         assert (head.status, len(texts)) == ("done", 3)
         assert [text for text in texts if "made of the time at which the job began" in text]
         assert [text for text in texts if "Not yet: the key does not survive" in text]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from company import ROOT, Company, company
 from gofer.journal.entries import ToolCall, ToolResult
 from gofer.journal.workspace_entries import SkillLoaded
 from gofer.models.scripted import ScriptedModel
 from gofer.values.model_script import load_scripts
+from support.app.company import ROOT, Company, company
 
 pytestmark = pytest.mark.anyio
 SCRIPTS = """\

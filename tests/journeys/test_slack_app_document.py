@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from company import ROOT
 from gofer.app.dotenv import read_dotenv
 from gofer.app.required_settings import check_complete
 from gofer.app.settings import read_settings
@@ -17,7 +16,8 @@ from gofer.sources.slack.tools import slack_tools
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
-from serving import SECRET, Desk, desk, free_port
+from support.app.company import ROOT
+from support.app.serve_process import SECRET, Desk, desk, free_port
 
 pytestmark = pytest.mark.anyio
 TEXT = (ROOT / "docs" / "slack-app.md").read_text()

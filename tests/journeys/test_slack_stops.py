@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from company import Company
 from gofer.journal.coordination import Head
 from gofer.runtime.deliver import AT_WORK
 from gofer_simulators.slack import Message
-from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
+from support.app.company import Company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 
 pytestmark = pytest.mark.anyio
 ASK = "<@U0GOFER0> hello"

@@ -7,10 +7,22 @@ from typing import Any
 
 import pytest
 
-from company import Company
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived
-from one_workflow import CAPTAIN, DEPLOYS, GENERAL, GUEST, ONCALL, STRANGER, Echo, gofer, quiet, texts, world
+from support.app.company import Company
+from support.app.one_workflow import (
+    CAPTAIN,
+    DEPLOYS,
+    GENERAL,
+    GUEST,
+    ONCALL,
+    STRANGER,
+    Echo,
+    gofer,
+    quiet,
+    texts,
+    world,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT, Company, settings
 from gofer.app.embedded.socket_mode import connected
 from gofer.app.embedded.stack import open_embedded
 from gofer.sources.signed_decision import Stamp, token
 from gofer.values.errors import ConfigError
 from gofer_simulators.slack import Message, Pace
-from socket_office import SECRET, office, slack
-from stand_ins import mention
+from support.app.company import ROOT, Company, settings
+from support.app.socket_mode import SECRET, office, slack
+from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 NO_MODEL = "http://127.0.0.1:1/v1"

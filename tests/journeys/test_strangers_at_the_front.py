@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from company import Company, company
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
 from gofer.app.pages.pages import Pages
@@ -26,7 +25,19 @@ from gofer.sources.webhook.receiver import webhook_receivers
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
-from strangers import BEARER, ENVIRONMENT, EVENTS, GARBAGE, HOOKS, KINDS, PROOFS, delivery, headers_of, path_of
+from support.app.company import Company, company
+from support.sources.every_delivery import (
+    BEARER,
+    ENVIRONMENT,
+    EVENTS,
+    GARBAGE,
+    HOOKS,
+    KINDS,
+    PROOFS,
+    delivery,
+    headers_of,
+    path_of,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT, Company, company
 from gofer.journal.entries import Recorded, SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.projections import conversation, progress, trace
 from gofer.projections.outline import outline
 from gofer.values.model_script import load_scripts
+from support.app.company import ROOT, Company, company
 
 pytestmark = pytest.mark.anyio
 WORKFLOW = """\

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from collector import Collector, collector, values
-from company import Company, ask_about_the_decision, company
 from gofer.runtime.telemetry.trace_ids import session_id, trace_id
-from one_workflow import GENERAL, LEADS, Echo, gofer
-from typed import gofer as typed
-from typed import run_json
+from support.app.command_line import gofer as typed
+from support.app.command_line import run_json
+from support.app.company import Company, ask_about_the_decision, company
+from support.app.one_workflow import GENERAL, LEADS, Echo, gofer
+from support.http.otlp_collector import Collector, collector, values
 
 pytestmark = pytest.mark.anyio
 

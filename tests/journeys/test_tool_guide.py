@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT
-from guides import FENCE, Terminal, checkout
-from serving import free_port
+from support.app.company import ROOT
+from support.app.serve_process import free_port
+from support.guides.checkout import FENCE, Terminal, checkout
 
 PORT = "8750"
 """The port that the guide names; here it stands for a free one."""

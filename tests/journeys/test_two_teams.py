@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import conditions
-from company import PATIENCE, Company, company
-from conditions import Act, Scene, comment, issue, page, push, react, report, set_values
 from gofer.app.embedded.stack import working
 from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
 from gofer.workflows.load import load_catalog
-from one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
+from support.app.company import PATIENCE, Company, company
+from support.app.one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
+from support.workflows import every_condition
+from support.workflows.every_condition import Act, Scene, comment, issue, page, push, react, report, set_values
 
 pytestmark = pytest.mark.anyio
 EVENTS = Path(__file__).parents[1] / "events"
@@ -153,7 +153,7 @@ async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_pa
     triggers = {"wide": wide, "narrow": narrow}
     files = {name: f"when: [{json.dumps({kind: trigger})}]\nreply: none" for name, trigger in triggers.items()}
     root = write(tmp_path / "repository", files)
-    async with company(tmp_path, root=root, world=conditions.world(), model=Echo()) as made:
+    async with company(tmp_path, root=root, world=every_condition.world(), model=Echo()) as made:
         scene = Scene(made, call=nothing, strike=nothing)
         for act in there:
             await act(scene)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine_room import says
 from gofer.journal.entries import RunConcluded
 from gofer.models.language_model import Answer
-from one_workflow import Echo, gofer, world
+from support.app.one_workflow import Echo, gofer, world
+from support.engine.memory_run import says
 
 pytestmark = pytest.mark.anyio
 WORKFLOW = """\

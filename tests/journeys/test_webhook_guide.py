@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from company import ROOT
-from guides import FENCE, checkout
-from serving import Desk, desk
+from support.app.company import ROOT
+from support.app.serve_process import Desk, desk
+from support.guides.checkout import FENCE, checkout
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from what_models_read import PAGE, captured, page, written
+from generators.what_models_read import PAGE, captured, page, written
 
 pytestmark = pytest.mark.anyio
 FIXED = 2_200
@@ -16,5 +16,5 @@ async def test_the_page_prints_what_models_read(tmp_path: Path) -> None:
     assert requests["A mention in Slack"].fixed() <= FIXED
     text = PAGE.read_text()
     assert written(text, page(requests)) == text, (
-        "review what changed: PYTHONPATH=tests python tests/what_models_read.py"
+        "review what changed: PYTHONPATH=tests python -m generators.what_models_read"
     )

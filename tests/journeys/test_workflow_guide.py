@@ -7,9 +7,9 @@ import pytest
 from pydantic_monty import Monty
 from skills_ref.validator import validate
 
-from company import ROOT
 from gofer.workflows.load import load_catalog
-from guides import FENCE, Terminal, checkout
+from support.app.company import ROOT
+from support.guides.checkout import FENCE, Terminal, checkout
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deciding import deciding
 from gofer.app.embedded.integrity import WORLD
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.settings import read_settings
-from serving import Desk, desk
+from support.app.serve_process import Desk, desk
+from support.models.deciding_provider import deciding
 
 pytestmark = pytest.mark.anyio
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from spread import spread
 
 from gofer.app.backup.backup import PARTIAL, take_backup
 from gofer.app.backup.restore import restore_backup
@@ -23,7 +22,8 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
-from stand_ins import SetClock, make_outside, mention
+from support.crashes.spread import spread
+from support.stand_ins import SetClock, make_outside, mention
 
 QUICK = 4
 """What nobody guesses need not be dear to guess."""

@@ -16,10 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from specimen import Specimen, make_specimen
-from spread import spread
 
-from company import company
 from gofer.cli.main import main
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
@@ -35,7 +32,10 @@ from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
-from stand_ins import mention
+from support.app.company import company
+from support.crashes.specimen import Specimen, make_specimen
+from support.crashes.spread import spread
+from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 

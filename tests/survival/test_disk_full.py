@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from spread import spread
 
-from company import PATIENCE, ROOT, Company, ask_about_the_decision, company
 from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import Entry, RunFinished, ToolCall
@@ -39,6 +37,8 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
 from gofer_simulators.slack import Message
+from support.app.company import PATIENCE, ROOT, Company, ask_about_the_decision, company
+from support.crashes.spread import spread
 
 pytestmark = pytest.mark.anyio
 
@@ -298,7 +298,7 @@ async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
 def test_files_that_may_not_grow_stop_a_real_process_cleanly_and_room_is_all_it_needs(tmp_path: Path) -> None:
     """With RLIMIT_FSIZE the operating system refuses the write itself: of SQLite's log, or of a body."""
     process = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("tight.py")), str(tmp_path), "40", "100", "200"],
+        [sys.executable, "-m", "support.crashes.full_disk_gofer", str(tmp_path), "40", "100", "200"],
         capture_output=True,
         check=False,
         text=True,

@@ -5,13 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from forked import ended as ended_with
-from mortal import live
-from spread import spread
 
-import loopback
-from company import ROOT
-from examiner import files, holding, opens
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import read_state
 from gofer.runtime.retention import Purger
@@ -20,6 +14,12 @@ from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_world
 from gofer_simulators.offline_model import offline_model
 from gofer_simulators.slack import SlackSimulator
+from support.app.company import ROOT
+from support.crashes.forked_gofer import ended as ended_with
+from support.crashes.mortal_gofer import live
+from support.crashes.spread import spread
+from support.http import loopback
+from support.journal.forensic_examiner import files, holding, opens
 
 pytestmark = pytest.mark.anyio
 

@@ -9,12 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from forked import ended as ended_with
-from mortal import live
-from spread import sides, spread
 
-import loopback
-from company import ROOT
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
@@ -25,6 +20,11 @@ from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
 from gofer_simulators.slack import SlackSimulator
 from gofer_simulators.slack.workspace import Message
+from support.app.company import ROOT
+from support.crashes.forked_gofer import ended as ended_with
+from support.crashes.mortal_gofer import live
+from support.crashes.spread import sides, spread
+from support.http import loopback
 
 pytestmark = pytest.mark.anyio
 

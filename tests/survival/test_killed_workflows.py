@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from forked import gofer, writes
-from spread import sides, spread
 
-from company import ROOT, Company, company
 from gofer.app.settings import child_environment
 from gofer.journal.entries import RunAccepted
-from shipped import ACTS
+from support.app.company import ROOT, Company, company
+from support.app.shipped_workflows import ACTS
+from support.crashes.forked_gofer import gofer, writes
+from support.crashes.spread import sides, spread
 
 pytestmark = pytest.mark.anyio
 TOGETHER = 3

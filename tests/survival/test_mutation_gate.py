@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutants import MUTANTS, Mutant, Verdict, copied, judged, verdicts
+
+from support.mutants.mutation_gate import MUTANTS, Mutant, Verdict, copied, judged, verdicts
 
 
 @pytest.fixture(scope="module")

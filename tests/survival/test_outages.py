@@ -1,7 +1,8 @@
 """Outages of the systems outside: people and operators see each of them."""
 
 import pytest
-from outages import NOT_ASKED, SECONDS, SOURCES, Row, Run, Source, calls_of
+
+from support.simulation.outage_table import NOT_ASKED, SECONDS, SOURCES, Row, Run, Source, calls_of
 
 LAST = ("Here you are.", "I could not finish this", "I could not read ", "I could not look up ")
 """How what people read last begins, where a run was asked for."""

@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from clockwork import START
-from judge import Report
-from schedule import Schedule
 
 from gofer.journal.entries import Recorded, RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import read_journal
+from support.simulation.judge import Report
+from support.simulation.schedule import Schedule
+from support.simulation.virtual_time import START
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -11,11 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from cloud import SharedTable
-from judge import Report
-from plans import Plan, plan
-from schedule import Rules, Schedule
-from world import make_tools
 
 from gofer.engine.effects import Patience
 from gofer.journal.entries import Route
@@ -28,6 +23,11 @@ from gofer.stores.aws.table import Put, Refused, Write
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.canonical_json import decode
 from gofer.values.events import Event
+from support.simulation.aws_stores import SharedTable
+from support.simulation.judge import Report
+from support.simulation.plans import Plan, plan
+from support.simulation.schedule import Rules, Schedule
+from support.simulation.world import make_tools
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 MEMORY = 372 << 20
 """Bytes a child may take beyond what its helper has: helper and child stay under 512 MB, pages that both hold counted
-twice. `python tests/tree_memory.py` measures it."""
+twice. `PYTHONPATH=tests python -m generators.tree_memory` measures it."""
 
 SECONDS = 20.0
 """Seconds of a processor that a child may take: what else the machine does changes nothing about it."""

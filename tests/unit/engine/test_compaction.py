@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import PROVENANCE, says
-from examples import examples
 from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import coordinate
@@ -27,8 +25,10 @@ from gofer.values.messages import ProviderError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
-from long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
-from served import served
+from support.engine.long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
+from support.engine.memory_run import PROVENANCE, says
+from support.models.served import served
+from support.property_examples import examples
 
 pytestmark = pytest.mark.anyio
 SPACE = Space(16_000, 0.8, 16_000)

@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.step import Permitted
@@ -14,7 +13,8 @@ from gofer.tools.definition import Call, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.values.outside import HttpRequest, HttpResponse
-from stand_ins import AnsweringHttp, make_outside
+from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio
 

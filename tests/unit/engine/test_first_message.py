@@ -15,7 +15,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
 from gofer.values.events import Actor, Event
 from gofer.workflows.schema import Limits
-from stand_ins import mention
+from support.stand_ins import mention
 
 AT = 1_795_385_100_000
 """Sunday, 22 November 2026, 22:05 UTC."""

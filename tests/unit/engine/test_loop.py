@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine_room import PROVENANCE, Room, no_answer, room, says
 from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending, coordinate
 from gofer.engine.step import Step
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded, ToolCall, ToolResult, ToolUnknown
@@ -12,6 +11,7 @@ from gofer.projections import conversation
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
+from support.engine.memory_run import PROVENANCE, Room, no_answer, room, says
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import Room, Said, room, says
 from gofer.engine.once import claim
 from gofer.engine.step import Permitted
 from gofer.journal import entries as e
@@ -21,8 +20,9 @@ from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
-from office import CATALOG, Lost, Office, office
-from ticket_desk import desk
+from support.engine.approvals import desk
+from support.engine.memory_run import Room, Said, room, says
+from support.runtime.memory_worker import CATALOG, Lost, Office, office
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})

@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.effects import ATTEMPTS, Patience
 from gofer.engine.model_order import LONGEST_PARKED, Parked
 from gofer.engine.permitted_call import DELIVERY, OUTAGE, Permitted
@@ -11,6 +10,7 @@ from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
+from support.engine.memory_run import PROVENANCE, Room, Said, room
 
 pytestmark = pytest.mark.anyio
 

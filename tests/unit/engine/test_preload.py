@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 from PIL import Image
 
-from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.preload import MOST, Preloaded, preload
 from gofer.engine.step import Step
 from gofer.files.image import Fitted
@@ -20,6 +19,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import user
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Files
+from support.engine.memory_run import PROVENANCE, Room, Said, room
 
 pytestmark = pytest.mark.anyio
 EYES = Ability(100_000, vision=True, pdf=True)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from engine_room import says
 from gofer.engine.private_link import LINK
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
@@ -16,8 +15,9 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
-from office import Lost, Office, office
-from stand_ins import make_outside, mention
+from support.engine.memory_run import says
+from support.runtime.memory_worker import Lost, Office, office
+from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 

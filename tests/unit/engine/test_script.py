@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from engine_room import Room, Said, no_answer, room
 from gofer.engine.deadline import Deadline
 from gofer.engine.loop import Ending
 from gofer.journal import inbox
@@ -13,6 +12,7 @@ from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import Cancelled, OutOfTime, ToolError
 from gofer.workflows.schema import Limits
+from support.engine.memory_run import Room, Said, no_answer, room
 
 pytestmark = pytest.mark.anyio
 

@@ -2,7 +2,6 @@ import asyncio
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, no_answer, room, says
 from gofer.engine.model_order import Parked
 from gofer.engine.model_request import Window
 from gofer.engine.results import TEXT_LIMIT
@@ -14,6 +13,7 @@ from gofer.models.language_model import Answer
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import Fenced, TemporaryError, ToolError
+from support.engine.memory_run import PROVENANCE, Room, Said, no_answer, room, says
 
 pytestmark = pytest.mark.anyio
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    made = Children(helper="odd_jobs", seconds=1.0, memory=128 << 20)
+    made = Children(helper="support.processes.hostile_jobs_helper", seconds=1.0, memory=128 << 20)
     yield made
     made.close()
 
@@ -94,14 +94,14 @@ async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Ch
 
 
 async def test_a_job_that_waits_for_nothing_is_stopped_by_the_wall() -> None:
-    made = Children(helper="odd_jobs", seconds=1.0, wall=0.5, memory=128 << 20)
+    made = Children(helper="support.processes.hostile_jobs_helper", seconds=1.0, wall=0.5, memory=128 << 20)
     said = await refusal(made, "asleep")
     made.close()
     assert said == "The PDF had not ended after 0.5 seconds and was stopped; ask for a smaller part of it."
 
 
 async def test_only_its_own_seconds_of_a_processor_count_for_a_job() -> None:
-    made = Children(helper="odd_jobs", at_once=6, seconds=1.0, memory=128 << 20)
+    made = Children(helper="support.processes.hostile_jobs_helper", at_once=6, seconds=1.0, memory=128 << 20)
     try:
         # On two processors these take two seconds at least.
         packets = await asyncio.gather(*(made.run(Job("burn")) for _ in range(6)))
@@ -168,7 +168,7 @@ PROGRAM = """
 import asyncio, os, signal
 from gofer.files.child import Children, Job
 async def play():
-    children = Children(helper="odd_jobs")
+    children = Children(helper="support.processes.hostile_jobs_helper")
     helper = (await children.run(Job("wait"))).fields["helper"]
     asyncio.ensure_future(children.run(Job("asleep")))
     await asyncio.sleep(0.3)
@@ -205,7 +205,10 @@ async def test_the_event_loop_may_be_another_one_each_time(children: Children) -
 
 async def test_children_of_two_kinds_that_share_their_places_are_never_more_at_once_than_there_are_places() -> None:
     places = threading.Semaphore(1)
-    two = [Children(helper="odd_jobs", seconds=2.0, memory=128 << 20, places=places) for _ in range(2)]
+    two = [
+        Children(helper="support.processes.hostile_jobs_helper", seconds=2.0, memory=128 << 20, places=places)
+        for _ in range(2)
+    ]
     try:
         await asyncio.gather(*(one.run(Job("echo")) for one in two))
         places.acquire()

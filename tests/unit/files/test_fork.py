@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import odd_jobs
 from gofer.files.child_limits import Limits
 from gofer.files.child_wire import Packet, receive_ending, send
 from gofer.files.fork import done, serve
+from support.processes import hostile_jobs_helper
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # A child of many threads is what it warns of.
 
@@ -47,7 +47,7 @@ def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packe
     with ThreadPoolExecutor(1) as beside:
         endings = beside.submit(lambda: [receive_ending(wire) for wire in wires])
         endings.add_done_callback(leave)
-        serve(odd_jobs.JOBS, {"connect"}, control.detach(), Limits(64 << 20, 60.0, wall))
+        serve(hostile_jobs_helper.JOBS, {"connect"}, control.detach(), Limits(64 << 20, 60.0, wall))
     ours.close()
     for wire in wires:
         wire.close()
@@ -73,4 +73,4 @@ def test_children_end_with_their_parent() -> None:
 
 
 def test_what_nobody_foresaw_is_told_without_its_words() -> None:
-    assert done(odd_jobs.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}
+    assert done(hostile_jobs_helper.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}

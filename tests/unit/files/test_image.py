@@ -14,7 +14,7 @@ from gofer.files.child import Children
 from gofer.files.document import extract
 from gofer.files.image import BYTES, EDGE, fitted
 from gofer.values.errors import ToolError
-from in_this_process import InThisProcess
+from support.processes.jobs_in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
 

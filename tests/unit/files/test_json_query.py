@@ -16,7 +16,7 @@ from gofer.files.jq_program import fields, refuse_reading
 from gofer.files.json_grep import matches
 from gofer.files.json_query import CHARACTERS, grep_json, jq
 from gofer.values.errors import ToolError
-from in_this_process import InThisProcess
+from support.processes.jobs_in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from documents import compound, docx, ods, odt, package, paragraph, pdf, pptx, row, shape, xls, xlsx
 from gofer.files.file_names import LONGEST, display
 from gofer.files.kind import KINDS, kind_of, mislabelled
+from support.documents.made_by_hand import (
+    compound,
+    docx,
+    ods,
+    odt,
+    package,
+    paragraph,
+    pdf,
+    pptx,
+    row,
+    shape,
+    xls,
+    xlsx,
+)
 
 
 def image(form: str) -> bytes:

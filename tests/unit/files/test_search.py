@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gofer.files.search import CHARACTERS, SECONDS, Found, Search, search
 from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
-from stand_ins import SetClock
+from support.stand_ins import SetClock
 
 
 class Ticking:

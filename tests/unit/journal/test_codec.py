@@ -11,7 +11,7 @@ from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, Newer
 from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
-from stand_ins import mention
+from support.stand_ins import mention
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | st.lists(TEXT))

@@ -7,7 +7,7 @@ from gofer.journal.entries import MessageReceived, RunCancelled
 from gofer.journal.seal import seal_of
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import Corrupt, Gone
-from stand_ins import claimed
+from support.stand_ins import claimed
 
 pytestmark = pytest.mark.anyio
 

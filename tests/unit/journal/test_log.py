@@ -12,7 +12,7 @@ from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError
-from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
+from support.stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
 

@@ -23,7 +23,7 @@ from gofer.journal.entries import (
 from gofer.projections import progress
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits
-from stand_ins import mention
+from support.stand_ins import mention
 
 
 def project(*entries: Entry, every_ms: int = 1000) -> progress.Progress:

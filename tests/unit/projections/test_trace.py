@@ -23,7 +23,7 @@ from gofer.journal.entries import (
 from gofer.projections import trace
 from gofer.projections.outline import about, outline
 from gofer.values.messages import ToolAsk, Usage
-from stand_ins import mention
+from support.stand_ins import mention
 
 CANARY = "what people said"
 RUN: list[Entry] = [

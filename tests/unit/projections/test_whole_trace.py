@@ -2,8 +2,6 @@
 
 import pytest
 
-from agents_room import AgentsRoom, Asked, agents_room
-from engine_room import says
 from gofer.journal.child_runs import Below, read_below
 from gofer.journal.entries import CallDeferred, Recorded, RunAccepted, RunOwned, RunParked, Why
 from gofer.journal.lineage import child_of
@@ -11,7 +9,9 @@ from gofer.models.language_model import Answer
 from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.schema import Limits
-from stand_ins import mention
+from support.engine.memory_run import says
+from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 MIDDLE = ("subagent", {"agent_name": "middle", "prompt": "go"})

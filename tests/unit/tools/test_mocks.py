@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 
-import simulated_github
-import simulated_jira
-import simulated_notion
-import simulated_slack
-from engine_room import PROVENANCE
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
@@ -26,7 +21,10 @@ from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Group
-from stand_ins import SetClock
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import SetClock
+from support.vendors import github, jira, notion
+from support.vendors import slack as simulated_slack
 
 pytestmark = pytest.mark.anyio
 ALL = build_tools(read_settings({}))
@@ -35,7 +33,7 @@ BY_NAME = {"properties", "authors", "ids"}
 OF_ANY_KIND = {"value"}
 NOWHERE = {"team": "T1"}
 """The place of a run that did not begin where a tool is."""
-ROOT, CACHE = simulated_slack.ROOT, simulated_notion.CACHE
+ROOT, CACHE = simulated_slack.ROOT, notion.CACHE
 QUESTION = {
     "tool": "jira_create_issue",
     "arguments": {"project": "PAY"},
@@ -181,12 +179,12 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
             simulated_slack.play(slack)
         case "jira":
             at = {"issue": "OPS-7"}
-            simulated_jira.play(lambda room: act(simulated_jira.call_of(room, **at), jira_tools(simulated_jira.API)))
+            jira.play(lambda room: act(jira.call_of(room, **at), jira_tools(jira.API)))
         case "notion":
-            simulated_notion.play(lambda _, call: act(call, notion_tools(simulated_notion.API)))
+            notion.play(lambda _, call: act(call, notion_tools(notion.API)))
         case _:
-            api = GitHubApi(simulated_github.API, Secret(simulated_github.TOKEN))
-            simulated_github.play(lambda _, call: act(call, github_tools(api)))
+            api = GitHubApi(github.API, Secret(github.TOKEN))
+            github.play(lambda _, call: act(call, github_tools(api)))
     result, call = came
     return [result], call
 

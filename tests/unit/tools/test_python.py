@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, says
-from engine_room import room as empty_room
 from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -16,7 +14,9 @@ from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.read import read_tools
 from gofer.tools.python import python_tools
 from gofer.values.errors import ToolError
-from stand_ins import NOON
+from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.engine.memory_run import room as empty_room
+from support.stand_ins import NOON
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Plan
 from gofer.workflows.subagent import LoadedSubagent
-from stand_ins import mention
+from support.stand_ins import mention
 
 ROOT = Path(__file__).parents[3]
 MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'

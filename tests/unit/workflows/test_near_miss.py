@@ -11,7 +11,7 @@ from gofer.values.events import Event
 from gofer.workflows.near_miss import NEAR, REST, near_miss
 from gofer.workflows.routes import Routes, is_met, known, read_routes
 from gofer.workflows.when import TRIGGERS, Trigger
-from stand_ins import mention
+from support.stand_ins import mention
 
 PLAIN = st.text("aAb", min_size=1, max_size=6)
 FACTS = st.dictionaries(st.sampled_from("xyz"), st.one_of(PLAIN, st.booleans(), st.lists(PLAIN, max_size=3)))

@@ -28,8 +28,8 @@ from gofer.workflows.published import (
     routes_key,
 )
 from gofer.workflows.routes import read_routes
-from printing_house import WORKFLOW, House, MemoryShelf, files
-from stand_ins import NOON, SetClock, mention
+from support.stand_ins import NOON, SetClock, mention
+from support.workflows.publishing import WORKFLOW, House, MemoryShelf, files
 
 pytestmark = pytest.mark.anyio
 

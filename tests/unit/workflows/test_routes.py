@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gofer.workflows.routes import fits, overlap, passes, read_routes
 from gofer.workflows.when import Trigger
-from stand_ins import mention
+from support.stand_ins import mention
 
 WORDS = st.text("aAb*", min_size=1, max_size=6)
 PLAIN = st.text("aAb", min_size=1, max_size=6)

@@ -1,0 +1,44 @@
+"""Servers that tests have beside them: what they still do when their test is over must not be seen by the next."""
+
+import socket
+import threading
+
+import pytest
+
+from support.http.threaded_server import Requests, serving
+
+LINE = b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
+
+
+def test_who_left_before_the_answer_is_no_trouble_and_none_is_under_way_after_the_close(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    asked, left = threading.Event(), threading.Event()
+
+    class Slow(Requests):
+        def take(self) -> None:
+            asked.set()
+            left.wait()
+            for _ in range(2):  # the first is taken by a connection that is half closed
+                self.reply(200, b"x" * 1_000_000)
+
+    with serving(Slow) as url:
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
+            client.sendall(LINE)
+            asked.wait()
+        left.set()
+    assert [thread.name for thread in threading.enumerate() if "process_request" in thread.name] == []
+    assert capfd.readouterr().err == ""
+
+
+def test_a_connection_that_is_kept_for_later_keeps_no_server_open() -> None:
+    class Prompt(Requests):
+        def take(self) -> None:
+            self.reply(200, b"here")
+
+    with serving(Prompt) as url:
+        client = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
+        client.sendall(LINE)
+        assert client.recv(12) == b"HTTP/1.1 200"
+    with client:
+        assert b"".join(iter(lambda: client.recv(4096), b"")).endswith(b"here")

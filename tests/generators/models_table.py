@@ -1,0 +1,206 @@
+"""The table of eight models at endpoints of their own: what `gofer check` says, and what each was sent.
+
+`PYTHONPATH=tests python -m generators.models_table` writes it into docs/models.md. A test compares the two.
+"""
+
+import asyncio
+import io
+import json
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from gofer.app.catalog import mistakes
+from gofer.app.embedded.server import serve
+from gofer.check.model_table import price_text, reads_text
+from gofer.journal.entries import LlmRequest, LlmResponse
+from gofer.models.price_library import look_up
+from gofer.models.served_model import ServedModel
+from gofer.workflows.load import load_catalog
+from support.app.company import company
+from support.app.one_workflow import CAPTAIN, DEPLOYS, world
+
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+BEGIN = "<!-- made by tests/generators/models_table.py -->\n"
+END = "<!-- until here -->\n"
+ENDPOINTS = ("team", "anthropic", "google", "groq")
+MODELS: Mapping[str, Mapping[str, object]] = {
+    "one": {"name": "gpt-5.4", "endpoint": "team"},
+    "two": {"name": "gpt-5.4-mini", "endpoint": "team"},
+    "three": {"name": "gpt-4.1", "endpoint": "team", "parameters": {"top_p": 0.5}},
+    "four": {"name": "claude-sonnet-4-5", "endpoint": "anthropic"},
+    "five": {"name": "claude-haiku-4-5", "endpoint": "anthropic"},
+    "six": {"name": "gemini-2.5-flash", "endpoint": "google"},
+    "seven": {"name": "gemini-2.5-pro", "endpoint": "google", "window": 1_048_576},
+    "eight": {
+        "name": "llama-3.3-70b-versatile",
+        "endpoint": "groq",
+        "price": {"input": 0.59, "output": 0.79},
+        "window": 131_072,
+    },
+}
+"""By role; three say what the list and the table that come with Gofer do not, or should not, say."""
+USAGE = {"prompt_tokens": 10_000, "completion_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 5_000}}
+HEADINGS = (
+    "model",
+    "endpoint",
+    "`gofer check`",
+    "USD a million tokens: in, cached, out",
+    "window",
+    "reads",
+    "image sent",
+    "PDF sent",
+    "cost written",
+)
+
+
+@dataclass
+class Provider:
+    """The server behind all endpoints; keeps each request with its path and credential."""
+
+    requests: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+
+    async def answer(self, request: Request) -> JSONResponse:
+        body = json.loads(await request.body())
+        endpoint = request.path_params["endpoint"]
+        self.requests.append((endpoint, request.headers["authorization"], body))
+        choices = [{"finish_reason": "stop", "message": {"content": "Seen."}}]
+        return JSONResponse({"model": body["model"], "choices": choices, "usage": USAGE})
+
+
+@dataclass
+class Proof:
+    """What one model was sent, and what was written down of it."""
+
+    endpoint: str
+    credential: str
+    body: Mapping[str, Any]
+    request: LlmRequest
+    response: LlmResponse
+
+    def holds(self, kind: str) -> bool:
+        """Whether a part of some kind was sent."""
+        contents = [message["content"] for message in self.body["messages"]]
+        return any(part["type"] == kind for parts in contents if isinstance(parts, list) for part in parts)
+
+    def window(self) -> int:
+        """The window that the model was told of."""
+        (told,) = re.findall(r"about \d+ tokens of (\d+)", json.dumps(self.body["messages"][-1]))
+        return int(told)
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[Provider, str]]:
+    provider = Provider()
+    app = Starlette(routes=[Route("/{endpoint}/v1/chat/completions", provider.answer, methods=["POST"])])
+    async with serve(app) as url:
+        yield provider, url
+
+
+def write_repository(folder: Path, url: str) -> Path:
+    """Write a workflow for each model; its name is the word that starts it."""
+    agents = folder / "repository" / "agents"
+    agents.mkdir(parents=True)
+    endpoints = {name: {"base_url": f"{url}/{name}/v1", "key": f"MODEL_KEY_{name.upper()}"} for name in ENDPOINTS}
+    defaults = {"endpoints": endpoints, "models": {role: [dict(model)] for role, model in MODELS.items()}}
+    (agents / "defaults.yaml").write_text(yaml.safe_dump(defaults))
+    for role in MODELS:
+        when = [{"slack.message": {"channels": "any", "says": f"*{role}!*"}}]
+        # More than any model takes: what is left is what Gofer knows of the model.
+        context = {"window": 10_000_000}
+        workflow = {"description": "d", "owner": "#helpers", "when": when, "model": role, "context": context}
+        (agents / f"{role}.yaml").write_text(yaml.safe_dump(workflow))
+        (agents / f"{role}.md").write_text("Look at the file.")
+    return agents
+
+
+def image() -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (60, 60), "white").save(made, "PNG")
+    return made.getvalue()
+
+
+def pdf() -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (60, 60), "white").save(made, "PDF")
+    return made.getvalue()
+
+
+FILES = {"crash.png": ("image/png", image), "deck.pdf": ("application/pdf", pdf)}
+
+
+async def proofs(folder: Path) -> Mapping[str, Mapping[str, Proof]]:
+    """Run every model once with an image and once with a PDF; by role and file name."""
+    found: dict[str, dict[str, Proof]] = {role: {} for role in MODELS}
+    async with serving() as (provider, url):
+        agents = write_repository(folder, url)
+        settings = {f"MODEL_KEY_{name.upper()}": f"sk-{name}" for name in ENDPOINTS}
+        listed = ",".join(f"{url}/{name}/v1" for name in ENDPOINTS)
+        async with company(
+            folder, root=agents.parent, world=world(), MODEL_BASE_URLS=listed, OPENAI_API_KEY="", **settings
+        ) as made:
+            for role in MODELS:
+                for name, (media_type, content) in FILES.items():
+                    text = f"Here {role}! what is this?"
+                    await made.slack.upload(CAPTAIN, DEPLOYS, name, content(), text, None, media_type)
+                    heads = await made.ended(len(provider.requests) + 1)
+                    entries = await made.entries(heads[-1].run)
+                    (request,) = [entry for entry in entries if isinstance(entry, LlmRequest)]
+                    (response,) = [entry for entry in entries if isinstance(entry, LlmResponse)]
+                    found[role][name] = Proof(*provider.requests[-1], request, response)
+    return found
+
+
+def rows(found: Mapping[str, Mapping[str, Proof]], agents: Path) -> list[list[str]]:
+    """Return the table, one row a model."""
+    served = dict(load_catalog(agents, look_up=look_up).defaults.roles(look_up).every())
+    hints = [str(one) for one in mistakes(agents)]
+    return [_row(served[role], found[role], hints) for role in MODELS]
+
+
+def _row(model: ServedModel, seen: Mapping[str, Proof], hints: list[str]) -> list[str]:
+    looked = seen["crash.png"]
+    said = [hint for hint in hints if f"`{model.name}`" in hint]
+    return [
+        f"`{looked.body['model']}`",
+        f"`{looked.endpoint}`",
+        "; ".join(said) or "no mistakes",
+        price_text(model.price),
+        f"{looked.window():,}",
+        reads_text(model),
+        "yes" if looked.holds("image_url") else "no",
+        "yes" if seen["deck.pdf"].holds("file") else "no",
+        "not known" if looked.response.cost_usd is None else f"{looked.response.cost_usd:.6f}",
+    ]
+
+
+def page(table: list[list[str]], text: str) -> str:
+    """Return the page with the table in its place."""
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    lines = [HEADINGS, ["---"] * len(HEADINGS), *table]
+    return head + BEGIN + "".join(f"| {' | '.join(line)} |\n" for line in lines) + END + tail
+
+
+async def made_anew(folder: Path) -> str:
+    """Return docs/models.md as it should be."""
+    found = await proofs(folder)
+    return page(rows(found, folder / "repository" / "agents"), PAGE.read_text())
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        PAGE.write_text(asyncio.run(made_anew(Path(scratch))))
+    sys.exit()

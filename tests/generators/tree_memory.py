@@ -1,0 +1,122 @@
+"""The memory of a helper and its children, while they read what is made to take all of it.
+
+`PYTHONPATH=tests python -m generators.tree_memory` prints the most that each takes: the resident bytes of the helper
+and all that it began, as /proc says them, added up a hundred times a second. Pages that two processes share count
+twice.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gofer.files.child import Children
+from gofer.files.document import extract
+from gofer.files.json_query import jq
+from gofer.files.sandbox.python import Program, run, sandbox
+from gofer.values.errors import ToolError
+from support.documents.made_by_hand import pdf, xlsx
+
+PROC = Path("/proc")
+MOST = 512
+"""Megabytes that the processes of one job may have together."""
+_EVERY = 0.01
+_PARENT = 1
+"""The field of /proc/*/stat behind the name that holds the parent."""
+
+
+def workbook() -> bytes:
+    """A hundred thousand cells that hold one long text."""
+    text = f"<si><t>{'long ' * 6000}</t></si>"
+    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 100_001))
+    return xlsx({"A": cells}, shared=text)
+
+
+def page() -> bytes:
+    """A PDF with 60 million characters on its page."""
+    shown = b"(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj " * 1_500_000
+    return pdf([b"BT /F1 9 Tf 72 720 Td " + shown + b"ET"], compress=True)
+
+
+def objects() -> bytes:
+    """JSON that jq holds in far more than it has on disk."""
+    return b"[" + b",".join(b'{"a": %d}' % n for n in range(4_000_000)) + b"]"
+
+
+async def _read(children: Children, data: bytes) -> object:
+    return await extract(children, data)
+
+
+async def _asked(children: Children, data: bytes) -> object:
+    return await jq(children, "length", data)
+
+
+async def _computed(children: Children, data: bytes) -> object:
+    return await run(children, Program("[i for i in range(3_000_000)]", files={"f": data.decode()}))
+
+
+def text() -> bytes:
+    """A text of which Python holds every character in four bytes."""
+    return b"x" * 23_000_000 + "😀".encode()
+
+
+JOBS: dict[str, tuple[Callable[[], Children], Callable[[Children, bytes], Awaitable[object]], Callable[[], bytes]]] = {
+    "a workbook": (Children, _read, workbook),
+    "a page of a PDF": (Children, _read, page),
+    "jq": (Children, _asked, objects),
+    "code": (sandbox, _computed, text),
+}
+
+
+async def peak(name: str) -> int:
+    """Return the most megabytes that all processes of a job had together."""
+    make, work, data = JOBS[name]
+    children = make()
+    earlier = descendants()
+    most = 0
+    try:
+        job = asyncio.ensure_future(work(children, data()))
+        while not job.done():
+            await asyncio.wait([job], timeout=_EVERY)
+            most = max(most, sum(map(resident, descendants() - earlier)))
+        # Most are stopped; none goes beyond its limits before.
+        with contextlib.suppress(ToolError):
+            await job
+    finally:
+        children.close()
+    return most >> 20
+
+
+def descendants() -> set[int]:
+    """Return the processes that this one began, and those that they began."""
+    parents = {int(one.name): parent(one.name) for one in PROC.iterdir() if one.name.isdigit()}
+    found: set[int] = set()
+    newest = {os.getpid()}
+    while newest:
+        newest = {process for process, above in parents.items() if above in newest} - found
+        found |= newest
+    return found
+
+
+def parent(process: str) -> int:
+    """Return the parent of a process; 0 for one that has ended."""
+    try:
+        return int((PROC / process / "stat").read_text().rpartition(")")[2].split()[_PARENT])
+    except OSError:
+        return 0
+
+
+def resident(process: int) -> int:
+    """Return the resident bytes of a process; 0 for one that has ended."""
+    try:
+        lines = (PROC / str(process) / "status").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS:"))
+
+
+if __name__ == "__main__":
+    for known in JOBS:
+        sys.stdout.write(f"| {known} | {asyncio.run(peak(known))} MB |\n")

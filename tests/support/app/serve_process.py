@@ -1,0 +1,145 @@
+"""`gofer serve` as an operator runs it: a folder with agents/ and .env, a process, and a Slack it is pointed to."""
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gofer.app.embedded.server import serve
+from gofer.cli.main import main
+from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import Message, Pace, SlackSimulator
+from support.app.company import ROOT
+from support.http import loopback
+
+SECRET = "simulated-signing-secret"
+PATIENCE = 120.0
+"""Seconds after which something that was waited for will not happen."""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@dataclass
+class Running:
+    """A `gofer` process that was started."""
+
+    process: asyncio.subprocess.Process
+    lines: list[str] = field(default_factory=list)
+
+    async def says(self, words: str, after: int = 0) -> None:
+        """Returns when a line of stderr, after so many lines, holds the words."""
+        assert self.process.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            while not any(words in line for line in self.lines[after:]):
+                line = await self.process.stderr.readline()
+                assert line, self.lines
+                self.lines.append(line.decode().rstrip())
+
+    async def ends(self) -> int:
+        assert self.process.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            rest = await self.process.stderr.read()
+            self.lines += rest.decode().splitlines()
+            return await self.process.wait()
+
+    async def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(how)
+        return await self.ends()
+
+
+@dataclass
+class Desk:
+    """Where an operator sits: a folder to start in, a Slack, a model."""
+
+    folder: Path
+    slack: SlackSimulator
+    api: str
+    model: str
+    started: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
+
+    def write_env(self, **values: str) -> None:
+        """The `.env` file, pointed to the simulators."""
+        given = {"SLACK_API_URL": self.api, "OPENAI_BASE_URL": self.model, **values}
+        (self.folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+
+    async def start(self, *words: str, **environment: str) -> Running:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "gofer.cli.main", *words),
+            cwd=self.folder,
+            env={**{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}, **environment},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self.started.append(process)
+        return Running(process)
+
+    async def end(self) -> None:
+        """Ends what a test that failed left running: the next one would be told of it."""
+        for process in self.started:
+            if process.returncode is None:
+                process.kill()
+                await process.communicate()
+
+    async def read(self, *words: str) -> str:
+        """What a command that comes out well prints."""
+        process = (await self.start(*words)).process
+        out, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        return out.decode()
+
+    def manifest(self, *words: str) -> str:
+        """What `gofer manifest` prints in the folder, without a process of its own."""
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO()) as out:
+            assert main(["manifest", *words]) == 0
+        return out.getvalue()
+
+    async def ask(self, text: str, channel: str = "C0GENERA0") -> Message:
+        return await self.slack.say("U0CAPTN0", channel, self.slack.typed(text))
+
+    async def answer(self, asked: Message) -> Message:
+        """The answer to a message, once it stands there."""
+        async with asyncio.timeout(PATIENCE):
+            while not (answers := self.answers(asked)) or answers[0].edited_ts is None:
+                await asyncio.sleep(0.02)
+        return answers[0]
+
+    def answers(self, asked: Message) -> Sequence[Message]:
+        return [m for m in self.slack.workspace.replies(asked) if m.user == self.slack.workspace.bot.user]
+
+
+@asynccontextmanager
+async def desk(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[Desk]:
+    """A folder as a repository has it, with a simulated Slack and the offline model beside it."""
+    for name in ("agents", "coordinators", "skills", "subagents"):
+        shutil.copytree(ROOT / name, folder / name)
+    async with loopback.client() as http:
+        slack = SlackSimulator(world or demo_world(), clock=SystemClock().now, http=http, pace=Pace(gap_factor=0.01))
+        async with (
+            serve(slack.app, websockets=True) as url,
+            serve(offline_model(demo_scripts())) as model,
+        ):
+            made = Desk(folder, slack, f"{url}/api", f"{model}/v1")
+            try:
+                yield made
+            finally:
+                await made.end()
+            await slack.close()
+
+
+def log_lines(running: Running) -> list[dict]:
+    """The structured lines among what a process said."""
+    return [json.loads(line) for line in running.lines if line.startswith("{")]

@@ -1,0 +1,131 @@
+"""What people and other systems do in the demo's company so that the shipped workflows have something to do."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+
+from gofer.app.demo.outside_systems import Outsiders
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import Channel, Message
+from support.app.company import Company
+
+CAPTAIN, CHECKOUT, SUPPORT, NEWCOMER, BOT = "U0CAPTN0", "U0CHECK0", "U0SUPPT0", "U0NEWCO0", "U0GOFER0"
+ONCALL = "U0ONCAL0"
+DEPLOYS, INCIDENTS, GENERAL, PULLS = "C0DEPLOY0", "C0INCID00", "C0GENERA0", "C0PULLRE0"
+RFC = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
+MONDAY = datetime(2026, 11, 16, 8, tzinfo=UTC)
+"""Nine o'clock in Berlin."""
+HIRE = {
+    "id": "hire-2041",
+    "name": "Payments Engineer",
+    "role": "engineer",
+    "team": "Payments",
+    "start": "2026-12-01",
+}
+Act = Callable[[Company], Awaitable[object]]
+
+
+def jira(made: Company) -> JiraSimulator:
+    assert made.embedded.simulated.jira is not None
+    return made.embedded.simulated.jira
+
+
+def github(made: Company) -> GitHubSimulator:
+    assert made.embedded.simulated.github is not None
+    return made.embedded.simulated.github
+
+
+def notion(made: Company) -> NotionSimulator:
+    assert made.embedded.simulated.notion is not None
+    return made.embedded.simulated.notion
+
+
+def last(made: Company, channel: str, words: str) -> Message:
+    """The newest message of a channel's timeline with these words."""
+    return [message for message in made.slack.workspace.timeline(channel) if words in message.text][-1]
+
+
+async def ask_about_the_decision(made: Company) -> Message:
+    """A mention in a thread, with a link to another thread."""
+    link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
+    deploy = made.slack.workspace.timeline(DEPLOYS)[0]
+    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
+
+
+async def ask_directly(made: Company) -> Message:
+    """The same question, written to Gofer alone."""
+    link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
+    text = made.slack.typed(f"Does what was decided in {link} block our deploy?")
+    return await made.slack.say(CAPTAIN, made.slack.direct(CAPTAIN).id, text)
+
+
+async def two_react(made: Company) -> Message:
+    """Two people put :jira: on the message about refunds."""
+    about = last(made, GENERAL, "refund")
+    for person in (SUPPORT, CHECKOUT):
+        await made.slack.react(person, about.channel, about.ts, "jira")
+        # In this order: what they are told names who came first.
+        await made.slack.settled()
+    return about
+
+
+async def ask_in_jira(made: Company) -> None:
+    """Somebody asks under an issue."""
+    jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "@gofer may this go out today?")
+
+
+async def strike_nine(made: Company, nominal: datetime = MONDAY) -> None:
+    """The time of the digest comes."""
+    await Outsiders(made.embedded).fire("weekly-digest", nominal)
+
+
+async def hire(made: Company, body: Mapping[str, object] = HIRE) -> int:
+    """The HR system calls; gives the status."""
+    return await Outsiders(made.embedded).call("new-hire", json.dumps(body).encode())
+
+
+async def merge(made: Company) -> None:
+    """A pull request that somebody posted is merged."""
+    github(made).people.merge(github(made).issue("acme/shop", 41), "checkout-owner")
+
+
+async def create_a_channel(made: Company) -> Channel:
+    """Somebody creates a channel for a project."""
+    return await made.slack.create_channel(CAPTAIN, "proj-refunds")
+
+
+async def invite(made: Company) -> None:
+    """Somebody creates a channel of another kind, and invites Gofer."""
+    channel = await made.slack.create_channel(CAPTAIN, "lunch")
+    await made.slack.join(BOT, channel.id, CAPTAIN)
+
+
+async def open_a_pull_request(made: Company) -> None:
+    """Somebody changes a file that three others have worked on."""
+    changes = {"src/checkout/address.py": "def address(form):\n    return dict(form or {}, checked=True)\n"}
+    github(made).people.open_pull(
+        "acme/shop", "new-colleague", "Say that an address was checked", changes, head="check"
+    )
+
+
+async def become_ready(made: Company) -> None:
+    """An RFC becomes ready for review."""
+    notion(made).people.set_status(RFC, "Ready for review", by="Checkout Owner")
+
+
+ACTS: Mapping[str, tuple[str, Act]] = {
+    "a mention": ("answer-here", ask_about_the_decision),
+    "a direct message": ("answer-here", ask_directly),
+    "two reactions": ("file-ticket", two_react),
+    "a comment in Jira": ("answer-in-jira", ask_in_jira),
+    "a schedule": ("weekly-digest", strike_nine),
+    "a webhook": ("new-hire-checklist", hire),
+    "a merge": ("mark-merged", merge),
+    "a new channel": ("welcome-channel", create_a_channel),
+    "an invitation": ("welcome-channel", invite),
+    "a pull request": ("assign-reviewers", open_a_pull_request),
+    "a status": ("review-rfc", become_ready),
+}
+"""By what happens: which workflow is started by it, and how it comes about."""

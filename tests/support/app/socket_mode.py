@@ -1,0 +1,76 @@
+"""Gofer with a socket to a simulated Slack that is nobody's part, and a store that may be reluctant."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gofer.app.embedded.server import serve
+from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.socket_mode import connected
+from gofer.app.embedded.stack import open_embedded, working
+from gofer.journal.store import Store
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import SystemClock
+from gofer_simulators.demo import demo_scripts, demo_world
+from gofer_simulators.offline_model import offline_model
+from gofer_simulators.slack import Pace, SlackSimulator
+from support.app.company import PATIENCE, ROOT, Company, settings
+from support.http import loopback
+
+SECRET = "simulated-signing-secret"
+IMPATIENT = Pace(gap_factor=0, answer_within=0.5)
+
+
+@dataclass
+class Reluctant:
+    """A store that claims nothing before it is let; it refuses the first claims altogether."""
+
+    store: Store
+    refusals: int = 0
+    claims: int = 0
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.store, name)
+
+    async def claim(self, *frame: object) -> object:
+        self.claims += 1
+        if self.claims <= self.refusals:
+            raise TemporaryError("the disk is full")
+        await self.open.wait()
+        return await self.store.claim(*frame)
+
+
+@asynccontextmanager
+async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, str]]:
+    """A simulated Slack that is nobody's part, and where its Web API is."""
+    async with loopback.client() as http:
+        simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
+        async with serve(simulator.app, websockets=True) as url:
+            yield simulator, f"{url}/api"
+            await simulator.close()
+
+
+@asynccontextmanager
+async def office(
+    folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
+) -> AsyncIterator[tuple[Company, Reluctant]]:
+    """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
+    async with (
+        slack(pace) as (simulator, api),
+        serve(offline_model(demo_scripts())) as model,
+        loopback.client() as http,
+    ):
+        tokens = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+        given = {"SLACK_API_URL": api, "OPENAI_BASE_URL": f"{model}/v1", **tokens}
+        chosen = settings(folder, **given, **environment)
+        async with open_embedded(chosen, ROOT) as embedded:
+            store = Reluctant(embedded.state.store, refusals or 0)
+            if refusals is None:
+                store.open.set()
+            ingress = replace(embedded.ingress, store=store)
+            worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
+            async with working(worker), connected(embedded.settings, ingress.hear, ping=0.1):
+                yield Company(replace(embedded, simulated=Simulated(slack=simulator)), http), store

@@ -1,0 +1,85 @@
+"""The packages of the functions as deploy/package.py makes them, from the libraries of this interpreter."""
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from types import ModuleType
+
+from support.aws.template import ROOT
+
+LIBRARIES = Path(sysconfig.get_paths()["purelib"])
+RUNTIME = ("awslambdaric", "simplejson", "snapshot-restore-py")
+"""What Lambda's own image has and no package brings: the runtime client."""
+
+
+def program() -> ModuleType:
+    """deploy/package.py, which is no module of ours."""
+    spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PACKAGE = program()
+
+
+def packages(folder: Path) -> Mapping[str, Path]:
+    """The package of each handler, in a folder of its own, with the bytecode that is here already.
+
+    Packages of one kind differ by their handler alone; all else of them is the same files.
+    """
+    made: dict[str, Path] = {}
+    first: dict[str, str] = {}
+    for handler, kind in PACKAGE.KINDS.items():
+        made[handler] = folder / handler
+        if kind in first:
+            shutil.copytree(made[first[kind]], made[handler], copy_function=linked)
+            (made[handler] / "handlers" / f"{first[kind]}.py").unlink()
+            shutil.copy(ROOT / "handlers" / f"{handler}.py", made[handler] / "handlers")
+        else:
+            first[kind] = handler
+            PACKAGE.package(handler, made[handler], uv="", bytecode=False, take=linked)
+            borrow_bytecode(made[handler])
+    return made
+
+
+def linked(source: str, target: str) -> None:
+    """Puts a file that nobody changes to another place: as the same file where disks allow it, which is much faster."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        # Some libraries list a file twice; to copy over it would be to write into the installed one.
+        return
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def borrow_bytecode(package: Path) -> None:
+    """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
+    tag = sys.implementation.cache_tag
+    for folder in {path.parent for path in package.rglob("*.py")}:
+        below = folder.relative_to(package)
+        cache = (ROOT / "src" if below.parts[:1] == ("gofer",) else LIBRARIES) / below / "__pycache__"
+        here = folder / "__pycache__"
+        for compiled in cache.glob(f"*.{tag}.pyc"):
+            if (folder / f"{compiled.name.split('.')[0]}.py").exists():
+                here.mkdir(exist_ok=True)
+                # With its times, so that it is taken for what it is.
+                linked(str(compiled), str(here / compiled.name))
+
+
+def runtime(folder: Path) -> Path:
+    """Lambda's runtime client, in a folder with nothing else."""
+    for name in RUNTIME:
+        for file in importlib.metadata.distribution(name).files or ():
+            if ".." not in PurePath(file).parts:
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(str(file.locate()), folder / file)
+    return folder

@@ -1,0 +1,139 @@
+"""template.yaml for tests: as it is written, as CloudFormation gets it, and what its policies let each function do."""
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+from samtranslator.yaml_helper import yaml_parse
+
+ROOT = Path(__file__).parents[3]
+TEMPLATE = ROOT / "template.yaml"
+Json = dict[str, Any]
+
+
+@cache
+def _written() -> Json:
+    return yaml_parse(TEMPLATE.read_text())
+
+
+def written() -> Json:
+    """A copy of the template as it is written."""
+    return copy.deepcopy(_written())
+
+
+def transformed(template: Json | None = None, stage: str = "test") -> Json:
+    """What CloudFormation gets of a template; of the one that is here, if none is given."""
+    source = template or written()
+    source.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
+    for resource in source["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            resource["Properties"]["CodeUri"] = "s3://artifacts/code.zip"
+    values = {name: str(given.get("Default", "x")) for name, given in source["Parameters"].items()} | {"Stage": stage}
+    session = boto3.Session(region_name="eu-west-1")
+    made = Translator({}, Parser(), boto_session=session).translate(source, values)
+    return json.loads(json.dumps(made))
+
+
+def of_type(template: Json, kind: str) -> dict[str, Json]:
+    """The properties of all resources of one type, by logical id."""
+    resources = template["Resources"].items()
+    return {name: resource.get("Properties", {}) for name, resource in resources if resource["Type"] == kind}
+
+
+def mentions(value: object) -> set[str]:
+    """Every logical id that a value refers to."""
+    found: set[str] = set()
+    match value:
+        case {"Ref": str(name)}:
+            found.add(name)
+        case {"Fn::GetAtt": [str(name), *_]}:
+            found.add(name)
+        case {"Fn::GetAtt": str(name)}:
+            found.add(name.partition(".")[0])
+        case {"Fn::Sub": str(text)}:
+            found |= {name.partition(".")[0] for name in re.findall(r"\$\{([^}!]+)\}", text)}
+        case dict():
+            found = found.union(*map(mentions, value.values()))
+        case list():
+            found = found.union(*map(mentions, value))
+        case _:
+            pass
+    return found
+
+
+def spelled(value: object) -> str:
+    """A value as one word: `Table.Arn` for `{"Fn::GetAtt": ["Table", "Arn"]}`."""
+    match value:
+        case {"Ref": str(name)}:
+            return name
+        case {"Fn::GetAtt": [*parts]}:
+            return ".".join(map(str, parts))
+        case {"Fn::Sub": str(text)}:
+            text = re.sub(r"arn:\$\{AWS::Partition\}:(\w+):\$\{AWS::Region\}:\$\{AWS::AccountId\}:", r"\1:", text)
+            return re.sub(r"\$\{([^}]+)\}", r"\1", text)
+        case _:
+            return str(value)
+
+
+def listed(value: object) -> list[Any]:
+    """A list, also of what stands alone."""
+    return value if isinstance(value, list) else [value]
+
+
+def documents(template: Json) -> Iterator[tuple[str, Json]]:
+    """Every policy in a template, with the resource it stands in."""
+    for name, resource in template["Resources"].items():
+        properties = resource.get("Properties", {})
+        for key in ("PolicyDocument", "AssumeRolePolicyDocument"):
+            if key in properties:
+                yield name, properties[key]
+        for policy in properties.get("Policies", ()):
+            yield name, policy["PolicyDocument"]
+
+
+def permissions(template: Json, role: str) -> Mapping[str, set[str]]:
+    """What a role may do: resources, spelled, by action."""
+    resources = template["Resources"]
+    properties = resources[role]["Properties"]
+    attached = [spelled(policy) for policy in properties.get("ManagedPolicyArns", ())]
+    found = [policy["PolicyDocument"] for policy in properties.get("Policies", ())]
+    found += [resources[name]["Properties"]["PolicyDocument"] for name in attached]
+    allowed: dict[str, set[str]] = {}
+    for document in found:
+        for statement in document["Statement"]:
+            for action in listed(statement["Action"]):
+                allowed.setdefault(action, set()).update(map(spelled, listed(statement["Resource"])))
+    return allowed
+
+
+MOTO_HAS_NOT = (
+    *(
+        "AWS::ApiGatewayV2::",
+        "AWS::Scheduler::",
+        "AWS::S3::BucketPolicy",
+        "AWS::CloudWatch::Alarm",
+        "AWS::SNS::TopicPolicy",
+    ),
+    "AWS::Lambda::EventInvokeConfig",
+)
+
+
+def for_moto(template: Json) -> Json:
+    """What moto's CloudFormation can make of it: without what it does not know, and without what refers to that.
+
+    The mapping of the queue goes too, for moto would call Docker: it is polled by whoever plays Lambda.
+    """
+    resources = template["Resources"]
+    left_out = {name for name, resource in resources.items() if resource["Type"].startswith(MOTO_HAS_NOT)}
+    left_out |= set(of_type(template, "AWS::Lambda::EventSourceMapping"))
+    while also := {name for name, resource in resources.items() if mentions(resource) & left_out} - left_out:
+        left_out |= also
+    kept = {name: resource for name, resource in resources.items() if name not in left_out}
+    return {**{key: value for key, value in template.items() if key != "Outputs"}, "Resources": kept}

@@ -1,0 +1,112 @@
+"""Gofers that kill themselves, as real processes that cost no start: forked from one that has read every module.
+
+Each accepts what happened outside, works until all of it is dealt with, and dies by SIGKILL right before or right after
+one of its writes to the journal: frames of all its runs, and the claims of calls that are made once for all runs.
+"""
+
+import asyncio
+import gc
+import multiprocessing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from gofer.app.embedded.stack import open_embedded
+from gofer.app.settings import read_settings
+from gofer.journal.coordination import UNFINISHED
+from gofer.journal.entries import RunAccepted
+from gofer.journal.store import Store
+from support.app.company import PATIENCE, ROOT
+from support.crashes.mortal_gofer import MortalStore
+
+_T = TypeVar("_T")
+_forks = multiprocessing.get_context("forkserver")
+# The last two are what the first imports only when it is opened.
+_forks.set_forkserver_preload(["gofer.app.embedded.stack", "httpcore2", "anyio._backends._asyncio"])
+
+
+class CountingStore(MortalStore):
+    """Counts what is written to journals, whichever run it belongs to, and dies at one of those writes."""
+
+    def __init__(self, store: Store, when: str, n: int) -> None:
+        super().__init__(store, when, n)
+        self.writes = 0
+
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        return await self._counted(self._store.exchange_memo(key, was, value, at))
+
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        return await self._counted(self._store.claim(run, frame, key, at))
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        return await self._counted(self._store.create(run, n, frame))
+
+    async def _counted(self, write: Awaitable[_T]) -> _T:
+        self.writes += 1
+        return await self._around(self.writes, write)
+
+
+async def gofer(
+    data: Path, environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str = "never", n: int = 0
+) -> int:
+    """Runs a Gofer; gives its exit code, which is 0 when everything ended. Leaves the number of its writes behind."""
+    given = {**environment, "GOFER_DATA": str(data)}
+    return await ended(_live, given, list(accepted), when, n)
+
+
+async def ended(life: Callable[..., None], *arguments: object) -> int:
+    """How a process with that life ends: its exit code, negative for a signal."""
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    process = _forks.Process(target=_brief, args=(life, *arguments))
+    process.start()
+    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
+    loop.add_reader(process.sentinel, over.set)
+    try:
+        async with asyncio.timeout(60):
+            await over.wait()
+    except TimeoutError:
+        process.kill()
+        raise
+    finally:
+        loop.remove_reader(process.sentinel)
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode
+
+
+def _brief(life: Callable[..., None], *arguments: object) -> None:
+    # What it was forked with is no garbage, and looking for some would copy all of that memory.
+    gc.disable()
+    life(*arguments)
+
+
+def writes(data: Path) -> int:
+    """How often the last Gofer that ended well over this state wrote to a journal."""
+    return int((data / "writes").read_text())
+
+
+def _live(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
+    asyncio.run(_work(environment, accepted, when, n))
+
+
+async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
+    async with open_embedded(read_settings(environment), ROOT) as embedded:
+        store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
+        ingress = replace(embedded.ingress, store=store)
+        runs = [await ingress.start(one.event, one.workflow) for one in accepted]
+        # Nothing is late in simulators; only this machine may be slow.
+        tools = {name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in before.tools.items()}
+        services = replace(before, store=store, tools=tools, patience=replace(PATIENCE, inflight=10.0))
+        await store.drop_leases()
+        serving = asyncio.create_task(replace(embedded.worker, services=services).serve())
+        while not all([await _ended(embedded.state.store, run) for run in runs]):
+            await asyncio.sleep(0.01)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        (embedded.settings.data / "writes").write_text(str(store.writes))
+
+
+async def _ended(store: Store, run: str) -> bool:
+    head = await store.head(run)
+    return head is not None and head.status not in UNFINISHED

@@ -1,0 +1,142 @@
+"""A desk for tests of approvals: tickets are filed once somebody allows it, and Slack is a few lists."""
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from gofer.journal import entries as e
+from gofer.journal.log import read_journal
+from gofer.models.language_model import Answer
+from gofer.runtime.receive import Ingress
+from gofer.sources.receiver import Click
+from gofer.sources.slack.approval_tools import CloseQuestion, FindGroups, MayDecide, TellOne
+from gofer.sources.slack.question import Question
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
+from gofer.workflows.load import Catalog
+from gofer.workflows.routes import Routes
+from gofer.workflows.schema import Defaults, Workflow
+from support.engine.memory_run import Said, says
+from support.runtime.memory_worker import CATALOG, Lost, Office, office
+
+KEY = Secret("0" * 64)
+LEADS = {"U0LEAD000"}
+FILE = ("file_ticket", {"text": "Checkout fails"})
+
+
+@dataclass
+class Desk:
+    """An office whose workflow files tickets once somebody has approved, and a Slack that is a few lists."""
+
+    office: Office
+    asked: list[Question] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    words: list[tuple[str, str]] = field(default_factory=list)
+    filed: list[str] = field(default_factory=list)
+    lose_after: str = ""
+    """A tool after whose effect the worker is lost, once."""
+
+    @property
+    def ingress(self) -> Ingress:
+        made = self.office
+        services = made.worker.services
+        return Ingress({}, Routes(), made.store, services.blobs, made.queue, KEY, services.outside)
+
+    async def work(self, rounds: int = 8) -> None:
+        """Answers bells for a while; a worker that is lost is followed by another one."""
+        for _ in range(rounds):
+            await self.office.hear_lost()
+            self.office.clock.advance(130)
+
+    async def press(self, decision: str, actor: str = "U0LEAD000", *, nth: int = -1) -> str:
+        question = self.asked[nth]
+        token = question.approve if decision == "approved" else question.deny
+        at = int(self.office.clock.now() * 1000)
+        ignored = await self.ingress.press(Click(token, Actor(actor), at))
+        return ignored.reason if ignored else ""
+
+    async def entries(self, run: str = "run1") -> list[e.Entry]:
+        return [item.entry for item in await read_journal(run, self.office.store, self.office.blobs)]
+
+    async def told(self, run: str = "run1") -> str:
+        """What the model was told of its first call."""
+        (result,) = [
+            one
+            for one in await self.entries(run)
+            if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == "1.0"
+        ]
+        return result.text
+
+
+def desk(*answers: Answer | Exception, **keys: object) -> Desk:
+    made = Desk(office(*answers))
+
+    def lost(name: str) -> None:
+        if made.lose_after == name:
+            made.lose_after = ""
+            raise Lost
+
+    async def file(call: Call, said: Said) -> ToolResult:
+        if call.key not in made.filed:
+            made.filed.append(call.key)
+        lost("file_ticket")
+        return ToolResult(f"Filed as OPS-{len(made.filed)}", "filed", {"key": f"OPS-{len(made.filed)}"})
+
+    async def ask(call: Call, asked: Question) -> ToolResult:
+        made.asked.append(asked)
+        lost("slack_ask_approval")
+        return ToolResult("Asked.", "asked", {"channel": "C1", "ts": f"{len(made.asked)}.5"})
+
+    async def find(call: Call, asked: Question) -> ToolResult | None:
+        return ToolResult("Asked.", "asked", {"channel": "C1", "ts": "1.5"}) if asked in made.asked else None
+
+    async def close(call: Call, arguments: CloseQuestion) -> ToolResult:
+        made.closed.append(arguments.ending)
+        lost("slack_close_question")
+        return ToolResult("Closed.", "closed")
+
+    async def whisper(call: Call, arguments: TellOne) -> ToolResult:
+        made.words.append((arguments.user, arguments.text))
+        lost("slack_tell_one")
+        return ToolResult("Shown.", "told")
+
+    async def may(call: Call, arguments: MayDecide) -> ToolResult:
+        allowed = arguments.user in LEADS if "@leads" in arguments.by else arguments.user == arguments.requester
+        return ToolResult("", "looked", {"allowed": allowed, "name": f"name of {arguments.user}"})
+
+    async def groups(call: Call, arguments: FindGroups) -> ToolResult:
+        if "@nobody" in arguments.names:
+            raise ToolError("there is no user group @nobody in Slack")
+        return ToolResult("", "looked", {"ids": dict.fromkeys(arguments.names, "S0LEADS00")})
+
+    more: list[Tool] = [
+        Tool("file_ticket", "files", "keyed", Said, file),
+        Tool("slack_ask_approval", "", "lookup", Question, ask, look=find, internal=True),
+        Tool("slack_ask_requester", "", "blind", Question, ask, internal=True),
+        Tool("slack_close_question", "", "keyed", CloseQuestion, close, internal=True),
+        Tool("slack_tell_one", "", "blind", TellOne, whisper, internal=True),
+        Tool("slack_may_decide", "", "read", MayDecide, may, internal=True),
+        Tool("slack_find_groups", "", "read", FindGroups, groups, internal=True),
+    ]
+    worker = made.office.worker
+    tools = {**worker.services.tools, **{tool.name: tool for tool in more}}
+    given = {"tools": ["file_ticket"], "approve": {"tools": ["file_ticket"], "by": "@leads"}, **keys}
+    workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], **given})
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
+    services = replace(worker.services, tools=MappingProxyType(tools), installation_key=KEY)
+    catalog = Catalog({"answer-here": loaded}, Defaults())
+    made.office.worker = replace(worker, services=services, catalog=catalog, alone=True)
+    return made
+
+
+async def status(made: Desk, run: str = "run1") -> str:
+    return await made.office.status(run)
+
+
+async def asked(*answers: Answer, **keys: object) -> Desk:
+    """A run that waits for approval of its ticket."""
+    made = desk(says("", FILE), *(answers or (says("Filed."),)), **keys)
+    await made.office.accept("run1", private=False)
+    await made.work(2)
+    return made

@@ -1,0 +1,200 @@
+"""A run of its own for tests of the engine: memory stores, tools that only record, a model that follows a list."""
+
+import json
+import textwrap
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gofer.engine import script
+from gofer.engine.deadline import Deadline
+from gofer.engine.effects import Patience
+from gofer.engine.loop import Ending, coordinate
+from gofer.engine.services import Links, Services
+from gofer.engine.step import Step
+from gofer.journal.entries import Effect, MessageReceived, Recorded, RunOwned, RunStarted
+from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.journal.store import Store
+from gofer.models.language_model import Answer
+from gofer.models.prices import Price, Prices
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.tools.definition import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.values.errors import TemporaryError
+from gofer.values.messages import ToolAsk, Usage
+from gofer.values.outside import Http
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Limits, Workflow
+from gofer.workflows.script_source import Script
+from gofer.workflows.subagent import LoadedSubagent
+from support.models.served import served
+from support.stand_ins import KEY, SetClock, claimed, make_outside
+
+PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
+PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0)})
+
+
+class Said(Arguments):
+    """What a recording tool takes."""
+
+    text: str = ""
+
+
+@dataclass
+class ListModel:
+    """A model that gives prepared answers in order and keeps what it was asked with."""
+
+    answers: list[Answer | Exception]
+    requests: list[bytes] = field(default_factory=list)
+    timeouts: list[float] = field(default_factory=list)
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.requests.append(body)
+        self.timeouts.append(timeout)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def says(text: str, *asks: tuple[str, dict[str, object] | str], tokens: int = 10) -> Answer:
+    """An answer with tool calls given as (tool, arguments)."""
+    made = tuple(
+        ToolAsk(f"call_{i}", tool, args if isinstance(args, str) else json.dumps(args))
+        for i, (tool, args) in enumerate(asks)
+    )
+    return Answer(text, made, "tool_calls" if made else "stop", "m", Usage(tokens, 1, 0))
+
+
+@dataclass
+class Room:
+    """The parts of one run."""
+
+    model: ListModel
+    tools: dict[str, Tool[Any]]
+    clock: SetClock = field(default_factory=SetClock)
+    store: Store = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    acted: list[str] = field(default_factory=list)
+    """`tool:text` of every effect, in the order in which they began."""
+    marked: dict[str, ToolResult] = field(default_factory=dict)
+    """What can be found outside, by the key of the call that did it."""
+    limits: Limits = field(default_factory=Limits)
+    patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
+    http: Http | None = None
+    deadline: Deadline | None = None
+    models: tuple[str, ...] = ("m",)
+    output: object = None
+    script: str = ""
+    """The text of coordinators/s.py, which then decides instead of the model; neighbours by name in `modules`."""
+    modules: dict[str, str] = field(default_factory=dict)
+    subagents: dict[str, LoadedSubagent] = field(default_factory=dict)
+
+    def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
+        """Declares a tool; without `act` it records the call and says so."""
+
+        async def record(call: Call, said: Said) -> ToolResult:
+            self.acted.append(f"{name}:{said.text}")
+            if act is not None:
+                return await act(call, said)
+            self.marked[call.key] = ToolResult(f"{name} did {said.text}", f"{name} done", {"text": said.text})
+            return self.marked[call.key]
+
+        async def look(call: Call, said: Said) -> ToolResult | None:
+            return self.marked.get(call.key)
+
+        self.tools[name] = Tool(
+            name,
+            f"does {name}",
+            effect,
+            Said,
+            record,
+            timeout=5.0,
+            look=look if effect == "lookup" else None,
+            destination=lambda said: said.text,
+        )
+
+    def services(self) -> Services:
+        outside, links = make_outside(self.clock, self.http), Links("http://localhost")
+        code = Script("coordinators/s.py", {"s": textwrap.dedent(self.script), **self.modules})
+        scripts = {code.file: code} if self.script else {}
+        return Services(
+            self.store,
+            self.blobs,
+            self.model,
+            self.tools,
+            PRICES,
+            links,
+            outside,
+            self.patience,
+            scripts,
+            installation_key=KEY,
+        )
+
+    def bundle(self) -> Bundle:
+        workflow = Workflow(
+            description="d",
+            owner="#o",
+            when=("slack.mention",),
+            tools=tuple(self.tools),
+            limits=self.limits,
+            output=self.output,
+            coordinator="script" if self.script else "llm",
+            coordinator_script="coordinators/s.py" if self.script else "",
+        )
+        loaded = Loaded(
+            "answer-here",
+            workflow,
+            "You are a test.",
+            "agents/answer-here.md",
+            served(*self.models),
+            subagents=self.subagents,
+        )
+        return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
+
+    async def step(self, owner: str = "me") -> Step:
+        """The run as an owner finds it now; claimed and started if it is new."""
+        services = self.services()
+        if not await self.store.frames("run1"):
+            await claimed(self.store, outside=services.outside)
+        journal, entries = await open_journal("run1", self.store, self.blobs, Pen(owner, services.outside))
+        step = Step(journal, services, entries, self.deadline or Deadline(self.clock))
+        step.note(RunOwned())
+        if step.progress.started is None:
+            step.note(RunStarted("bundle", private=False))
+        return step
+
+    async def run(self) -> Ending:
+        """The work of a run that was asked to please."""
+        step = await self.step()
+        step.note(MessageReceived("please"))
+        ending = await coordinate(step, self.bundle(), PROVENANCE)
+        await step.commit()
+        return ending
+
+    async def play(self, owner: str = "me", step: Step | None = None, bundle: Bundle | None = None) -> Ending:
+        """The script's whole work in the hands of one owner, everything durable at its end."""
+        step = step or await self.step(owner)
+        try:
+            return await script.coordinate(step, bundle or self.bundle(), PROVENANCE)
+        finally:
+            await step.commit()
+
+    async def journal(self) -> Sequence[Recorded]:
+        return await read_journal("run1", self.store, self.blobs)
+
+    async def kinds(self) -> list[list[str]]:
+        """The names of the entries of each frame after the first."""
+        frames: dict[int, list[str]] = {}
+        for recorded in await self.journal():
+            frames.setdefault(recorded.n, []).append(type(recorded.entry).__name__)
+        return [names for n, names in frames.items() if n > 1]
+
+
+def room(*answers: Answer | Exception) -> Room:
+    return Room(ListModel(list(answers)), {})
+
+
+async def no_answer(call: Call, said: Said) -> ToolResult:
+    raise TemporaryError("nobody is there")

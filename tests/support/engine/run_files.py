@@ -1,0 +1,32 @@
+"""A run with files to ask about: its tools over them, and a result long enough to become one."""
+
+from gofer.engine.step import Permitted, Step
+from gofer.files.child import Children
+from gofer.journal.entries import ToolResult
+from gofer.tools.definition import Call
+from gofer.tools.definition import ToolResult as Result
+from gofer.tools.files.tools import file_tools
+from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.engine.memory_run import room as empty_room
+
+LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
+
+
+def room(children: Children, text: str = LINES) -> Room:
+    """A room whose tool `flood` gives a text."""
+    made = empty_room(says("done"))
+
+    async def flood(call: Call, said: Said) -> Result:
+        return Result(text, "a lot")
+
+    made.tool("flood", "read", flood)
+    made.tools |= {tool.name: tool for tool in file_tools(children)}
+    return made
+
+
+async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
+    """What a tool gives in a run."""
+    declared = step.services.tools[tool]
+    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
+    assert isinstance(outcome, ToolResult)
+    return outcome

@@ -1,0 +1,174 @@
+"""A run with subagents for tests of the engine: memory stores, recording tools, a model that answers by who asks."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gofer.engine import loop, script
+from gofer.engine.call_checks import Clearance
+from gofer.engine.loop import Ending
+from gofer.engine.step import Step
+from gofer.engine.subagent_runs import Subagents
+from gofer.files.child import Children
+from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
+from gofer.journal.log import read_journal
+from gofer.models.language_model import Answer
+from gofer.tools.files.tools import file_tools
+from gofer.tools.plan import plan_tools
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
+from gofer.tools.subagent import subagent_tools
+from gofer.workflows.allowed_skills import granted_skills
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Subagent, Workflow
+from gofer.workflows.skill import Skill
+from gofer.workflows.subagent import LoadedSubagent, reached
+from support.engine.memory_run import PROVENANCE, Room, says
+from support.models.served import served
+
+SKILLED = (*skill_tools(), *search_tools())
+BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools(), *SKILLED)}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as a model gets it."""
+
+    system: str
+    prompt: str
+    """The first thing that was said, without the time."""
+    turn: int
+    """How many answers it has given already."""
+    said: Sequence[str]
+    """Every message but the last, which is the tail."""
+    tools: frozenset[str]
+    body: bytes
+
+
+@dataclass
+class ModelOfMany:
+    """A model that answers each agent by what it was told and how many answers it gave."""
+
+    think: Callable[[Asked], Answer | Exception]
+    asked: list[Asked] = field(default_factory=list)
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        request = json.loads(body)
+        messages = request["messages"]
+        one = Asked(
+            messages[0]["content"],
+            messages[1]["content"].rpartition(" UTC.\n\n")[2],
+            sum(message["role"] == "assistant" for message in messages),
+            [str(message.get("content")) for message in messages[1:-1]],
+            frozenset(tool["function"]["name"] for tool in request.get("tools", [])),
+            body,
+        )
+        self.asked.append(one)
+        # Others get their turn, as they do while a provider thinks.
+        await asyncio.sleep(0)
+        answer = self.think(one)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@dataclass
+class AgentsRoom(Room):
+    """One run that may ask subagents."""
+
+    many: ModelOfMany = field(default_factory=lambda: ModelOfMany(lambda asked: says("?")))
+    listed: tuple[str, ...] = ()
+    """The subagents that the run itself may ask."""
+    more: dict[str, object] = field(default_factory=dict)
+    """Further keys of the workflow."""
+
+    skills: dict[str, Skill] = field(default_factory=dict)
+    """The skills that there are."""
+
+    def subagent(self, name: str, **keys: object) -> None:
+        """Declares one, which the run may ask."""
+        one = Subagent.model_validate({"description": f"does {name}", **keys})
+        named = {*one.skills.required, *(one.skills.allowed or ())}
+        skills = {name: it for name, it in self.skills.items() if name in named}
+        self.subagents[name] = LoadedSubagent(one, f"You are {name}.", served("m"), skills)
+        self.listed = (*self.listed, name)
+
+    def services(self):
+        made = super().services()
+        return type(made)(
+            made.store,
+            made.blobs,
+            self.many,
+            {**self.tools, **BASE},
+            made.prices,
+            made.links,
+            made.outside,
+            made.patience,
+            made.scripts,
+            installation_key=made.installation_key,
+        )
+
+    def bundle(self) -> Bundle:
+        workflow = Workflow.model_validate(
+            {
+                "description": "d",
+                "owner": "#o",
+                "when": ["slack.mention"],
+                "tools": list(self.tools),
+                "limits": self.limits.model_dump(),
+                "subagents": list(self.listed),
+                "coordinator": "script" if self.script else "llm",
+                "coordinator_script": "coordinators/s.py" if self.script else "",
+                **self.more,
+            }
+        )
+        loaded = Loaded(
+            "answer-here",
+            workflow,
+            "You are a test.",
+            "agents/answer-here.md",
+            served(*self.models),
+            subagents=reached(self.subagents, self.listed),
+            skills=granted_skills(workflow.skills, self.skills),
+        )
+        return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
+
+    async def held(self, owner: str = "me") -> Step:
+        """The run in the hands of an owner, as `owner.py` gives it to whoever coordinates."""
+        step, bundle = await self.step(owner), self.bundle()
+        step.agents, step.guard = Subagents(bundle, alone=True), Clearance(bundle.loaded.workflow)
+        if not step.conversation.parts and not self.script:
+            step.note(MessageReceived("please"))
+        await step.commit()
+        return step
+
+    async def go_on(self, owner: str = "me") -> Ending:
+        """The work of the run from wherever it is, everything durable at its end."""
+        return await self.go_on_with(await self.held(owner))
+
+    async def go_on_with(self, step: Step) -> Ending:
+        """The same, with a run that is in hands already."""
+        coordinate = script.coordinate if self.script else loop.coordinate
+        try:
+            return await coordinate(step, self.bundle(), PROVENANCE)
+        finally:
+            await step.commit()
+
+    async def below(self, run: str = "run1") -> dict[str, Sequence[Recorded]]:
+        """The journals of all subagents below a run, by call."""
+        found: dict[str, Sequence[Recorded]] = {}
+        for recorded in await read_journal(run, self.store, self.blobs):
+            if isinstance(recorded.entry, SubagentStarted) and recorded.entry.run:
+                found[recorded.entry.call] = await read_journal(recorded.entry.run, self.store, self.blobs)
+                found |= {
+                    f"{recorded.entry.call}>{call}": it for call, it in (await self.below(recorded.entry.run)).items()
+                }
+        return found
+
+
+def agents_room(think: Callable[[Asked], Answer | Exception]) -> AgentsRoom:
+    made = AgentsRoom(None, {})  # type: ignore[arg-type]
+    made.many = ModelOfMany(think)
+    return made

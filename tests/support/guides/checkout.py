@@ -1,0 +1,80 @@
+"""A copy of the checkout as it ships, with a shell in it, so that a guide can be followed to the letter."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support.app.company import ROOT
+
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A block of a guide: its language, the file that it is written to, and its text."""
+CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml")
+CHECKED_OUT += ("agents", "coordinators", "docs", "skills", "src", "subagents", "tests")
+
+
+@dataclass
+class Terminal:
+    """A shell in a repository; what is left running in the background goes on saying things."""
+
+    folder: Path
+    left_running: list[int] = field(default_factory=list)
+    read: int = 0
+
+    def type(self, commands: str) -> None:
+        """Types commands that have to come out well."""
+        code = self.exit_code(commands)
+        assert code == 0, f"{commands}\n{self.says()}\n{self.complaints.read_text()}"
+
+    def exit_code(self, commands: str) -> int:
+        """Types commands and returns how the last of them, or the first that failed, came out."""
+        self.read = self.output.stat().st_size if self.output.exists() else 0
+        # No variable of this machine's, so that no account is used; `python` and `gofer` are those of this test.
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "GOFER_DATA": str(self.folder / "state"),
+        }
+        with self.output.open("ab") as out, self.complaints.open("ab") as err:
+            shell = subprocess.Popen(
+                ["bash", "-ec", commands], cwd=self.folder, env=environment, stdout=out, stderr=err, process_group=0
+            )
+        if commands.endswith("&\n"):
+            self.left_running.append(shell.pid)
+        return shell.wait(60)
+
+    def says(self) -> str:
+        """What was said since the last commands were typed."""
+        return self.output.read_bytes()[self.read :].decode()
+
+    def will_have_said(self, text: str) -> bool:
+        """Whether it says so, at once or soon."""
+        until = time.monotonic() + 20
+        while self.says() != text and time.monotonic() < until:
+            time.sleep(0.02)
+        return self.says() == text
+
+    @property
+    def output(self) -> Path:
+        return self.folder.parent / "output"
+
+    @property
+    def complaints(self) -> Path:
+        return self.folder.parent / "complaints"
+
+
+def checkout(folder: Path) -> Terminal:
+    """A terminal in a copy of this repository, which is made in a folder that does not exist."""
+    folder.mkdir()
+    for name in CHECKED_OUT:
+        if (ROOT / name).is_file():
+            shutil.copy(ROOT / name, folder)
+        else:
+            # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("broken"))
+    return Terminal(folder)

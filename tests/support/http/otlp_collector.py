@@ -1,0 +1,96 @@
+"""A collector of OpenTelemetry on loopback: it decodes what it is sent as the real ones do, or fails as they may."""
+
+import gzip
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from support.http.threaded_server import Requests, serving
+
+
+@dataclass
+class Collector:
+    """What came in, and how it answers."""
+
+    url: str = ""
+    status: int = 200
+    rejects: int = 0
+    """Spans that each answer says were not taken."""
+    free: threading.Event = field(default_factory=threading.Event)
+    """Until it is set, nobody gets an answer."""
+    answer: bytes | None = None
+    """What it says instead of OTLP."""
+    paths: list[str] = field(default_factory=list)
+    headers: list[Mapping[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    """Uncompressed."""
+    requests: list[ExportTraceServiceRequest] = field(default_factory=list)
+
+    @property
+    def spans(self) -> list[Span]:
+        return [
+            span
+            for request in self.requests
+            for resource in request.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+    @property
+    def resource(self) -> dict[str, Any]:
+        return values(self.requests[-1].resource_spans[0].resource)
+
+    def take(self, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
+        self.paths.append(path)
+        self.headers.append(headers)
+        assert headers["content-type"] == "application/x-protobuf"
+        assert headers["content-encoding"] == "gzip"
+        self.free.wait()
+        if self.status == 200:
+            self.bodies.append(gzip.decompress(body))
+            self.requests.append(ExportTraceServiceRequest.FromString(self.bodies[-1]))
+        if self.answer is not None:
+            return self.answer
+        told = ExportTraceServiceResponse()
+        told.partial_success.rejected_spans = self.rejects
+        return told.SerializeToString()
+
+
+@contextmanager
+def collector() -> Iterator[Collector]:
+    """A collector that listens."""
+    made = Collector()
+
+    made.free.set()
+
+    class Handler(Requests):
+        def take(self) -> None:
+            answer = made.take(self.path, {name.lower(): value for name, value in self.headers.items()}, self.body())
+            self.reply(made.status, answer, {"Content-Type": "application/x-protobuf"})
+
+    with serving(Handler) as made.url:
+        try:
+            yield made
+        finally:
+            made.free.set()
+
+
+def values(of: Any) -> dict[str, Any]:
+    """The attributes of a span or a resource as plain values."""
+    return {pair.key: _plain(pair.value) for pair in of.attributes}
+
+
+def _plain(value: AnyValue) -> Any:
+    kind = value.WhichOneof("value")
+    assert kind is not None
+    found = getattr(value, kind)
+    return [_plain(item) for item in found.values] if kind == "array_value" else found

@@ -1,0 +1,420 @@
+"""Which rule, taken out of the source, is missed by which test? Each mutant is a copy of the source with one change.
+
+A mutant is caught when its named test fails on the changed copy; on an unchanged copy all of them pass.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.mutants.mutant import Mutant
+from support.mutants.rules_of_doubt import OF_DOUBT
+from support.mutants.rules_of_keys import OF_KEYS
+from support.mutants.rules_of_outages import OF_OUTAGES
+from support.mutants.rules_on_aws import ON_AWS
+
+ROOT = Path(__file__).parents[3]
+PROBE = "runs_the_copy"
+"""A pytest plugin that refuses to run anything but the copy."""
+_PROBE_SOURCE = """
+import os
+import gofer
+
+def pytest_configure(config):
+    assert gofer.__file__.startswith(os.environ["GOFER_COPY"] + os.sep), gofer.__file__
+"""
+
+
+EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
+REPLAY = "unit/engine/test_script_branches.py::test_"
+LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
+APPROVAL, ONCE = "unit/engine/test_approvals.py::test_", "unit/engine/test_once.py::test_"
+DISPATCH, PROGRESS = "unit/runtime/test_receive.py::test_", "unit/projections/test_"
+
+MUTANTS = (
+    Mutant(
+        "the fence",
+        "journal/log.py",
+        "if standing is not None and standing != raw:",
+        "if False:",
+        f"{LOG}the_second_of_two_owners_is_fenced_and_writes_nothing",
+    ),
+    Mutant(
+        "the fence of the file",
+        "stores/sqlite/journal.py",
+        '" ON CONFLICT DO NOTHING",',
+        '" ON CONFLICT DO UPDATE SET frame = ?3",',
+        "contracts/test_store.py::test_the_position_is_the_fence[sqlite]",
+    ),
+    Mutant(
+        "the nonce that tells our own lost answer",
+        "journal/log.py",
+        "if standing is not None and standing != raw:",
+        "if standing is not None:",
+        f"{LOG}our_own_lost_response_is_not_somebody_elses_frame",
+    ),
+    Mutant(
+        "the intent",
+        "engine/step.py",
+        "            await self.commit()\n        doubtful =",
+        "        doubtful =",
+        f"{STEP}the_intent_is_durable_before_the_effect",
+    ),
+    Mutant(
+        "an outcome before the next intent",
+        "journal/log.py",
+        "for recorded in drafted]",
+        "for recorded in reversed(drafted)]",
+        f"{STEP}an_outcome_shares_the_frame_of_the_next_intent",
+    ),
+    Mutant(
+        "the permit",
+        "engine/effects.py",
+        "        await self._permit.hold()\n",
+        "",
+        f"{EFFECTS}a_frozen_worker_that_lost_the_run_sends_nothing",
+    ),
+    Mutant(
+        "no permit from a frame that is not written",
+        "engine/effects.py",
+        "        if await commit():\n            self._since = max(self._since, since)\n",
+        "        self._since = max(self._since, since)\n        await commit()\n",
+        f"{EFFECTS}a_frame_that_is_being_written_gives_no_permit_yet",
+    ),
+    Mutant(
+        "an entry that is added while a frame is written",
+        "journal/log.py",
+        "            finally:\n                self._writing = []\n",
+        "            finally:\n                self._writing, self._draft = [], []\n",
+        f"{LOG}what_is_added_while_a_frame_is_written_is_in_the_next_one_or_waits_with_it[False]",
+    ),
+    Mutant(
+        "a script's calls are found by their branch",
+        "engine/script_branches.py",
+        'name = f"{_name(self.path)}:{tool}',
+        'name = f"0:{tool}',
+        f"{REPLAY}a_call_names_its_branch_and_branches_are_beside_each_other_both_ways",
+    ),
+    Mutant(
+        "no new effect of a script before those on record",
+        "engine/divergence.py",
+        "if (recorded := self._first(asked.path, asked.tool)) is None:",
+        "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
+        f"{REPLAY}a_diff_shows_what_the_journal_has_and_what_is_asked_instead",
+    ),
+    Mutant(
+        "the quiet time",
+        "engine/effects.py",
+        "else patience.permit + patience.inflight + patience.skew",
+        "else 0.0",
+        "unit/runtime/test_owner_of_parked_runs.py::test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
+    ),
+    Mutant(
+        "a quiet time anew after a second attempt",
+        "projections/progress.py",
+        "            # Something is about to be sent again: what it may do has to land before anybody looks for it.\n"
+        "            state.quiet_until = 0\n",
+        "            pass\n",
+        f"{PROGRESS}progress.py::test_a_permit_that_was_renewed_begins_the_quiet_time_anew",
+    ),
+    Mutant(
+        "the claim",
+        "runtime/receive.py",
+        "run = run_id(self.installation_key, event, workflow)",
+        "run = self.outside.new_id()",
+        f"{DISPATCH}a_duplicate_claims_nothing_and_rings_again",
+    ),
+    Mutant(
+        "no 2xx before the claim is stored",
+        "runtime/receive.py",
+        'return Reply(503, b"Gofer cannot store',
+        'return Reply(200, b"Gofer cannot store',
+        f"{DISPATCH}an_event_that_cannot_be_stored_is_not_accepted",
+    ),
+    Mutant(
+        "the distrust of a refused retry",
+        "engine/effects.py",
+        'return Unknown(f"{doubts[0]}; then: {why}")',
+        "return Refused(why)",
+        f"{EFFECTS}a_refusal_of_a_retry_proves_nothing_about_the_first_attempt",
+    ),
+    Mutant(
+        "the look before a second attempt",
+        "engine/effects.py",
+        "        return found\n    # Whoever takes over",
+        "        pass\n    # Whoever takes over",
+        f"{STEP}in_doubt_what_can_be_found_is_not_done_again",
+    ),
+    Mutant(
+        "a frame before a second attempt",
+        "engine/effects.py",
+        "    await permit.renew()\n    again =",
+        "    again =",
+        f"{STEP}in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame",
+    ),
+    Mutant(
+        "blind calls are never repeated",
+        "engine/effects.py",
+        'case "blind" if not doubt:',
+        'case "blind" if True:',
+        f"{STEP}in_doubt_what_cannot_be_repeated_is_unknown",
+    ),
+    Mutant(
+        "the lock after unknown",
+        "projections/progress.py",
+        "        state.locked.add((call.tool, unknown.destination))\n",
+        "        pass\n",
+        "unit/engine/test_loop.py::test_a_call_nobody_can_tell_about_locks_the_next_one_of_the_same_turn",
+    ),
+    Mutant(
+        "the body before its frame",
+        "journal/bodies.py",
+        "await blobs.put(key, sealed)",
+        '__import__("asyncio").get_running_loop().create_task(blobs.put(key, sealed))',
+        f"{LOG}a_body_is_stored_before_the_frame_that_names_it",
+    ),
+    Mutant(
+        "the chain of hashes",
+        "journal/frames.py",
+        "if raw[len(FORM) : _HEADER] != previous:",
+        "if False:",
+        f"{FRAMES}a_frame_that_follows_another_than_the_one_before_it_is_noticed",
+    ),
+    Mutant(
+        "deleting a run destroys its key",
+        "runtime/retention.py",
+        "        await store.destroy_key(run)\n",
+        "",
+        "unit/runtime/test_retention.py::test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_day",
+    ),
+    Mutant(
+        "the count of frames",
+        "journal/log.py",
+        "if len(stored) < known:",
+        "if False:",
+        f"{LOG}a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter",
+    ),
+    Mutant(
+        "the count of a subagent's frames",
+        "journal/log.py",
+        "await note_frames(self.run, self._n, self._store, self.pen.at())",
+        "pass",
+        "unit/engine/test_subagent_runs_without_their_end.py::test_a_subagent_that_lost_its_end_does_nothing_again",
+    ),
+    Mutant(
+        "rows name no conversation",
+        "runtime/receive.py",
+        "conversation = self._tokens.conversation(event.conversation)",
+        "conversation = event.conversation",
+        f"{DISPATCH}the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody",
+    ),
+    Mutant(
+        "the head is read before the frames",
+        "journal/log.py",
+        "    known = await known_frames(run, store)\n    stored = await store.frames(run)\n",
+        "    stored = await store.frames(run)\n    known = await known_frames(run, store)\n",
+        f"{LOG}a_journal_that_grows_while_it_is_read_is_not_taken_for_cut",
+    ),
+    Mutant(
+        "no acknowledgement before the frames",
+        "runtime/worker.py",
+        "        head = await self.services.store.head(bell.run)\n        # Also",
+        "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
+        "        # Also",
+        "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
+    ),
+    Mutant(
+        "nothing new after a cancel",
+        "engine/step.py",
+        "if (cancelled := self.progress.cancelled) and self.progress.stopping:",
+        "if (cancelled := self.progress.cancelled) and False:",
+        "unit/runtime/test_owner.py::test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do",
+    ),
+    Mutant(
+        "a run that loses every worker ends",
+        "runtime/owner.py",
+        "poisoned = step.progress.takeovers >= TAKEOVERS",
+        "poisoned = False",
+        "unit/runtime/test_owner.py::test_a_run_that_loses_every_worker_is_poison_and_says_so_once",
+    ),
+    Mutant(
+        "a worker whose time is nearly over begins nothing new",
+        "engine/step.py",
+        "if self.term.over or (self.begun and seconds > self.term.left):",
+        "if False:",
+        "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
+    ),
+    Mutant(
+        "a button that Gofer did not make",
+        "sources/signed_decision.py",
+        "or not hmac.compare_digest(_mac(key, said), mac)",
+        "",
+        f"{APPROVAL}a_button_of_another_installation_is_refused",
+    ),
+    Mutant(
+        "the right person decides",
+        "engine/approval_question.py",
+        'return "" if allowed else',
+        'return "" if True else',
+        f"{APPROVAL}the_wrong_person_is_told_so_alone_and_the_run_waits_on",
+    ),
+    Mutant(
+        "an approval is used once",
+        "engine/approvals.py",
+        "if (one.about, one.call) == name)",
+        "if one.about == name[0])",
+        f"{APPROVAL}an_approval_is_used_once_and_the_same_call_again_is_asked_for_again",
+    ),
+    Mutant(
+        "a press that comes in while another one is looked at",
+        "engine/approvals.py",
+        "    while click := _unheard(step, name):\n",
+        "    for click in [one for one in (_unheard(step, name),) if one]:\n",
+        f"{APPROVAL}a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too[1]",
+    ),
+    Mutant(
+        "what was decided is not decided again",
+        "engine/approvals.py",
+        "    if step.progress.approvals[name].decided is None:\n",
+        "    if True:\n",
+        f"{APPROVAL}a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_comes_of_it",
+    ),
+    Mutant(
+        "a press after its time does not count",
+        "engine/approval_question.py",
+        "if click.at > self.requested.until:",
+        "if False:",
+        f"{APPROVAL}a_press_after_the_time_was_over_decides_nothing",
+    ),
+    Mutant(
+        "a request expires",
+        "engine/approvals.py",
+        "if step.now_ms() < requested.until:",
+        "if True:",
+        f"{APPROVAL}without_a_decision_in_time_it_counts_as_denied",
+    ),
+    Mutant(
+        "a write elsewhere is asked for",
+        "engine/place_rules.py",
+        "    if known.home or known.listed or known.own:\n",
+        "    if True:\n",
+        "unit/engine/test_place_rules_with_approvals.py::test_a_public_run_asks_before_it_writes_where_its_asker_is_not",
+    ),
+    Mutant(
+        "what leaves a private channel is asked for",
+        "engine/call_checks.py",
+        "if event is not None and leaves(item, event, private=step.progress.private):",
+        "if False:",
+        "unit/engine/test_place_rules_with_approvals.py::test_a_private_run_asks_who_started_it_before_it_writes_elsewhere[asked0]",
+    ),
+    Mutant(
+        "the memo before the frame of the intent",
+        "engine/call_checks.py",
+        "        return await once.claim(step, item) if limited else item\n",
+        "        if limited:\n"
+        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
+        "        return item\n",
+        f"{ONCE}a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next[False-run1/1.0]",
+    ),
+    Mutant(
+        "branches claim one after the other",
+        "engine/once.py",
+        "async with step.claims.taking:",
+        "if True:",
+        f"{ONCE}two_branches_that_find_the_claim_of_a_lost_owner_make_one_call",
+    ),
+    Mutant(
+        "a claim that was taken over keeps its key",
+        "engine/once.py",
+        "mine = replace(held, holder=own)",
+        "mine = first",
+        f"{ONCE}a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again",
+    ),
+    Mutant(
+        "what comes for a subagent that answered is no news",
+        "journal/child_runs.py",
+        'found.pop(entry.get("call"), None)',
+        "pass",
+        "unit/journal/test_child_runs.py::test_what_comes_for_a_subagent_is_news_as_long_as_it_works",
+    ),
+    Mutant(
+        "a memo is exchanged and not overwritten",
+        "engine/once.py",
+        "await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())",
+        "await store.memo(key) or await store.put_memo(key, str(first), step.now_ms()) or str(first)",
+        f"{ONCE}a_run_that_looked_before_another_one_claimed_it_finds_it_claimed",
+    ),
+    Mutant(
+        "the exchange of memos in the file",
+        "stores/sqlite/journal.py",
+        '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING"',
+        '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
+        "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
+    ),
+    *OF_DOUBT,
+    *OF_KEYS,
+    *OF_OUTAGES,
+    *ON_AWS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What pytest said of a copy: its exit code, 1 for tests that failed, and its last lines."""
+
+    code: int
+    said: str
+
+
+def copied(folder: Path, mutant: Mutant | None = None) -> Path:
+    """A copy of the source in `folder`, changed by the mutant. Raises ValueError when its text is not there once."""
+    copy = folder / "src"
+    # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
+    shutil.copytree(ROOT / "src" / "gofer", copy / "gofer")
+    (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)
+    if mutant is not None:
+        path = copy / "gofer" / mutant.file
+        text = path.read_text()
+        if (times := text.count(mutant.source)) != 1:
+            raise ValueError(f"{mutant.file} has what keeps {mutant.rule!r} {times} times; name it anew in its table.")
+        path.write_text(text.replace(mutant.source, mutant.instead))
+    return copy
+
+
+def judged(copy: Path, tests: Sequence[str]) -> Verdict:
+    """Runs tests on a copy of the source, in a process of its own."""
+    nodes = [f"{ROOT / 'tests'}/{test}" for test in tests]
+    options = ["-p", PROBE, "-p", "no:cacheprovider", "-W", "ignore", "--no-header"]
+    path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *nodes],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, "GOFER_COPY": str(copy)},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+    )
+    return Verdict(done.returncode, (done.stdout + done.stderr)[-3_000:])
+
+
+def verdicts(folder: Path) -> Mapping[str, Verdict]:
+    """What its named test said of each mutant, by rule; two processes at a time."""
+
+    def judge(numbered: tuple[int, Mutant]) -> Verdict:
+        number, mutant = numbered
+        return judged(copied(folder / str(number), mutant), [mutant.test])
+
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(judge, enumerate(MUTANTS)))
+    return {mutant.rule: verdict for mutant, verdict in zip(MUTANTS, said, strict=True)}
+
+
+def caught(folder: Path) -> list[str]:
+    """The rules whose mutants fail their test, in the order of the table."""
+    return [rule for rule, verdict in verdicts(folder).items() if verdict.code == 1]

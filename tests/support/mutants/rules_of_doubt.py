@@ -1,0 +1,36 @@
+"""Rules about calls in doubt, each taken out of the source."""
+
+from support.mutants.mutant import Mutant
+
+DOUBT = "unit/engine/test_effects_in_doubt.py::test_"
+
+OF_DOUBT = (
+    Mutant(
+        "the permit of the run above a subagent",
+        "engine/effects.py",
+        "return not self._old and (self._above is None or self._above.young)",
+        "return not self._old",
+        f"{DOUBT}a_subagent_sends_nothing_after_its_root_was_taken_over",
+    ),
+    Mutant(
+        "a deferred second attempt stays in doubt",
+        "engine/effects.py",
+        "return replace(later, in_doubt=bool(doubts))",
+        "return later",
+        f"{DOUBT}a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred",
+    ),
+    Mutant(
+        "a call in doubt of an ended run",
+        "engine/once.py",
+        'return "gone" if call in earlier.in_doubt else "free"',
+        'return "free"',
+        f"{DOUBT}a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key",
+    ),
+    Mutant(
+        "the longest of several quiet times",
+        "engine/effects.py",
+        "max(waits, default=0.0)",
+        "min(waits, default=0.0)",
+        f"{DOUBT}of_several_calls_in_doubt_the_one_that_settles_last_decides_the_quiet_time[order0]",
+    ),
+)

@@ -1,0 +1,72 @@
+"""Rules about systems outside that are away, each taken out of the source."""
+
+from support.mutants.mutant import Mutant
+
+OUTAGES = "unit/engine/test_outages.py::test_"
+SILENCE = "unit/runtime/test_worker_failures.py::test_"
+
+OF_OUTAGES = (
+    Mutant(
+        "three attempts",
+        "engine/effects.py",
+        "        if not isinstance(outcome, Silence) or not outcome.away:\n            return outcome\n",
+        "        return outcome\n",
+        f"{OUTAGES}a_short_outage_is_not_noticed[who/1-read]",
+    ),
+    Mutant(
+        "attempts end with their time",
+        "engine/effects.py",
+        "if number == ATTEMPTS or clock.monotonic() - began + wait > ATTEMPTS_WITHIN:",
+        "if number == ATTEMPTS:",
+        f"{OUTAGES}no_attempt_begins_after_the_time_for_attempts",
+    ),
+    Mutant(
+        "a read that was asked for waits for nothing",
+        "engine/permitted_call.py",
+        '        if self.tool.effect == "read" and "/" not in self.call:\n            return 0.0\n',
+        "",
+        f"{OUTAGES}a_read_that_was_asked_for_becomes_its_error[1.0]",
+    ),
+    Mutant(
+        "delivery waits for a day",
+        "engine/permitted_call.py",
+        "DELIVERY = 86_400.0",
+        "DELIVERY = OUTAGE",
+        f"{SILENCE}an_answer_is_delivered_hours_later",
+    ),
+    Mutant(
+        "a wait that was cut short counts for as long as it was",
+        "projections/progress.py",
+        "            state.call_waits_ms[call] -= deferred.until - at\n",
+        "",
+        f"{OUTAGES}waits_that_were_cut_short_count_for_as_long_as_they_were",
+    ),
+    Mutant(
+        "an operator wakes a parked run",
+        "runtime/retry.py",
+        "        await inbox.put(",
+        "        _ = (",
+        f"{SILENCE}an_operator_makes_the_next_attempt_now",
+    ),
+    Mutant(
+        "a fault before a run begins ends it",
+        "runtime/owner.py",
+        "        except Exception as error:\n",
+        "        except ZeroDivisionError as error:\n",
+        f"{SILENCE}a_fault_before_a_run_begins_ends_it_with_a_reason",
+    ),
+    Mutant(
+        "a private run that could not begin is counted",
+        "runtime/worker.py",
+        "        if not progress.private or not finished.cause:\n",
+        "        if progress.private or not finished.cause:\n",
+        f"{SILENCE}a_run_that_could_not_begin_is_counted_and_not_listed",
+    ),
+    Mutant(
+        "an answer is posted anew after a refused edit",
+        "runtime/deliver.py",
+        '        case ToolResult(status="error"):\n',
+        '        case ToolResult(status="refused"):\n',
+        f"{SILENCE}an_edit_that_is_refused_after_an_attempt_without_an_answer_is_posted_anew",
+    ),
+)

@@ -1,0 +1,204 @@
+"""A worker for tests: a store and a queue in memory, and a Slack that is a function."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from gofer.engine.effects import Patience
+from gofer.engine.services import Links, Services
+from gofer.journal.blob_store import BUNDLES, blob_key
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunStarted
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Worker
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.get_user import GetUser
+from gofer.sources.slack.places import FindPlace, place_result
+from gofer.sources.slack.private_message import PostEphemeral
+from gofer.sources.slack.read_thread import ReadThread
+from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import QueueMessage
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.secret import Secret
+from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.grants import Grant
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from support.engine.memory_run import PRICES, ListModel
+from support.models.served import served
+from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
+
+WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+_REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
+CATALOG = Catalog(
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
+)
+
+CONVERSATION = TOKENS.conversation(mention().conversation)
+"""Where its runs are, as rows name it."""
+
+
+class CountingQueue(MemoryQueue):
+    """Counts how often a bell was held back."""
+
+    extended = 0
+
+    def lose(self) -> None:
+        """Forgets every ring."""
+        self._queued.clear()
+
+    heard = 0
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        queue_messages = await super().receive(limit, visibility, wait)
+        self.heard += len(queue_messages)
+        return queue_messages
+
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
+        self.extended += 1
+        await super().extend(queue_message, visibility)
+
+
+class Lost(BaseException):
+    """As when the process is killed: nothing of it is caught."""
+
+
+@dataclass
+class Office:
+    """One worker and what it works with."""
+
+    model: ListModel
+    clock: SetClock = field(default_factory=SetClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    posted: list[str] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
+    lose_in: set[str] = field(default_factory=set)
+    """Tools in whose calls the worker is lost."""
+    deleted: set[str] = field(default_factory=set)
+    """ts of messages that a person deleted."""
+    edits: list[str] = field(default_factory=list)
+    """What messages were changed to, in order."""
+    kind: str = "member"
+    """What kind of person starts its runs."""
+    unknown: str = ""
+    """Why Slack does not say who starts its runs."""
+    member: bool = True
+    """Whether that person is in every channel, all of which are public."""
+    aside: list[str] = field(default_factory=list)
+    """What was shown to nobody but that person."""
+    catalog: Catalog = CATALOG
+
+    def __post_init__(self) -> None:
+        self.queue = CountingQueue(self.clock)
+
+        async def read(call: Call, arguments: ReadThread) -> ToolResult:
+            return ToolResult("Thread in #deploys", "read", {"private": False})
+
+        async def post(call: Call, arguments: PostMessage) -> ToolResult:
+            self.posted.append(arguments.text)
+            self.threads.append(arguments.thread_ts)
+            return ToolResult("Posted", "posted", {"channel": "C1", "ts": f"{len(self.posted)}.0"})
+
+        async def update(call: Call, arguments: UpdateMessage) -> ToolResult:
+            if "slack_update_message" in self.lose_in:
+                raise Lost
+            if arguments.ts in self.deleted:
+                raise SlackRefusal("chat.update", "message_not_found")
+            self.edits.append(arguments.text)
+            self.posted[int(float(arguments.ts)) - 1] = arguments.text
+            return ToolResult("Changed", "changed")
+
+        async def person(call: Call, arguments: GetUser) -> ToolResult:
+            if self.unknown:
+                raise SlackRefusal("users.info", self.unknown)
+            known = {"found": 1, "kind": self.kind, "handle": "ada", "name": "Ada", "team": call.place["team"]}
+            return ToolResult("@Ada", "looked up", known)
+
+        async def aside(call: Call, arguments: PostEphemeral) -> ToolResult:
+            self.aside.append(arguments.text)
+            return ToolResult("Shown", "shown")
+
+        async def delete(call: Call, arguments: DeleteMessage) -> ToolResult:
+            self.posted[int(float(arguments.ts)) - 1] = ""
+            return ToolResult("Deleted", "deleted")
+
+        async def place(call: Call, arguments: FindPlace) -> ToolResult:
+            asked = arguments.channel
+            listed = {asked, f"#{asked}"} & {*arguments.listed}
+            channel = "".join(["C0", asked.upper()])
+            return place_result(channel, asked, public=True, member=self.member, own=False, listed=bool(listed))
+
+        gone, writes = _REAL["slack_update_message"].gone, _REAL["slack_post_message"].writes
+        where = _REAL["slack_post_message"].where
+        tools = {
+            "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
+            "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
+            "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete, where=where),
+            "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
+            "slack_post_message": Tool(
+                "slack_post_message", "", "blind", PostMessage, post, writes=writes, where=where
+            ),
+            "slack_find_place": Tool("slack_find_place", "", "read", FindPlace, place, internal=True),
+            "slack_update_message": Tool(
+                "slack_update_message", "", "keyed", UpdateMessage, update, gone=gone, where=where
+            ),
+        }
+        services = Services(
+            self.store,
+            self.blobs,
+            self.model,
+            MappingProxyType(tools),
+            PRICES,
+            Links("http://localhost"),
+            make_outside(self.clock),
+            Patience(backoff=0.001),
+            installation_key=KEY,
+        )
+        self.worker = Worker(services, self.queue, self.catalog)
+
+    async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
+        await claimed(self.store, run)
+        await self.store.create_head(Head(run, "answer-here", CONVERSATION, accepted_at, private=private))
+        await self.queue.enqueue(run)
+
+    async def hear(self) -> int:
+        """Answers every bell that rings now; gives how many there were."""
+        queue_messages = await self.queue.receive(100, 120, 0)
+        await asyncio.gather(*(self.worker.answer(queue_message) for queue_message in queue_messages))
+        return len(queue_messages)
+
+    async def started(self) -> RunStarted:
+        """What a run of the workflow says that started, with its bundle stored."""
+        raw = encode_bundle(Bundle(self.worker.catalog.workflows["answer-here"], []))
+        key = blob_key(BUNDLES, raw)
+        await self.blobs.put(key, raw)
+        return RunStarted(key.rpartition("/")[2], private=False)
+
+    async def hear_lost(self) -> Sequence[object]:
+        """As `hear`, for workers that may be lost; gives what became of each."""
+        queue_messages = await self.queue.receive(100, 120, 0)
+        return await asyncio.gather(
+            *(self.worker.answer(queue_message) for queue_message in queue_messages), return_exceptions=True
+        )
+
+    def grant(self, *tools: str) -> None:
+        """Lets the model of the workflow use some tools."""
+        loaded = self.worker.catalog.workflows["answer-here"]
+        workflow = loaded.workflow.model_copy(update={"tools": tuple(Grant(name=name) for name in tools)})
+        granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
+        self.worker = replace(self.worker, catalog=granted)
+
+    async def status(self, run: str) -> str:
+        head = await self.store.head(run)
+        assert head is not None
+        return head.status
+
+
+def office(*answers: Answer | Exception) -> Office:
+    return Office(ListModel(list(answers)))

@@ -1,0 +1,121 @@
+"""What S3 and EventBridge Scheduler do with what is published, on moto."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from moto.s3.models import s3_backends
+
+from gofer.app.aws.bundles import S3BundleStore
+from gofer.app.aws.schedules import EventBridge
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.workflows.publish.publisher import Overtaken, Publisher
+from gofer.workflows.publish.timetable import Entry
+from gofer.workflows.published import POINTER
+from support.aws.moto_server import aws, client, new_bucket
+from support.aws.moto_stage import FUNCTION, SCHEDULER, Stage
+from support.stand_ins import SetClock
+from support.workflows.publishing import files
+
+pytestmark = pytest.mark.anyio
+
+DAILY = Entry("daily", "cron(0 9 * * ? *)", "Europe/Berlin", '{"workflow": "digest"}', 90)
+
+
+def timetable(group: str, scheduler: Any = None, target: str = FUNCTION) -> EventBridge:
+    return EventBridge(aws(), scheduler or client("scheduler"), group, SCHEDULER, target)
+
+
+async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> None:
+    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
+    assert (await shelf.read("bundles/a"), await shelf.keys("bundles/")) == (None, [])
+    assert await shelf.swap("bundles/a", b"1", "")
+    assert not await shelf.swap("bundles/a", b"2", "")
+    assert not await shelf.create("bundles/a", b"2")
+    first = await shelf.read("bundles/a")
+    assert first is not None
+    assert first.body == b"1"
+    assert await shelf.swap("bundles/a", b"3", first.tag)
+    assert not await shelf.swap("bundles/a", b"4", first.tag)
+    assert await shelf.keys("bundles/") == ["bundles/a"]
+    client("s3").delete_object(Bucket=shelf._bucket, Key="bundles/a")
+    assert not await shelf.swap("bundles/a", b"5", first.tag)
+
+
+async def test_many_objects_are_all_listed() -> None:
+    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
+    # Put where moto keeps them: by requests it takes longer than all else here together.
+    kept = s3_backends["123456789012"]["aws"]
+    for number in range(1_001):
+        kept.put_object(shelf._bucket, f"bundles/{number:04}", b"")
+    assert len(await shelf.keys("bundles/")) == 1_001
+
+
+async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
+    stage = Stage(SetClock())
+    publishers = [
+        Publisher(stage.shelf, timetable(stage.name), SetClock(1_795_262_400.0 + number), Path("nowhere"))
+        for number in range(4)
+    ]
+    wanted = [files(a=f"Do it {number} times.") for number in range(4)]
+    done = await asyncio.gather(
+        *(publisher.publish(texts) for publisher, texts in zip(publishers, wanted, strict=True)),
+        return_exceptions=True,
+    )
+    names = [one.name for one in done if not isinstance(one, BaseException)]
+    found = await stage.shelf.read(POINTER)
+    assert found is not None
+    # One that began after another one was done follows it; all that were overtaken were told.
+    assert json.loads(found.body)["name"] in names
+    assert all(isinstance(one, Overtaken) for one in done if isinstance(one, BaseException))
+
+
+async def test_an_entry_is_read_as_it_was_written() -> None:
+    stage = Stage(SetClock())
+    mine = timetable(stage.name)
+    await mine.put(DAILY)
+    assert (await mine.names(), await mine.entry("daily")) == (["daily"], DAILY)
+    await mine.put(DAILY)
+    # One that goes elsewhere is not what was written.
+    assert await timetable(stage.name, target="arn:aws:lambda:x:y:other").entry("daily") is None
+    await mine.delete("daily")
+    await mine.delete("daily")
+    assert (await mine.names(), await mine.entry("daily")) == ([], None)
+
+
+class Refusing:
+    """A client that refuses everything."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def get_paginator(self, name: str) -> "Refusing":
+        return self
+
+    def paginate(self, **place: object) -> object:
+        return self.create_schedule()
+
+    def create_schedule(self, **form: object) -> object:
+        raise ClientError({"Error": {"Code": self.code, "Message": "Invalid Schedule Expression"}}, "x")
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "told"),
+    [
+        ("ResourceNotFoundException", ConfigError, "There is no group 'g' of schedules; deploy first."),
+        ("ValidationException", ConfigError, r"does not take cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
+        ("AccessDeniedException", ConfigError, "AWS does not allow"),
+        ("ThrottlingException", TemporaryError, "did not do create_schedule now"),
+    ],
+)
+async def test_a_refusal_says_who_must_act(code: str, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        await timetable("g", Refusing(code)).put(DAILY)
+
+
+async def test_a_group_that_is_not_there_is_said() -> None:
+    with pytest.raises(ConfigError, match="deploy first"):
+        await timetable("g", Refusing("ResourceNotFoundException")).names()

@@ -1,0 +1,203 @@
+"""When edits of workflow files come into force, and what is said when they are wrong."""
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+
+from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
+from gofer.runtime.receive import Ingress
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
+from gofer.workflows.fingerprint import fingerprint
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.routes import read_routes
+from gofer.workflows.schema import Defaults, Workflow
+from support.models.served import served
+from support.stand_ins import SetClock, make_outside, memory_stores
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Repository:
+    """A folder whose every file of agents/ is a workflow that says what stands in it; `broken` is a mistake."""
+
+    root: Path
+    clock: SetClock = field(default_factory=SetClock)
+    adopted: list[Catalog] = field(default_factory=list[Catalog])
+    reads: int = 0
+    error: Exception | None = None
+
+    def __post_init__(self) -> None:
+        (self.root / "agents").mkdir()
+        self.write("answer", "hello")
+        store, blobs = memory_stores()
+        ingress = Ingress(
+            {}, read_routes({}), store, blobs, MemoryQueue(self.clock), Secret("k"), make_outside(self.clock)
+        )
+        self.notices: list[str] = []
+
+        def make(catalog: Catalog, notice: str) -> Edition:
+            self.notices.append(notice)
+            return Edition(catalog, ingress, Starlette())
+
+        self.editions = Editions(make, self.load(self.root / "agents"))
+        self.reads = 0
+        self.watcher = Watcher(
+            self.root, self.editions, self.load, self.clock, self.adopted.append, fingerprint(self.root)
+        )
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / "agents" / f"{name}.md").write_text(text)
+
+    def load(self, folder: Path) -> Catalog:
+        self.reads += 1
+        if self.error is not None:
+            raise self.error
+        texts = {path.stem: path.read_text() for path in sorted(folder.iterdir())}
+        if "broken" in texts.values():
+            raise ConfigError("agents/answer.md:1:1: broken. Mend it.")
+        workflow = Workflow(description="d", owner="#o", when=("slack.mention",))
+        return Catalog(
+            {name: Loaded(name, workflow, text, "", served("m")) for name, text in texts.items()}, Defaults()
+        )
+
+    async def wait(self, seconds: float) -> None:
+        for _ in range(round(seconds / LOOK_SECONDS)):
+            self.clock.advance(LOOK_SECONDS)
+            await self.watcher.look()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {name: loaded.system for name, loaded in self.editions.now.catalog.workflows.items()}
+
+
+async def test_an_edit_comes_into_force_once_the_files_were_left_alone_for_a_second(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    made = Repository(tmp_path)
+    await made.wait(5)
+    assert made.reads == 0
+    made.write("answer", "good morning")
+    await made.wait(STABLE_SECONDS)
+    assert made.texts == {"answer": "hello"}
+    made.write("digest", "weekly")
+    await made.wait(STABLE_SECONDS)
+    assert (made.texts, made.reads) == ({"answer": "hello"}, 0)
+    await made.wait(LOOK_SECONDS)
+    assert made.texts == {"answer": "good morning", "digest": "weekly"}
+    assert [sorted(catalog.workflows) for catalog in made.adopted] == [["answer", "digest"]]
+    assert caplog.messages == ["the workflow files were read again: added digest; changed answer"]
+    assert await made.editions.holding("answer") is made.editions.now.catalog
+
+
+async def test_a_file_that_is_taken_away_takes_its_workflow_along(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.write("digest", "weekly")
+    await made.wait(2)
+    (tmp_path / "agents" / "digest.md").unlink()
+    await made.wait(2)
+    assert made.texts == {"answer": "hello"}
+
+
+async def test_a_broken_edit_keeps_the_last_good_edition_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Repository(tmp_path)
+    made.write("answer", "broken")
+    await made.wait(5)
+    assert (made.texts, made.reads, made.adopted) == ({"answer": "hello"}, 1, [])
+    (said,) = caplog.messages
+    assert said.endswith("agents/answer.md:1:1: broken. Mend it.")
+    assert made.editions.notice == (
+        "The workflow files were edited and have mistakes. Runs use the files as they were at "
+        "2026-11-21 12:00:00 UTC.\nagents/answer.md:1:1: broken. Mend it."
+    )
+    assert made.notices == ["", made.editions.notice]
+    made.write("answer", "hello")
+    await made.wait(2)
+    assert (made.texts, made.editions.notice, made.notices[-1]) == ({"answer": "hello"}, "", "")
+    assert "no workflow differs" not in caplog.text
+
+
+async def test_the_log_says_when_the_files_have_no_mistakes_any_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    made = Repository(tmp_path)
+    made.write("answer", "broken")
+    await made.wait(5)
+    made.write("answer", "hello")
+    await made.wait(2)
+    assert caplog.messages[1:] == ["the workflow files have no mistakes any more"]
+
+
+async def test_an_edit_that_breaks_the_check_itself_ends_nothing(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.error = RecursionError("deep")
+    made.write("answer", "deep")
+    await made.wait(2)
+    assert made.texts == {"answer": "hello"}
+    assert "They could not be checked (RecursionError" in made.editions.notice
+    made.error = None
+    made.write("answer", "shallow")
+    await made.wait(2)
+    assert made.texts == {"answer": "shallow"}
+
+
+async def test_files_that_change_while_they_are_read_are_read_again(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    load = made.watcher.load
+
+    def load_during_an_edit(folder: Path) -> Catalog:
+        catalog = load(folder)
+        if made.reads == 1:
+            made.write("digest", "half of it")
+        return catalog
+
+    made.watcher.load = load_during_an_edit
+    made.write("answer", "good morning")
+    await made.wait(1.5)
+    assert (made.texts, made.reads) == ({"answer": "hello"}, 1)
+    await made.wait(2)
+    assert (made.texts, made.reads) == ({"answer": "good morning", "digest": "half of it"}, 2)
+
+
+async def test_a_file_that_is_saved_unchanged_makes_no_new_edition(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    before = made.editions.now
+    made.write("answer", "hello")
+    await made.wait(2)
+    assert (made.reads, made.adopted) == (1, [])
+    assert made.editions.now is before
+
+
+async def test_two_files_edited_together_come_into_force_together(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    for number in range(20):
+        made.write("answer", f"{number}")
+        made.write("digest", f"{number}")
+        await made.wait(LOOK_SECONDS * (1 + number % 4))
+        texts = made.texts
+        assert texts == {"answer": "hello"} or texts["answer"] == texts["digest"]
+
+
+async def test_an_edit_while_the_process_starts_is_read(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.watcher = Watcher(tmp_path, made.editions, made.load, made.clock, made.adopted.append, fingerprint(tmp_path))
+    made.write("answer", "written between the reading and the first look")
+    await made.wait(2)
+    assert made.texts == {"answer": "written between the reading and the first look"}
+
+
+def test_links_that_lead_upward_are_walked_once(tmp_path: Path) -> None:
+    (tmp_path / "agents" / "x").mkdir(parents=True)
+    for name in ("one", "two", "three"):
+        (tmp_path / "agents" / "x" / name).symlink_to("../..")
+    (tmp_path / "agents" / "a.yaml").write_text("a")
+    assert len(fingerprint(tmp_path)) == 1

@@ -1,0 +1,55 @@
+from pathlib import Path
+
+import pytest
+
+from gofer.app.embedded.state import installation_key, open_state, read_state, serving
+from gofer.journal.coordination import Head
+from gofer.values.errors import ConfigError
+from support.stand_ins import SetClock
+
+pytestmark = pytest.mark.anyio
+
+
+def test_the_installation_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
+    key = installation_key(tmp_path).reveal()
+    assert len(key) == 64
+    assert installation_key(tmp_path).reveal() == key
+    assert (tmp_path / "installation.key").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["installation.key"]
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 64, b"Z" * 64])
+def test_a_damaged_installation_key_is_not_used(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "installation.key").write_bytes(content)
+    with pytest.raises(ConfigError, match="is damaged"):
+        installation_key(tmp_path)
+
+
+async def test_a_lost_installation_key_is_not_made_anew_over_runs_that_were_answered(tmp_path: Path) -> None:
+    with open_state(tmp_path, SetClock()) as state:
+        installation_key(tmp_path)
+        (tmp_path / "installation.key").unlink()
+        assert installation_key(tmp_path)
+        (tmp_path / "installation.key").unlink()
+        await state.store.create_head(Head("r", "w", "c", 1))
+        with pytest.raises(ConfigError, match=r"installation.key is missing.* restore it from a backup"):
+            installation_key(tmp_path)
+    with pytest.raises(ConfigError, match=r"installation.key is missing"):
+        installation_key(tmp_path)
+    assert not (tmp_path / "installation.key").exists()
+
+
+def test_a_folder_is_served_by_one_and_free_again_afterwards(tmp_path: Path) -> None:
+    with serving(tmp_path), pytest.raises(ConfigError, match="Another Gofer serves"), serving(tmp_path):
+        pass
+    with serving(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="GOFER_DATA cannot be"), open_state(tmp_path / "file", SetClock()):
+        pass
+    with pytest.raises(ConfigError, match="There are no runs"), read_state(tmp_path / "nowhere", SetClock()):
+        pass
+    assert not (tmp_path / "nowhere").exists()

@@ -1,0 +1,213 @@
+"""What a door on Lambda takes, and from whom: in this process, on moto."""
+
+import asyncio
+import json
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gofer.app.aws.clients import open_cloud
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.invocation import Handler
+from gofer.app.functions.receiver import OWN, receiver
+from gofer.app.functions.webhook import webhook_receiver
+from gofer.app.receivers import PATHS
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import read_journal
+from gofer.values.events import Event
+from gofer.workflows.published import Compiled, encode_compiled
+from gofer_simulators.github.delivery import signature as github_signature
+from gofer_simulators.jira.delivery import signature as jira_signature
+from gofer_simulators.notion.delivery import signature as notion_signature
+from support.app.company import ROOT
+from support.aws import moto_server
+from support.aws.function_in_process import KEY, invoke, put
+from support.aws.lambda_stage import as_event
+from support.http.threaded_server import Requests, serving
+from support.stand_ins import SetClock
+
+SECRET = "NOTION_WEBHOOK_SECRET"
+TOKEN, OTHER = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce", "secret_of_somebody_else_1234"
+
+
+@pytest.mark.parametrize("source", ["jira", "notion", "github"])
+def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
+    ground: Ground, caplog: pytest.LogCaptureFixture, source: str
+) -> None:
+    secret, own = next((heard, own) for heard, own in OWN.items() if heard.lower().startswith(source))
+    logging.getLogger().addHandler(caplog.handler)
+    put(ground.environment["GOFER_PARAMETERS"], **{secret: "secret"})
+    function = receiver(ground, secret, own)
+    assert invoke(function, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 503
+    assert f"{own} must be set before {secret} is of use" in caplog.text
+    put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
+    known = receiver(ground, secret, own)
+    assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
+
+
+def test_a_function_that_is_thawed_writes_what_it_counted_before(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger().addHandler(caplog.handler)
+    clock = SetClock()
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", {}, {}, [])))
+    known = {**ground.environment, "INSTALLATION_KEY": KEY, "GITHUB_WEBHOOK_SECRET": "secret", "GITHUB_LOGIN": "gofer"}
+    function = receiver(replace(ground, clock=clock, environment=known), "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+    forged = as_event("POST", "/github/webhook", {"x-hub-signature-256": "sha256=" + "0" * 64}, b"{}")
+    for seconds in (0, 1, 1, 3_600):
+        clock.advance(seconds)
+        assert invoke(function, forged)["statusCode"] == 401
+    said = "to /github/webhook refused%s: the signature does not match; check GITHUB_WEBHOOK_SECRET"
+    lines = [message for message in caplog.messages if "refused" in message]
+    assert lines == [f"1 delivery {said % ''}", f"2 deliveries {said % ' in 2 s'}", f"1 delivery {said % ''}"]
+
+
+class Denied(Requests):
+    """S3 that lets nobody read."""
+
+    def take(self) -> None:
+        self.reply(403, b"<Error><Code>AccessDenied</Code></Error>")
+
+
+def test_a_door_that_may_not_read_what_is_published_takes_nothing(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What came with its code may be months old: by that it would ignore events for good."""
+    logging.getLogger().addHandler(caplog.handler)
+    with serving(Denied) as url:
+        elsewhere = replace(ground.account, endpoint=url)
+        known = {**ground.environment, "INSTALLATION_KEY": KEY, "SLACK_SIGNING_SECRET": "secret"}
+        function = receiver(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
+        assert invoke(function, as_event("POST", PATHS["slack"], {}, b"{}"))["statusCode"] == 503
+    assert "There are no workflows to go by: AWS does not allow get_object here" in caplog.text
+
+
+def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
+    routes = {"github.comment": [["answer-here", {}]]}
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
+    put(ground.environment["GOFER_PARAMETERS"], GITHUB_WEBHOOK_SECRET="secret", GITHUB_LOGIN="gofer-bot")
+    function = receiver(ground, "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+
+    def comment(login: str) -> Any:
+        told = (ROOT / "tests" / "events" / "github_issue_comment.json").read_text().replace('"ada"', f'"{login}"')
+        headers = {"content-type": "application/json", "x-github-event": "issue_comment", "x-github-delivery": login}
+        signed = {**headers, "x-hub-signature-256": github_signature("secret", told.encode())}
+        return invoke(function, as_event("POST", "/github/webhook", signed, told.encode()))
+
+    assert comment("ada")["body"] == "Accepted."
+    assert comment("Gofer-bot")["body"].startswith("Ignored: ")
+
+
+def bodies(ground: Ground) -> list[bytes]:
+    s3, bucket = moto_server.client("s3"), ground.cloud.bucket
+    found = s3.list_objects_v2(Bucket=bucket, Prefix="blobs/").get("Contents", [])
+    return [s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read() for one in found]
+
+
+def accepted(ground: Ground) -> Event:
+    """What the only run was claimed with."""
+
+    async def read() -> Event:
+        cloud = open_cloud(ground.cloud, ground.clock)
+        (head,) = await cloud.store.heads(10, private=True)
+        (first, *_) = await read_journal(head.run, cloud.store, cloud.blobs)
+        cloud.close()
+        assert isinstance(first.entry, RunAccepted)
+        return first.entry.event
+
+    return asyncio.run(read())
+
+
+def test_a_large_body_of_a_webhook_is_kept_whole_and_sealed_before_its_claim(ground: Ground) -> None:
+    hook = {"name": "orders", "auth": {"kind": "bearer"}, "key": "/id"}
+    compiled = Compiled("", {"webhook": [["answer-here", {}]]}, {"orders": hook}, [])
+    (ground.package / "compiled.json").write_bytes(encode_compiled(compiled))
+    put(ground.environment["GOFER_PARAMETERS"], WEBHOOK_SECRET="s3cret")
+    function = webhook_receiver(ground)
+    body = json.dumps({"id": "7", "orders": ["shirt"] * 20_000})
+
+    def call(text: str) -> int:
+        headers = {"content-type": "application/json", "authorization": "Bearer s3cret"}
+        return invoke(function, as_event("POST", "/hooks/orders", headers, text.encode()))["statusCode"]
+
+    assert [call(body), call(body), call(body.replace("shirt", "socks"))] == [200, 200, 409]
+    (kept,) = bodies(ground)
+    assert len(kept) > 100_000
+    assert b"shirt" not in kept
+    assert accepted(ground).text == body
+
+
+def test_a_long_comment_in_letters_of_three_bytes_is_kept_too(ground: Ground) -> None:
+    """Each door needs leave to keep bodies: a text of 4,000 characters and what it says are more than a row takes."""
+    routes = {"jira.commented": [["answer-here", {}]]}
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
+    put(ground.environment["GOFER_PARAMETERS"], JIRA_WEBHOOK_SECRET="secret", JIRA_ACCOUNT_ID="712020:gofer")
+    function = receiver(ground, "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
+    told = json.loads((ROOT / "tests" / "events" / "jira_comment_created.json").read_text())
+    told["comment"]["body"] = "漢" * 4_000
+    raw = json.dumps(told).encode()
+    headers = {"content-type": "application/json", "x-hub-signature": jira_signature("secret", raw)}
+    assert invoke(function, as_event("POST", "/jira/webhook", headers, raw))["body"] == "Accepted."
+    assert len(bodies(ground)) == 1
+    assert accepted(ground).text == "漢" * 4_000
+
+
+def until(seconds: float) -> str:
+    closes = datetime.fromtimestamp(datetime.now(UTC).timestamp() + seconds, UTC)
+    return f"register until {closes:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def notion(ground: Ground, secret: str) -> Handler:
+    put(ground.environment["GOFER_PARAMETERS"], NOTION_BOT_ID="0" * 32, **{SECRET: secret})
+    return receiver(ground, SECRET, "NOTION_BOT_ID")
+
+
+def deliver(function: Handler, body: dict[str, str], token: str) -> Any:
+    raw = json.dumps(body).encode()
+    headers = {"content-type": "application/json", "x-notion-signature": notion_signature(token, raw)}
+    return invoke(function, as_event("POST", "/notion/webhook", headers, raw))
+
+
+def offer(function: Handler, token: str) -> Any:
+    return deliver(function, {"verification_token": token}, token)
+
+
+def kept(ground: Ground) -> str:
+    name = ground.environment["GOFER_PARAMETERS"] + SECRET
+    return moto_server.client("ssm").get_parameter(Name=name, WithDecryption=True)["Parameter"]["Value"]
+
+
+def test_a_verification_token_is_taken_once_while_an_operator_lets_it(
+    ground: Ground, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = notion(ground, until(600))
+    # Another process of the same function, that looked at the parameter too.
+    second = receiver(ground, SECRET, "NOTION_BOT_ID")
+    assert deliver(second, {"type": "page.created"}, OTHER)["statusCode"] == 401
+    assert offer(function, TOKEN)["statusCode"] == 200
+    assert kept(ground) == TOKEN
+    assert offer(second, OTHER)["statusCode"] == 403
+    # Notion is asked to send it again, and whoever hears it knows it from now on.
+    assert [offer(one, TOKEN)["statusCode"] for one in (function, second)] == [200, 200]
+    assert [deliver(one, {"type": "x"}, TOKEN)["statusCode"] for one in (function, second)] == [200, 200]
+    assert kept(ground) == TOKEN
+    assert TOKEN not in "".join(capsys.readouterr())
+
+
+def test_a_token_that_is_rotated_leaves_the_older_one_in_force(ground: Ground) -> None:
+    function = notion(ground, f"{OTHER},{until(600)}")
+    assert offer(function, TOKEN)["statusCode"] == 200
+    assert kept(ground) == f"{TOKEN},{OTHER}"
+    assert [deliver(function, {"type": "x"}, one)["statusCode"] for one in (TOKEN, OTHER)] == [200, 200]
+
+
+@pytest.mark.parametrize("secret", [TOKEN, until(-1), until(86_400), "register until tomorrow", "register"])
+def test_nobody_registers_when_no_window_is_open_and_no_window_is_a_secret(ground: Ground, secret: str) -> None:
+    function = notion(ground, secret)
+    offer(function, OTHER)
+    assert kept(ground) == secret
+    assert deliver(function, {"type": "x"}, OTHER)["statusCode"] in (401, 404)
+    assert (deliver(function, {"type": "x"}, secret)["statusCode"] == 200) == (secret == TOKEN)

@@ -1,0 +1,190 @@
+"""The worker function with one batch: what it answers, what comes back, and what it does at its deadline."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gofer.app.functions.batch import read_batch
+from gofer.app.functions.worker_batch import Working
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunHandedOver
+from gofer.journal.log import read_journal
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Worker
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import QueueMessage
+from gofer.values.errors import BadRequest, TemporaryError
+from support.engine.memory_run import ListModel, says
+from support.runtime.memory_worker import Office, office
+from support.simulation.virtual_time import VirtualLoop
+from support.simulation.virtual_time import play as in_virtual_time
+from support.stand_ins import SetClock, claimed, mention
+
+pytestmark = pytest.mark.anyio
+
+
+def run_id(number: int) -> str:
+    return f"{number:024x}"
+
+
+def record(run: str, message: str = "", receives: int = 1, body: str = "") -> dict[str, object]:
+    return {
+        "messageId": message or f"m-{run[-2:]}",
+        "receiptHandle": f"r-{run[-2:]}",
+        "body": body or f'{{"run":"{run}"}}',
+        "attributes": {"ApproximateReceiveCount": str(receives), "SentTimestamp": "1795262400000"},
+        "eventSource": "aws:sqs",
+    }
+
+
+class Bells(MemoryQueue):
+    """A queue whose bells somebody else hears: keeps what was said of each."""
+
+    def __init__(self, clock: SetClock) -> None:
+        super().__init__(clock)
+        self.said: list[tuple[str, str]] = []
+        self.rung: list[str] = []
+
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        self.rung.append(run)
+
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
+        self.said.append((queue_message.receipt, f"{visibility:g}"))
+
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        self.said.append((queue_message.receipt, "deleted"))
+
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+        self.said.append((queue_message.receipt, f"buried: {why}"))
+
+
+@dataclass
+class Slow:
+    """A model that takes its time; `most` is how many it answered at once."""
+
+    seconds: float
+    now: int = 0
+    most: int = 0
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(self.seconds)
+        self.now -= 1
+        return says("Hello.")
+
+
+@dataclass
+class Function:
+    office: Office
+    queue: Bells
+    leave: float = 8.0
+    worker: Worker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.worker = replace(self.office.worker, queue=self.queue)
+
+    async def accept(self, number: int) -> str:
+        """A run in a conversation of its own."""
+        run = run_id(number)
+        await claimed(self.office.store, run)
+        conversation = mention(ts=f"{number}.0").conversation
+        await self.office.store.create_head(Head(run, "answer-here", conversation, 1, private=False))
+        return run
+
+    async def answer(self, *records: dict[str, object], seconds: float = 900.0) -> list[str]:
+        async def worker() -> Worker:
+            return self.worker
+
+        told = await Working(worker, self.leave).answer({"Records": list(records)}, seconds)
+        items = told["batchItemFailures"]
+        assert isinstance(items, list)
+        return [item["itemIdentifier"] for item in items]
+
+
+def function(model: Slow | ListModel) -> Function:
+    made = office()
+    made.worker = replace(made.worker, services=replace(made.worker.services, model=model))
+    return Function(made, Bells(made.clock))
+
+
+def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
+    async def story() -> None:
+        model = Slow(0.05)
+        made = function(model)
+        runs = [await made.accept(n) for n in range(1, 11)]
+        assert await made.answer(*map(record, runs)) == []
+        assert model.most == 10
+        assert {(await made.office.store.head(run)).status for run in runs} == {"done"}
+
+    in_virtual_time(VirtualLoop(), story())
+
+
+async def test_an_answered_bell_is_deleted_at_once_unless_lambda_is_about_to() -> None:
+    made = function(Slow(0.01))
+    runs = [await made.accept(n) for n in (1, 2)]
+    assert await made.answer(*map(record, runs)) == []
+    deleted = [receipt for receipt, what in made.queue.said if what == "deleted"]
+    assert len(deleted) == 1
+    assert {(f"r-{run[-2:]}", "120") for run in runs} <= set(made.queue.said)
+
+
+async def test_a_message_that_is_no_doorbell_comes_back_at_once_and_the_others_are_answered() -> None:
+    made = function(Slow(0))
+    run = await made.accept(1)
+    bad = [
+        record(run_id(2), body="not json"),
+        record(run_id(3), body='{"run":"../../x"}'),
+        record(run_id(4), body='{"run":7}'),
+        record(run_id(5), body="[]"),
+    ]
+    assert await made.answer(record(run), *bad) == ["m-02", "m-03", "m-04", "m-05"]
+    assert (await made.office.store.head(run)).status == "done"
+    assert ("r-02", "0") in made.queue.said
+
+
+async def test_a_bell_of_a_run_that_nobody_knows_is_answered() -> None:
+    assert await function(Slow(0)).answer(record(run_id(9))) == []
+
+
+@pytest.mark.parametrize("event", [None, {}, {"Records": 1}, {"Records": [{}]}, {"Records": [{"body": "{}"}]}])
+async def test_what_is_no_batch_fails_as_a_whole(event: object) -> None:
+    with pytest.raises(BadRequest):
+        read_batch(event)
+
+
+async def test_what_does_not_end_in_time_is_left_in_good_order_and_comes_back() -> None:
+    made = function(Slow(60))
+    made.leave = 899.8
+    stuck = await made.accept(1)
+    assert await made.answer(record(stuck)) == ["m-01"]
+    assert made.queue.said[-1] == ("r-01", "1")
+    entries = [item.entry for item in await read_journal(stuck, made.office.store, made.office.blobs)]
+    assert entries[-1] == RunHandedOver("trouble")
+    # And the lease is free for the next one.
+    conversation = mention(ts="1.0").conversation
+    assert await made.office.store.lease(conversation, "next", made.office.clock.now(), 60)
+
+
+async def test_a_run_without_enough_time_is_handed_over_with_a_bell_of_its_own() -> None:
+    made = function(ListModel([says("", ("slack_read_thread", {"link": "x"})), says("Hello.")]))
+    run = await made.accept(1)
+    rounds = 0
+    while (await made.office.store.head(run)).status != "done":
+        assert await made.answer(record(run), seconds=15.0) == []
+        rounds += 1
+        assert made.queue.rung[-1:] == [run] or (await made.office.store.head(run)).status == "done"
+    assert rounds > 2
+    assert made.office.posted == ["Hello."]
+
+
+async def test_a_bell_whose_store_is_away_comes_back_after_a_pause() -> None:
+    class Away(type(office().store)):  # type: ignore[misc]
+        async def head(self, run: str) -> Head | None:
+            raise TemporaryError("away")
+
+    made = function(Slow(0))
+    made.worker = replace(made.worker, services=replace(made.worker.services, store=Away()))
+    assert await made.answer(record(run_id(1), receives=2)) == ["m-01"]
+    assert made.queue.said[1] == ("r-01", "4")

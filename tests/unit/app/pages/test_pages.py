@@ -1,0 +1,60 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from gofer.app.pages.pages import Pages
+from gofer.journal.coordination import Head
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.script_source import Script
+from support.models.served import served
+from support.stand_ins import SetClock, claimed, memory_stores
+
+pytestmark = pytest.mark.anyio
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@asynccontextmanager
+async def browser() -> AsyncIterator[httpx2.AsyncClient]:
+    store, blobs = memory_stores()
+    await claimed(store, "run1")
+    await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
+    parked = Head(
+        "run2", "w", "d", 2, "parked", private=False, reason="The model could not be reached.", wakes_at=9_000
+    )
+    await store.create_head(parked)
+    workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
+    script = Script("coordinators/s.py", {"s": SCRIPT})
+    loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", served("m"))
+    scripted = replace(loaded, name="s", system="", prompt_file=script.file)
+    catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
+    app = Starlette(routes=Pages(store, blobs, catalog, SetClock()).routes())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/runs", "/prompts/w", "/prompts/s"])
+async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
+    async with browser() as client:
+        page = await client.get(path)
+    assert page.status_code == 200
+    assert SCRIPT not in page.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text.replace("<pre>", "")
+
+
+async def test_the_page_of_runs_says_until_when_a_run_waits() -> None:
+    async with browser() as client:
+        page = await client.get("/runs")
+    assert "<td>until 1970-01-01T00:00:09.000Z: The model could not be reached." in page.text
+
+
+@pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])
+async def test_what_is_private_or_absent_looks_the_same(path: str) -> None:
+    async with browser() as client:
+        page = await client.get(path)
+    assert (page.status_code, page.text) == (404, "There is nothing here that you may see.\n")

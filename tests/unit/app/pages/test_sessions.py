@@ -1,0 +1,128 @@
+"""Sessions of the pages: what ends one, and what does not."""
+
+import pytest
+
+from gofer.app.pages.sessions import CHECK_SECONDS
+from support.app.page_browser import ADA, OTHER, browser
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_person_who_signs_out_is_signed_out_in_every_browser_and_can_sign_in_again() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        stolen = dict(made.gofer.cookies)
+        left = await made.sign_out()
+        cookies = dict(made.gofer.cookies)
+        made.gofer.cookies.update(stolen)
+        with_the_stolen_one = await made.get("/runs")
+        await made.sign_in()
+        again = await made.get("/runs")
+    assert (left.status_code, "You are signed out, in every browser." in left.text) == (200, True)
+    assert cookies == {}
+    assert (with_the_stolen_one.status_code, again.status_code) == (303, 200)
+
+
+async def test_one_person_does_not_sign_another_out() -> None:
+    async with browser() as made:
+        await made.sign_in(ADA)
+        ada = dict(made.gofer.cookies)
+        await made.sign_in(OTHER)
+        await made.sign_out()
+        made.gofer.cookies.update(ada)
+        assert (await made.get("/runs")).status_code == 200
+
+
+async def test_a_page_that_renewed_its_session_signs_out_too() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.clock.advance(CHECK_SECONDS)
+        assert (await made.sign_out()).status_code == 200
+        assert (await made.get("/runs")).status_code == 303
+
+
+async def test_no_other_site_signs_a_person_out() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        token_of_another = await made.sign_out(token="ab" * 32)
+        without = await made.gofer.post("/sign-out")
+        odd = await made.gofer.post("/sign-out", content=b"token=%C3%A4&token=\xff")
+        assert odd.status_code == 403
+        elsewhere = await made.gofer.post("/sign-out", headers={"origin": "https://evil.test"})
+        asked = await made.get("/sign-out")
+        assert (await made.get("/runs")).status_code == 200
+    assert [token_of_another.status_code, without.status_code, elsewhere.status_code] == [403] * 3
+    assert asked.status_code in (404, 405)
+
+
+LEAVING: list[dict[str, object]] = [{"restricted": True}, {"deactivated": True}, {"external": True}]
+
+
+@pytest.mark.parametrize("changed", LEAVING)
+async def test_a_person_who_is_no_full_member_any_more_is_seen_within_an_hour(changed: dict[str, object]) -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.become(ADA, **changed)
+        soon = await made.get("/runs")
+        made.clock.advance(CHECK_SECONDS)
+        later = await made.get("/runs")
+        after = await made.get("/runs")
+    assert (soon.status_code, later.status_code, after.status_code) == (200, 403, 303)
+    assert "Only full members" in later.text
+
+
+@pytest.mark.parametrize("changed", LEAVING)
+async def test_a_person_who_is_no_full_member_any_more_sees_nothing_private_at_once(
+    changed: dict[str, object],
+) -> None:
+    async with browser() as made:
+        await made.sign_in()
+        before = await made.get("/runs/run2")
+        made.become(ADA, **changed)
+        after = await made.get("/runs/run2")
+    assert (before.status_code, after.status_code) == (200, 404)
+
+
+async def test_a_person_whom_slack_does_not_know_any_more_has_no_session() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        del made.slack.workspace.users[ADA]
+        made.clock.advance(CHECK_SECONDS)
+        assert (await made.get("/runs")).status_code == 403
+
+
+async def test_slack_is_asked_about_a_session_once_an_hour() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.http.asked.clear()
+        for _ in range(3):
+            made.clock.advance(CHECK_SECONDS - 1)
+            await made.get("/runs")
+            made.clock.advance(1)
+            assert (await made.get("/runs")).status_code == 200
+            await made.get("/runs")
+    assert made.http.asked == ["users.info"] * 3
+
+
+async def test_a_session_that_was_checked_anew_ends_when_it_would_have() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        for hour in range(9):
+            answer = await made.get("/runs")
+            assert answer.status_code == (200 if hour < 8 else 303)
+            made.clock.advance(3600)
+
+
+async def test_pages_say_so_when_slack_did_not_answer_for_an_hour() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.http.away = True
+        within = await made.get("/runs")
+        made.clock.advance(CHECK_SECONDS)
+        closed = await made.get("/runs")
+        program = await made.get("/runs/run1/trace")
+        made.http.away = False
+        open_again = await made.get("/runs")
+    assert (within.status_code, closed.status_code, open_again.status_code) == (200, 503, 200)
+    assert "Slack does not say now what you may see (no_answer). Try again in a minute." in closed.text
+    assert (program.status_code, program.text) == (503, "Slack does not say now what you may see.\n")

@@ -1,0 +1,102 @@
+"""Who Gofer is elsewhere is asked once; what cannot be found out is a warning, and never stops the start."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from gofer.app.own_accounts import with_own_accounts
+from gofer.app.receivers import PATHS, receivers
+from gofer.app.settings import Settings, read_settings
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.jira.receiver import JiraReceiver
+from gofer.sources.notion.receiver import NotionReceiver
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import HttpResponse
+from support.stand_ins import AnsweringHttp
+
+BOT = "0b1e6c1a-0000-4000-8000-000000000001"
+ENVIRONMENT = {
+    "JIRA_BASE_URL": "http://jira", "JIRA_EMAIL": "g@acme.example", "JIRA_API_TOKEN": "hunter2",
+    "NOTION_BASE_URL": "http://notion", "NOTION_TOKEN": "hunter2",
+    "GITHUB_API_URL": "http://github", "GITHUB_TOKEN": "hunter2",
+}  # fmt: skip
+NAMED = {"JIRA_ACCOUNT_ID": "557058:gofer", "NOTION_BOT_ID": BOT.replace("-", "").upper(), "GITHUB_LOGIN": "@Gofer"}
+SECRETS = {f"{system}_WEBHOOK_SECRET": "s" for system in ("JIRA", "NOTION", "GITHUB")}
+
+
+def asked(http: AnsweringHttp, **environment: str) -> Settings:
+    return asyncio.run(with_own_accounts(read_settings(environment), http))
+
+
+def found(settings: Settings) -> tuple[str, str, str]:
+    return settings.jira_account_id, settings.notion_bot_id, settings.github_login
+
+
+def test_each_system_says_whom_its_token_belongs_to() -> None:
+    answers = {
+        "http://jira/rest/api/3/myself": {"accountId": "557058:gofer"},
+        "http://notion/v1/users/me": {"id": BOT, "type": "bot"},
+        "http://github/user": {"login": "gofer-machine"},
+    }
+    http = AnsweringHttp(lambda url, content: answers[url])
+    assert found(asked(http, **ENVIRONMENT)) == ("557058:gofer", BOT, "gofer-machine")
+    assert len(http.requests) == 3
+
+
+def test_slack_says_which_workspace_and_organisation_gofer_is_in() -> None:
+    known = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": "http://slack/api"}
+    answer = {"ok": True, "team_id": "T0ACME000", "enterprise_id": "E0ACME000"}
+    http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
+    assert asked(http, **known).slack_team_ids == {"T0ACME000", "E0ACME000"}
+    assert asked(http, **known, SLACK_TEAM_ID="T1").slack_team_ids == {"T1"}
+    assert len(http.requests) == 1
+
+
+@pytest.mark.parametrize("body", [b"<html>", b'{"ok": false, "error": "invalid_auth"}', b'{"team_id": 7}'])
+def test_without_an_answer_of_slack_no_workspace_is_known(body: bytes) -> None:
+    http = AnsweringHttp(lambda *_: HttpResponse(200, {}, body))
+    assert asked(http, SLACK_BOT_TOKEN="xoxb-hunter2").slack_team_ids == frozenset()
+
+
+def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
+    http = AnsweringHttp(lambda url, content: {})
+    assert found(asked(http, **ENVIRONMENT, **NAMED)) == ("557058:gofer", BOT, "Gofer")
+    assert found(asked(http)) == ("", "", "")
+    assert http.requests == []
+
+
+@pytest.mark.parametrize("status", [200, 401, 403, 500])
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"id": 5, "accountId": null, "login": []}', b"[]"])
+def test_an_answer_of_no_use_is_a_warning_that_names_the_setting(
+    status: int, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert found(asked(AnsweringHttp(lambda *_: HttpResponse(status, {}, body)), **ENVIRONMENT)) == ("", "", "")
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert all(any(f"or set {name}." in line for line in said) for name in NAMED)
+    assert "hunter2" not in caplog.text
+
+
+def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    def answer(url: str, content: bytes) -> HttpResponse:
+        if "notion" in url:
+            raise TemporaryError("no answer within 5 seconds")
+        return HttpResponse(200, {}, json.dumps({"accountId": "a", "login": "g"}).encode())
+
+    assert found(asked(AnsweringHttp(answer), **ENVIRONMENT)) == ("a", "", "g")
+    (warning,) = caplog.records
+    assert "Notion does not say whom Gofer's token belongs to (no answer within 5 seconds)" in warning.getMessage()
+
+
+def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
+    made = receivers(read_settings(SECRETS | NAMED))
+    jira, notion, github = (made[PATHS[name]] for name in ("jira", "notion", "github"))
+    assert isinstance(jira, JiraReceiver)
+    assert list(jira.own_accounts) == ["557058:gofer"]
+    assert isinstance(notion, NotionReceiver)
+    assert list(notion.own_bots) == [BOT]
+    assert isinstance(github, GitHubReceiver)
+    assert github.own_logins == {"gofer"}
+    with pytest.raises(ConfigError, match="NOTION_BOT_ID is no id of Notion"):
+        read_settings({"NOTION_BOT_ID": "Gofer"})

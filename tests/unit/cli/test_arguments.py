@@ -1,0 +1,40 @@
+"""Which run is meant by what somebody types; whole ids also of runs that are older than a list is long."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from gofer.cli.arguments import listed
+from gofer.journal.coordination import Head
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import ConfigError
+from support.stand_ins import claimed
+
+pytestmark = pytest.mark.anyio
+
+
+class ShortList(MemoryStore):
+    """Lists the newest run only."""
+
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
+        return (await super().heads(limit, private=private))[:1]
+
+
+async def stored() -> ShortList:
+    store = ShortList()
+    for run, at, private in (("aa01", 1, False), ("aa02", 2, False), ("bb01", 3, True)):
+        await claimed(store, run)
+        await store.create_head(Head(run, "w", f"c:{run}", at, private=private))
+    return store
+
+
+async def test_a_whole_id_finds_a_run_that_is_too_old_for_the_list() -> None:
+    store = await stored()
+    assert (await listed(store, "aa01")).run == "aa01"
+    assert (await listed(store, "aa")).run == "aa02"
+
+
+@pytest.mark.parametrize("typed", ["bb01", "bb", "cc", "aa0102"])
+async def test_what_nobody_may_see_is_not_there_by_its_whole_id_either(typed: str) -> None:
+    with pytest.raises(ConfigError, match=f"There is no run '{typed}'; `gofer runs` lists the newest."):
+        await listed(await stored(), typed)

@@ -1,0 +1,78 @@
+"""For whom a workflow is, when Slack says little or nothing of somebody."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.runtime.worker import Ended
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+from support.engine.memory_run import says
+from support.runtime.memory_worker import Office, office
+
+pytestmark = pytest.mark.anyio
+
+
+def company(who: tuple[str, ...], **about: str) -> Office:
+    """A worker whose workflow is for some people, and what Slack says of the one who asks."""
+    made = office(says("Hello."))
+    for name, value in about.items():
+        setattr(made, name, value)
+    loaded = made.worker.catalog.workflows["answer-here"]
+    workflow = loaded.workflow.model_copy(update={"who": who})
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("who", "about", "status"),
+    [
+        (("members",), {"kind": "member"}, "done"),
+        (("members",), {"kind": "guest"}, "ignored"),
+        (("everyone",), {"kind": "external"}, "done"),
+        (("everyone",), {"kind": "bot"}, "ignored"),
+        (("members", "bots"), {"kind": "bot"}, "done"),
+        # Who Slack does not show is from elsewhere.
+        (("members", "guests"), {"unknown": "user_not_found"}, "ignored"),
+        (("members", "guests"), {"unknown": "user_not_visible"}, "ignored"),
+        (("externals",), {"unknown": "user_not_found"}, "done"),
+        # Who cannot be looked up is nobody that may.
+        (("everyone",), {"unknown": "missing_scope"}, "failed"),
+        (("@ada",), {"kind": "guest"}, "done"),
+        (("U0NEWCO0",), {"kind": "external"}, "done"),
+        (("U0OTHER0",), {"kind": "member"}, "ignored"),
+    ],
+)
+async def test_what_slack_says_of_somebody_decides(who: tuple[str, ...], about: dict[str, str], status: str) -> None:
+    made = company(who, **about)
+    await made.accept("run1")
+    await made.hear()
+    assert await made.status("run1") == status
+    assert ("Hello." in made.posted) == (status == "done")
+    # One line for a person, none for a program, and none where nobody can tell who it is.
+    assert len(made.aside) == (status == "ignored" and about.get("kind") != "bot")
+
+
+async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
+    made = company(("U0OTHER0", "guests", "externals"), kind="member")
+    await made.accept("run1")
+    await made.hear()
+    told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
+    assert made.aside == [f"{told} #o can tell you more."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "who"),
+    [("external", "a person from outside this workspace"), ("guest", "a guest")],
+)
+async def test_the_operator_reads_who_started_a_workflow_that_is_not_for_them(kind: str, who: str) -> None:
+    made = company(("members",), kind=kind)
+    told: list[Ended] = []
+    made.worker = replace(made.worker, tell=told.append)
+    await made.accept("run1")
+    await made.hear()
+    (ended,) = told
+    assert ended.progress is not None
+    assert ended.progress.finished is not None
+    reason = f"{who} started it; the workflow is for members of this workspace"
+    assert ended.progress.finished.reason == reason

@@ -1,0 +1,97 @@
+"""A run that was begun and does not match says which condition of its workflow is not met, and never what was found."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gofer.engine.conditions import DoesNotMatch, check_conditions, routes_of
+from gofer.values.events import Event
+from gofer.workflows.load import Catalog, Loaded, load_catalog
+from gofer.workflows.schema import Defaults
+from gofer.workflows.when import Trigger
+from support.engine.memory_run import says
+from support.runtime.memory_worker import office
+from support.stand_ins import mention
+
+pytestmark = pytest.mark.anyio
+
+FOUND = "salaries-2026"
+
+
+def loaded(folder: Path, when: str) -> Loaded:
+    agents = folder / "agents"
+    agents.mkdir()
+    (agents / "w.yaml").write_text(f'description: Does it.\nowner: "#dev-experience"\nwhen:\n  - {when}\n')
+    (agents / "w.md").write_text("Do it.\n")
+    return load_catalog(agents).workflows["w"]
+
+
+def happened(kind: str) -> Event:
+    return replace(mention(), kind=kind)
+
+
+def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str = "") -> None:
+    check_conditions(event, routes_of(event, workflow, ()), facts, why)
+
+
+@pytest.mark.parametrize(
+    ("when", "kind", "facts", "reason"),
+    [
+        (
+            "slack.message: {channels: '#dep*'}",
+            "slack.message",
+            {"channels": FOUND, "bot": False, "reply": False},
+            'w wants `channels: "#dep*"`',
+        ),
+        (
+            "jira.commented: {label: urgent, says: '*@gofer*'}",
+            "jira.commented",
+            {"labels": [FOUND], "says": FOUND},
+            "w wants `label: urgent` and has a condition on the text (`says`) that is not met",
+        ),
+        (
+            "jira.issue_created: {label: urgent}",
+            "jira.issue_created",
+            {},
+            "w wants `label: urgent`, of which nothing is known here",
+        ),
+        (
+            "slack.mention: {follow_ups: true}",
+            "slack.message",
+            {"bot": False, "reply": True, "followed": False},
+            "w takes messages without a mention only as replies in threads that it answered in (`follow_ups`)",
+        ),
+    ],
+)
+def test_the_run_list_names_the_condition_and_not_what_was_found(
+    tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
+) -> None:
+    with pytest.raises(DoesNotMatch) as told:
+        check(happened(kind), loaded(tmp_path, when), facts)
+    assert str(told.value) == reason
+    assert FOUND not in reason
+
+
+def test_a_better_reason_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(DoesNotMatch, match="Status: it changed to another value"):
+        check(
+            happened("jira.issue_created"),
+            loaded(tmp_path, "jira.issue_created: {label: urgent}"),
+            {},
+            "Status: it changed to another value",
+        )
+
+
+async def test_what_the_delivery_settles_is_decided_before_anything_is_read() -> None:
+    made = office(says("Hello."))
+    loaded = made.worker.catalog.workflows["answer-here"]
+    conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}
+    trigger = Trigger.model_validate({"slack.message": conditions})
+    workflow = loaded.workflow.model_copy(update={"when": (trigger,)})
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    made.unknown = "missing_scope"
+    await made.accept("run1")
+    await made.hear()
+    assert await made.status("run1") == "ignored"

@@ -1,0 +1,132 @@
+"""Runs of one event in several workflows come to the same verdict, each from its own journal."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.journal.entries import Route, RunAccepted
+from gofer.journal.lineage import run_id
+from gofer.journal.log import Pen, claim
+from gofer.values.events import Event
+from gofer.values.secret import Secret
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults, Workflow
+from support.engine.memory_run import says
+from support.runtime.memory_worker import CATALOG, Office, office
+from support.stand_ins import mention
+
+pytestmark = pytest.mark.anyio
+KEY = Secret("0" * 64)
+CHANNEL = "C0DEPLOY0"
+EVERYWHERE: Mapping[str, object] = {"slack.mention": {"follow_ups": True}}
+THERE: Mapping[str, object] = {"slack.mention": {"follow_ups": True, "channels": CHANNEL}}
+FIRST = "1795262400.000100"
+
+
+def house(*answers: str, who: Mapping[str, str] | None = None) -> Office:
+    """Two workflows that follow up: `desk` in one channel, `wide` everywhere."""
+    made = office(*map(says, answers))
+    loaded = {}
+    for name, trigger in (("desk", THERE), ("wide", EVERYWHERE)):
+        keys = {"who": (who or {}).get(name, "members")}
+        workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": [trigger], **keys})
+        loaded[name] = replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow)
+    services = replace(made.worker.services, installation_key=KEY)
+    made.worker = replace(made.worker, services=services, catalog=Catalog(loaded, Defaults()), alone=True)
+    return made
+
+
+def happened(ts: str, kind: str = "slack.message") -> Event:
+    facts: dict[str, object] = {"bot": False, "channel_id": CHANNEL, "reply": ts != FIRST, "edited": False}
+    conversation = f"slack:T0ACME00:{CHANNEL}:{FIRST}"
+    return replace(mention(ts=ts), kind=kind, conversation=conversation, private=False, facts=facts)
+
+
+async def accepted(made: Office, event: Event, workflow: str, at: int, routes: tuple[Route, ...] = ()) -> str:
+    run = run_id(KEY, event, workflow)
+    pen = Pen("ingress", made.worker.services.outside)
+    await claim(run, RunAccepted(event, workflow, routes=routes), pen, made.store, made.blobs)
+    await made.store.create_head(Head(run, workflow, event.conversation, at, private=False))
+    return run
+
+
+def matched(made: Office, event: Event) -> tuple[Route, ...]:
+    """What the receiver would write down."""
+    compiled = made.worker.catalog.routes()[event.kind]
+    return tuple(Route(name, where) for name, where in compiled)
+
+
+async def play(made: Office, event: Event, order: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
+    """Accept an event for both workflows and work until nothing is left to do."""
+    routes, now = matched(made, event), int(made.clock.now() * 1000)
+    runs = {name: await accepted(made, event, name, now + at, routes) for at, name in enumerate(order)}
+    for run in runs.values():
+        await made.queue.enqueue(run)
+    for _ in range(6):
+        await made.hear()
+        made.clock.advance(130)
+    found = {name: await made.store.head(run) for name, run in runs.items()}
+    return {name: (head.status, head.reason) for name, head in found.items() if head}
+
+
+ORDERS = [("desk", "wide"), ("wide", "desk")]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("before", ["desk", "wide"])
+async def test_a_reply_goes_to_the_workflow_that_answered_in_the_thread(before: str, order: tuple[str, ...]) -> None:
+    made = house("First.", "Second.")
+    # Only one of them was there when the thread began.
+    first = await accepted(made, happened(FIRST, "slack.mention"), before, 1)
+    await made.queue.enqueue(first)
+    await made.hear()
+    assert await made.status(first) == "done"
+    made.clock.advance(60)
+    found = await play(made, happened("1795262500.000200"), order)
+    other = "desk" if before == "wide" else "wide"
+    assert (found[before][0], found[other][0]) == ("done", "ignored")
+    assert made.posted[-1].startswith("Second.")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_where_both_answered_in_a_thread_the_more_specific_one_follows_up(order: tuple[str, ...]) -> None:
+    made = house("First.", "Second.", "Third.")
+    for number, name in enumerate(("wide", "desk"), start=1):
+        run = await accepted(made, happened(FIRST, "slack.mention"), name, number)
+        await made.queue.enqueue(run)
+        await made.hear()
+    made.clock.advance(60)
+    found = await play(made, happened("1795262500.000200"), order)
+    assert (found["desk"][0], found["wide"][0]) == ("done", "ignored")
+    assert "desk (`channels: C0DEPLOY0`) wins" in found["wide"][1]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_the_run_of_the_same_event_is_no_earlier_answer(order: tuple[str, ...]) -> None:
+    made = house()
+    found = await play(made, happened("1795262500.000200"), order)
+    assert {status for status, _ in found.values()} == {"ignored"}
+    assert all("follow_ups" in reason for _, reason in found.values())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_the_winner_holds_when_it_turns_the_person_away(order: tuple[str, ...]) -> None:
+    made = house(who={"desk": "guests"})
+    found = await play(made, happened(FIRST, "slack.mention"), order)
+    assert found["desk"] == ("ignored", "a member started it; the workflow is for guests")
+    assert "wins" in found["wide"][1]
+    assert made.posted == []
+
+
+async def test_runs_accepted_without_routes_go_by_the_live_workflow() -> None:
+    made = house("Answered.", "Answered.")
+    event = happened(FIRST, "slack.mention")
+    runs = [await accepted(made, event, name, at) for at, name in enumerate(("desk", "wide"), start=1)]
+    for run in runs:
+        await made.queue.enqueue(run)
+    for _ in range(4):
+        await made.hear()
+        made.clock.advance(130)
+    assert [await made.status(run) for run in runs] == ["done", "done"]

@@ -1,0 +1,126 @@
+"""A window that is short of room: large plans, many files, models that count otherwise, limits that are near."""
+
+import json
+import re
+
+import pytest
+
+from gofer.engine.run_files import FILES
+from gofer.engine.tail import LISTED, tail
+from gofer.journal.entries import Recorded
+from gofer.journal.workspace_entries import FileAdded
+from gofer.models.language_model import Answer
+from gofer.projections import workspace
+from gofer.projections.progress import Progress
+from gofer.tools.definition import Call, NewFile, ToolResult
+from gofer.values.errors import TemporaryError
+from gofer.workflows.schema import Limits
+from support.engine.long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
+from support.engine.memory_run import Said, says
+
+pytestmark = pytest.mark.anyio
+PLAN = [{"id": str(n), "description": "word " * 59, "status": "blocked", "needs": "words " * 49} for n in range(50)]
+
+
+def counting(model: list[ReadingModel], turns: int, first: Answer | None = None) -> Answer:
+    """What a model says that only goes on."""
+    asked = len(model[0].bodies)
+    if asked == 1 and first is not None:
+        return first
+    return says("done") if asked > turns else says("", ("look", {"text": str(asked)}))
+
+
+async def test_a_long_plan_at_the_end_of_every_request_fits_the_window_too() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        return counting([model], 60, says("", ("todo_write", {"todos": PLAN})))
+
+    made, model = pages(100), ReadingModel(decide)
+    assert (await run(made, model)).answer.startswith("done")
+    assert max(len(body) // 4 for body in model.bodies) < 16_000
+
+
+@pytest.mark.parametrize("per_token", [2, 3, 6])
+async def test_a_model_that_counts_otherwise_is_never_sent_more_than_it_takes(per_token: int) -> None:
+    told = adder(200, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
+    made, model = pages(200), ReadingModel(told, per_token)
+    assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(201))}."
+    assert max(len(body) // per_token for body in model.bodies) < 16_000
+    # Room that was made lasts for a while.
+    assert len(await compactions(made)) < 40
+
+
+async def test_the_model_that_answers_is_the_one_whose_count_is_expected() -> None:
+    def decide(messages: Messages) -> Answer:
+        if json.loads(model.bodies[-1])["model"] == "a":
+            model.bodies.pop()
+            raise TemporaryError("nobody is there")
+        return says("It went on.") if is_asked_to_sum_up(messages) else counting([model], 60)
+
+    made, model = pages(200), ReadingModel(decide, per_token=2)
+    assert (await run(made, model, models=("a", "b"))).answer == "done"
+    assert max(len(body) // 2 for body in model.bodies) < 16_000
+
+
+async def test_a_run_with_as_many_files_as_it_may_have_can_still_be_compacted() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        text = json.dumps(messages)
+        if found := re.search(r"history_\w{12}", text):
+            given = [str(message["content"]) for message in messages if message["role"] == "tool"]
+            return (
+                says("done") if any(found[0] in one for one in given) else says("", ("file_read", {"file": found[0]}))
+            )
+        return counting([model], 100, says("", ("find", {})))
+
+    async def find(call: Call, said: Said) -> ToolResult:
+        files = [NewFile(f"{n}.txt", "text/plain", None, "Slack", source={"n": n}) for n in range(FILES)]
+        return ToolResult("found", "found", files=files)
+
+    made, model = pages(300), ReadingModel(decide)
+    made.tool("find", "read", find)
+    ending = await run(made, model, tools=("look", "find"))
+    assert ending.answer == "done", ending
+    assert len(await compactions(made)) > 0
+    assert sum(isinstance(one.entry, FileAdded) for one in await made.journal()) > FILES
+
+
+def test_what_left_and_what_people_attached_is_listed_however_many_results_came_since() -> None:
+    attached = [FileAdded(f"file_{n}", "a.log", "text/plain", 5, "Slack", "sha", source={"n": n}) for n in range(3)]
+    left = [FileAdded(f"history_{n}", "turns.txt", "text/plain", 5, "this conversation", "sha") for n in range(2)]
+    results = [FileAdded(f"result_{n}", "look.txt", "text/plain", 5, "look", "sha") for n in range(100)]
+    entries = [*attached, *results[:50], *left, *results[50:]]
+    at_hand = workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1))
+    listed = re.findall(r"- (\w+_\d+) ", json.loads(tail(Progress(), at_hand, Limits())[1:-2])["content"])
+    assert listed[:3] == ["file_0", "file_1", "file_2"]
+    assert {"history_0", "history_1", "result_99"} < {*listed}
+    assert len(listed) == LISTED
+
+
+@pytest.mark.parametrize("left", [20, 25, 30, 35, 40, 45, 50, 55])
+async def test_making_room_never_takes_a_run_over_its_limit_of_calls(left: int) -> None:
+    def decide(messages: Messages) -> Answer:
+        return says("It went on.") if is_asked_to_sum_up(messages) else counting([model], 1_000)
+
+    made, model = pages(300), ReadingModel(decide)
+    ending = await run(made, model, llm_calls=left)
+    assert (ending.status, ending.reason) == ("limited", f"stopped after {left} model calls")
+    assert len(model.bodies) == left
+    # Nobody pays for a summary that nothing follows.
+    assert not is_asked_to_sum_up(json.loads(model.bodies[-1])["messages"])
+
+
+@pytest.mark.parametrize("words", [6_000, 8_000, 9_500, 10_500])
+@pytest.mark.parametrize("calls", [1, 5])
+async def test_a_run_that_begins_with_a_window_nearly_full_goes_on_in_what_is_left(words: int, calls: int) -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        looks = [("look", {"text": f"{len(model.bodies)}{n}"}) for n in range(calls)]
+        return says("done") if len(model.bodies) > 20 else says("", *looks)
+
+    made, model = pages(3_000), ReadingModel(decide)
+    assert (await run(made, model, more=" word" * words)).answer == "done"
+    assert max(len(body) // 4 for body in model.bodies) < 16_000

@@ -1,7 +1,0 @@
-"""The table of cut documents in docs/files.md is what a model reads today."""
-
-from cut_documents import table, written
-
-
-def test_the_table_of_cut_documents_is_what_a_model_reads() -> None:
-    assert table() == written(), "python tests/cut_documents.py writes the table anew; review what changed"

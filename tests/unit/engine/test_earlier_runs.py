@@ -1,0 +1,74 @@
+"""A run continues an earlier one of its conversation only where a person replied."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunOwned, RunStarted
+from gofer.journal.log import Pen, claim, open_journal, read_journal
+from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
+from gofer.values.events import Actor, Event
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.when import KINDS
+from support.engine.memory_run import says
+from support.runtime.memory_worker import CATALOG, Office, office
+
+pytestmark = pytest.mark.anyio
+REPLIES = {
+    "slack.mention",
+    "slack.message",
+    "slack.direct",
+    "jira.commented",
+    "github.comment",
+    "github.review",
+    "notion.commented",
+}
+BY_HAND = "told.by_hand"
+"""Stands for a kind of event that no trigger is about."""
+
+
+def happened(kind: str, number: str) -> Event:
+    """An event of a source that says all there is, so that nothing has to be read."""
+    return Event("elsewhere", kind, (number,), "elsewhere:one", Actor("ada"), "Look at this.", {}, False)
+
+
+async def accepted(made: Office, run: str, event: Event, at: int) -> Pen:
+    pen = Pen(run, made.worker.services.outside)
+    await claim(run, RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
+    await made.store.create_head(Head(run, "answer-here", event.conversation, at, private=False))
+    return pen
+
+
+async def earlier_run(made: Office, kind: str) -> None:
+    """A run that ended with an unfinished plan and a file."""
+    pen = await accepted(made, "run1", happened(kind, "1"), 1)
+    journal, _ = await open_journal("run1", made.store, made.blobs, pen)
+    left = FileAdded("text_1", "notes.txt", "text/plain", 3, "Slack", body="0" * 64)
+    entries = [RunOwned(), RunStarted("b", False), left, PlanUpdated((Todo("1", "Write to all"),)), RunFinished("done")]
+    for entry in entries:
+        journal.add(entry)
+    await journal.commit()
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(head.now("done", 2, frames=2))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, BY_HAND])
+async def test_only_a_reply_of_a_person_inherits_plan_files_and_results(kind: str) -> None:
+    made = office(says("Done."))
+    when = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], "reply": "none"})
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=when)
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": loaded}, Defaults()))
+    await earlier_run(made, kind)
+    await accepted(made, "run2", happened(kind, "2"), 3)
+    await made.queue.enqueue("run2")
+    await made.hear()
+    entries = [recorded.entry for recorded in await read_journal("run2", made.store, made.blobs)]
+    (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
+    (first, *_) = [entry for entry in entries if isinstance(entry, MessageReceived)]
+    inherited = [type(entry) for entry in entries if isinstance(entry, FileAdded | PlanUpdated)]
+    assert started.continues == ("run1" if kind in REPLIES else "")
+    assert inherited[:2] == ([FileAdded, PlanUpdated] if kind in REPLIES else [])
+    assert ("run run1" in first.text) == (kind in REPLIES)

@@ -1,0 +1,279 @@
+"""Which of a run's models is asked, and how long a run waits when none of them is there."""
+
+import json
+
+import pytest
+
+from gofer.app.logs import JsonLines
+from gofer.engine.loop import coordinate
+from gofer.engine.model_order import LONGEST_PARKED, Parked, deferral, order
+from gofer.journal import inbox
+from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked, RunStarted
+from gofer.models.failures import failed, reason_of
+from gofer.models.language_model import Answer, Unusable
+from gofer.models.served_model import Candidate
+from gofer.projections import progress
+from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.messages import FailureClass, ProviderError
+from gofer.workflows.schema import Limits
+from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.models.served import served
+
+pytestmark = pytest.mark.anyio
+
+BUSY = TemporaryError("busy", retry_after=LONGEST_PARKED)
+"""More than a run waits for in one go: such a model is asked once."""
+REFUSED = RunStopped("no such model")
+
+
+def chained(*answers: Answer | Exception, models: tuple[str, ...] = ("small", "big")) -> Room:
+    made = room(*answers)
+    made.tool("look", "read")
+    made.models = models
+    return made
+
+
+async def work(made: Room, owner: str = "me") -> str:
+    """What an owner makes of the run as it finds it: the answer, `parked`, or why it stopped."""
+    step = await made.step(owner)
+    if step.conversation.parts == []:
+        step.note(MessageReceived("please"))
+    try:
+        ending = await coordinate(step, made.bundle(), PROVENANCE)
+    except Parked as parked:
+        step.note(parked.entry)
+        await step.commit()
+        return "parked"
+    except RunStopped as error:
+        await step.commit()
+        return str(error)
+    await step.commit()
+    return ending.answer
+
+
+def asked(made: Room) -> list[str]:
+    return [json.loads(body)["model"] for body in made.model.requests]
+
+
+async def requested(made: Room) -> list[object]:
+    return [item.entry.params["model"] for item in await made.journal() if isinstance(item.entry, LlmRequest)]
+
+
+async def deferred(made: Room) -> list[CallDeferred]:
+    return [item.entry for item in await made.journal() if isinstance(item.entry, CallDeferred)]
+
+
+@pytest.mark.parametrize("failure", [BUSY, REFUSED])
+async def test_when_a_model_is_not_there_the_next_is_asked_and_the_journal_says_so(failure: Exception) -> None:
+    made = chained(failure, says("From the big one."))
+    assert await work(made) == "From the big one."
+    assert await requested(made) == asked(made) == ["small", "big"]
+    assert await deferred(made) == [CallDeferred("model", str(failure))]
+    assert await made.kinds() == [
+        ["RunOwned", "RunStarted", "MessageReceived", "LlmRequest"],
+        ["CallDeferred", "LlmRequest"],
+        ["LlmResponse"],
+    ]
+
+
+@pytest.mark.parametrize("failure", ["no_credit", "too_large", "unknown_model", "unknown_parameter", "refused"])
+async def test_a_refusal_that_another_model_may_not_share_goes_to_the_next(failure: FailureClass) -> None:
+    made = chained(failed(ProviderError(failure, 400)), says("From the big one."))
+    assert await work(made) == "From the big one."
+    assert asked(made) == ["small", "big"]
+
+
+@pytest.mark.parametrize("failure", ["wrong_key", "filtered"])
+async def test_a_refused_key_and_a_filter_end_the_run_without_the_next_model(failure: FailureClass) -> None:
+    said = ProviderError(failure, 401, "some_code", message="words")
+    made = chained(failed(said), says("never asked"))
+    assert await work(made) == reason_of(said)
+    assert asked(made) == ["small"]
+    assert await deferred(made) == [CallDeferred("model", reason_of(said), said=said)]
+
+
+async def test_no_credit_with_every_model_ends_the_run_at_once() -> None:
+    made = chained(*[failed(ProviderError("no_credit", 429))] * 2)
+    assert (await work(made)).startswith(
+        "The account at the model's provider has no credit or no quota left (HTTP 429)"
+    )
+
+
+async def test_a_bad_sample_is_asked_for_again_with_the_same_bytes() -> None:
+    made = chained(failed(ProviderError("bad_sample", 400)), says("Good."))
+    assert await work(made) == "Good."
+    assert made.model.requests[0] == made.model.requests[1]
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_what_a_provider_said_of_a_private_run_stands_in_no_log(
+    private: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = progress.Progress(started=RunStarted("bundle", private))
+    said = ProviderError("refused", 400, "a_code", message="the words")
+    entry = deferral("run1", "model", failed(said), state)
+    assert entry.said == said
+    full, summary = (JsonLines(level).format(caplog.records[-1]) for level in ("full", "summary"))
+    assert ("the words" in full, "run1" in full) == (not private, not private)
+    assert ("the words" in summary, "a_code" in summary) == (False, True)
+
+
+async def test_a_model_whose_answer_cannot_be_used_is_asked_again_before_the_next() -> None:
+    made = chained(Unusable("HTML"), Unusable("HTML"), Unusable("HTML"), says("Good."))
+    assert await work(made) == "Good."
+    assert asked(made) == ["small", "small", "small", "big"]
+
+
+async def test_a_run_stays_with_the_model_that_was_asked_last_also_in_other_hands() -> None:
+    made = chained(REFUSED, says("", ("look", {})), KeyError("the worker dies here"))
+    with pytest.raises(KeyError):
+        await work(made)
+    made.model.answers = [says("", ("look", {})), says("Done.")]
+    assert await work(made, "second") == "Done."
+    assert asked(made) == ["small", "big", "big", "big", "big"]
+
+
+async def test_the_chain_is_asked_once_around_from_where_it_stands() -> None:
+    chain = [Candidate(model, {"model": model.name}) for model in served("a", "b", "c")]
+    assert [one.model.name for one in order(chain, "b")] == ["b", "c", "a"]
+    assert [one.model.name for one in order(chain, "gone")] == ["a", "b", "c"]
+    made = chained(REFUSED, says("", ("look", {})), BUSY, says("The small one is back."))
+    assert await work(made) == "The small one is back."
+    assert asked(made) == ["small", "big", "big", "small"]
+
+
+async def test_a_prompt_only_grows_for_one_model_and_begins_anew_for_another() -> None:
+    made = chained(says("", ("look", {})), REFUSED, says("", ("look", {})), says("Done."))
+    await work(made)
+    entries = [item.entry for item in await made.journal() if isinstance(item.entry, LlmRequest)]
+    prefixes = [body[: -len(entry.tail.encode())] for body, entry in zip(made.model.requests, entries, strict=True)]
+    assert asked(made) == ["small", "small", "big", "big"]
+    assert prefixes[1].startswith(prefixes[0])
+    assert prefixes[3].startswith(prefixes[2])
+    assert prefixes[2].replace(b'"big"', b'"small"') == prefixes[1]
+
+
+async def test_when_no_model_is_there_the_run_is_put_off() -> None:
+    made = chained(BUSY, BUSY)
+    made.patience = type(made.patience)(pause=60)
+    now = int(made.clock.now() * 1000)
+    assert await work(made) == "parked"
+    until = now + int(LONGEST_PARKED * 1000)
+    assert (await made.kinds())[-1] == ["CallDeferred", "RunParked"]
+    assert [item.entry for item in await made.journal()][-2:] == [
+        CallDeferred("model", "busy", until),
+        RunParked("model", until),
+    ]
+
+
+async def test_after_it_was_put_off_a_run_begins_with_its_first_model_again() -> None:
+    made = chained(BUSY, BUSY, says("Here I am."))
+    await work(made)
+    assert await work(made, "second") == "Here I am."
+    assert asked(made) == ["small", "big", "small"]
+
+
+async def test_one_model_that_may_come_back_is_reason_enough_to_wait() -> None:
+    assert await work(chained(BUSY, REFUSED)) == "parked"
+    assert await work(chained(REFUSED, BUSY)) == "parked"
+    assert await work(chained(BUSY, *[Unusable("HTML")] * 3)) == "parked"
+
+
+@pytest.mark.parametrize(
+    ("failures", "reason"),
+    [([REFUSED, RunStopped("wrong key")], "wrong key"), ([Unusable("HTML")] * 6, "HTML"), ([REFUSED] * 2, "no such")],
+)
+async def test_waiting_does_not_help_against_a_refusal_or_an_answer_that_is_none(
+    failures: list[Exception], reason: str
+) -> None:
+    made = chained(*failures)
+    assert (await work(made)).startswith(reason)
+    assert made.model.answers == []
+
+
+async def pauses(made: Room) -> tuple[list[float], str]:
+    """Seconds a run whose models never answer is put off, one after the other, and why it ended."""
+    found: list[float] = []
+    while (outcome := await work(made, f"owner {len(found)}")) == "parked":
+        state = progress.project(await made.journal())
+        assert state.parked is not None
+        found.append(state.parked.until / 1000 - made.clock.now())
+        made.clock.advance(found[-1])
+    return found, outcome
+
+
+async def test_a_run_is_put_off_for_longer_each_time_and_for_thirty_minutes_in_all() -> None:
+    made = chained(*[TemporaryError("nobody is there")] * 60, models=("m",))
+    made.patience = type(made.patience)(backoff=0)
+    assert await pauses(made) == (
+        [60, 120, 240, 480, 900],
+        "the model's provider did not answer for 30 minutes: nobody is there",
+    )
+
+
+async def test_a_run_is_put_off_as_its_provider_wishes_but_not_beyond_thirty_minutes() -> None:
+    made = chained(*[TemporaryError("busy", retry_after=700)] * 9, models=("m",))
+    found, _ = await pauses(made)
+    assert found == [700, 700, 400]
+    made = chained(*[TemporaryError("busy", retry_after=86_400)] * 9, models=("m",))
+    assert (await pauses(made))[0] == [900, 900]
+
+
+async def test_an_answer_in_between_starts_the_thirty_minutes_anew() -> None:
+    made = chained(BUSY, says("", ("look", {})), *[BUSY] * 9, models=("m",))
+    made.limits = Limits(minutes=60)
+    found, _ = await pauses(made)
+    assert found == [900, 900, 900]
+
+
+async def test_waiting_for_a_model_that_never_answers_does_not_use_up_the_time_of_the_run() -> None:
+    made = chained(models=("m",))
+
+    class Hanging:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            made.clock.advance(timeout)
+            raise TemporaryError("slow")
+
+    made.model = Hanging()
+    made.limits = Limits(minutes=5)
+    for owner in ("first", "second", "third"):
+        assert await work(made, owner) == "parked"
+    state = progress.project(await made.journal())
+    assert (state.waited_ms, state.owned_ms(int(made.clock.now() * 1000))) == (900_000, 0)
+
+
+async def test_what_came_into_the_inbox_meanwhile_is_part_of_what_the_next_model_reads() -> None:
+    made = chained(says("unused"))
+
+    class Interrupted:
+        def __init__(self) -> None:
+            self.requests: list[bytes] = []
+
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            self.requests.append(body)
+            if len(self.requests) == 1:
+                await inbox.put(made.store, "run1", "a", MessageReceived("one more thing"))
+                raise REFUSED
+            return says("Done.")
+
+    made.model = Interrupted()
+    assert await work(made) == "Done."
+    first, second = made.model.requests
+    assert b"one more thing" not in first
+    assert b"one more thing" in second
+
+
+async def test_an_owner_that_finds_a_parked_run_takes_it_up() -> None:
+    made = chained(BUSY, BUSY)
+    await work(made)
+    step = await made.step("second")
+    assert step.progress.parked is None
+    await step.commit()
+    assert [type(item.entry) for item in await made.journal()][-1] is RunOwned
+
+
+async def test_a_laptop_that_was_closed_for_days_has_not_waited_for_its_model_all_that_time() -> None:
+    made = chained(*[TemporaryError("busy")] * 3, says("Here I am."), models=("m",))
+    assert await work(made) == "parked"
+    made.clock.advance(3 * 86_400)
+    assert await work(made, "days later") == "Here I am."

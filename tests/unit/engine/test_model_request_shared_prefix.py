@@ -1,0 +1,68 @@
+"""The bytes that the requests of all workflows have in common, so that one cached prefix serves them all."""
+
+from pathlib import Path
+
+import pytest
+
+from gofer.app.catalog import known_tools
+from gofer.engine.model_request import head
+from gofer.values.canonical_json import encode
+from gofer.workflows.load import Catalog, Loaded, load_catalog
+from gofer.workflows.schema import Workflow
+from support.engine.memory_run import room
+
+ROOT = Path(__file__).parents[3]
+BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog(ROOT / "agents")
+
+
+def offered(loaded: Loaded) -> list[str]:
+    made = room()
+    made.tools |= known_tools()
+    return [tool.name for tool in made.services().offered(loaded)]
+
+
+def begins(loaded: Loaded) -> bytes:
+    """The beginning of every request of a workflow, up to and with its system prompt."""
+    made = room()
+    made.tools |= known_tools()
+    return head({"model": "m"}, [tool.schema() for tool in made.services().offered(loaded)], loaded.system)
+
+
+def test_the_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog: Catalog) -> None:
+    made = room()
+    made.tools |= known_tools()
+    kinds = ("all", "model", "plan", "skills")
+    base = [tool for kind in kinds for tool in made.tools.values() if tool.base == kind]
+    shared = encode({"model": "m", "tools": [tool.schema() for tool in base]})[:-2]
+    heads = {name: begins(one) for name, one in catalog.workflows.items() if one.workflow.coordinator == "llm"}
+    assert len(heads) > 4
+    assert [name for name, bytes_ in heads.items() if not bytes_.startswith(shared)] == []
+
+
+def test_the_prompts_of_all_shipped_workflows_begin_with_the_preamble_and_the_rules_of_plans(catalog: Catalog) -> None:
+    preamble = (ROOT / "agents" / "preamble.md").read_text().strip()
+    systems = {name: one.system for name, one in catalog.workflows.items() if one.workflow.coordinator == "llm"}
+    assert [name for name, text in systems.items() if not text.startswith(f"{preamble}\n\n# Your plan\n\n")] == []
+
+
+def test_tools_that_most_runs_have_stand_before_those_that_fewer_have() -> None:
+    given = {**BASE, "tools": ["slack_read_thread", "jira_search"], "subagents": ["s"], "search_above": 1}
+    workflow = Workflow.model_validate(given)
+    names = offered(Loaded("w", workflow, "You are a test.", "p.md", ("m",)))
+    assert (names[0], names[-3:]) == ("file_read", ["tool_search", "call_tool", "subagent"])
+    listed = workflow.model_copy(update={"search_above": 30})
+    names = offered(Loaded("w", listed, "You are a test.", "p.md", ("m",)))
+    assert names[-3:] == ["subagent", "slack_read_thread", "jira_search"]
+
+
+def test_a_script_has_no_tools_of_models() -> None:
+    given = {**BASE, "coordinator": "script", "coordinator_script": "coordinators/s.py", "tools": ["jira_search"]}
+    made = room()
+    made.tools |= known_tools()
+    granted = made.services().granted(Workflow.model_validate(given))
+    assert {tool.base for tool in granted.values()} == {"all", ""}

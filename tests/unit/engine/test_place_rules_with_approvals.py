@@ -1,0 +1,135 @@
+"""What would leave a private channel is asked of who started the run, allowed or refused, as its workflow says."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.tools.definition import Call, ToolResult
+from support.engine.approvals import FILE, Desk, desk, status
+from support.engine.memory_run import says
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("asked", [FILE, ("call_tool", {"name": FILE[0], "arguments": FILE[1]})])
+async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(asked: tuple[str, dict]) -> None:
+    made = desk(says("", asked), says("Filed."), approve=None)
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    (question,) = made.asked
+    assert (question.about, question.to, made.filed) == ("leaving", "U0NEWCO0", [])
+    await made.press("approved", "U0LEAD000")
+    await made.work(2)
+    assert (made.filed, await status(made)) == ([], "parked")
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
+@pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
+async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, filed: list[str]) -> None:
+    made = desk(says("", FILE), says("Done."), approve=None, private_channels=said)
+    _private(made)
+    await made.office.accept("run1")
+    await made.work()
+    assert (made.asked, made.filed, made.office.posted) == ([], filed, ["Done."])
+
+
+async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() -> None:
+    made = desk(says("", FILE), says("Filed."))
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    await made.press("approved", "U0NEWCO0")
+    await made.work(2)
+    assert ([one.about for one in made.asked], made.filed) == (["leaving", "call"], [])
+    await made.press("approved")
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
+async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_needs_no_leave() -> None:
+    at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
+    made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
+    _private(made)
+    await made.office.accept("run1")
+    await made.work()
+    assert (made.asked, made.office.posted) == ([], ["Done.", "here"])
+    for private, where in ((False, "#random"), (True, "#random")):
+        made = desk(
+            says("", ("slack_post_message", {"text": "there", "channel": where})),
+            says("Done."),
+            approve=None,
+            tools=["slack_post_message"],
+        )
+        _private(made, private=private)
+        await made.office.accept("run1", private=private)
+        await made.work(2)
+        assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
+
+
+async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    made = desk(says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"])
+    made.office.member = False
+    _private(made, private=False)
+    await made.office.accept("run1", private=False)
+    await made.work(2)
+    (question,) = made.asked
+    assert (question.about, question.to, question.where) == ("elsewhere", "U0NEWCO0", "#random")
+    assert "there" not in made.office.posted
+    await made.press("approved", "U0LEAD000")
+    await made.work(2)
+    assert "there" not in made.office.posted
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    assert "there" in made.office.posted
+
+
+@pytest.mark.parametrize("said", ["reply_only", "allow"])
+async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker_is_not(said: str) -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    made = desk(
+        says("", ("slack_post_message", where)),
+        says("Done."),
+        approve=None,
+        tools=["slack_post_message"],
+        private_channels=said,
+    )
+    made.office.member = False
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    asked = "leaving" if said == "reply_only" else "elsewhere"
+    assert ([question.about for question in made.asked], "there" in made.office.posted) == ([asked], True)
+
+
+async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_channel_unasked() -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    writes = {"slack": ["#random"]}
+    made = desk(
+        says("", ("slack_post_message", where)),
+        says("Done."),
+        approve=None,
+        tools=["slack_post_message"],
+        writes=writes,
+    )
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    assert [question.about for question in made.asked] == ["leaving"]
+    assert "there" not in made.office.posted
+
+
+def _private(made: Desk, *, private: bool = True) -> None:
+    """Lets the thread be one that only some people see."""
+    services = made.office.worker.services
+
+    async def read(call: Call, arguments: object) -> ToolResult:
+        return ToolResult("Thread", "read", {"private": private})
+
+    tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
+    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))

@@ -1,0 +1,120 @@
+"""Many files, long lines, full shelves and stores that are away: what is shown and kept of files all the same."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from gofer.engine.results import Shown
+from gofer.engine.run_files import FETCHES, FILES, RunFiles
+from gofer.engine.step import Permitted, Step
+from gofer.files.child import Children
+from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import TemporaryError
+from support.engine import run_files
+from support.engine.memory_run import PROVENANCE, Room, Said
+from support.engine.run_files import LINES, ask
+
+pytestmark = pytest.mark.anyio
+CHILDREN = Children()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    CHILDREN.close()
+
+
+def room(text: str = LINES) -> Room:
+    return run_files.room(CHILDREN, text)
+
+
+@pytest.mark.parametrize("trouble", ["full", "away"])
+async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_kept(trouble: str) -> None:
+    made = room()
+
+    async def find(call: Call, said: Said) -> Result:
+        files = [NewFile(f"{n}", "text/plain", None, "here", source={"n": n}) for n in range(FILES)]
+        return Result("", "", files=files)
+
+    async def post(call: Call, said: Said) -> Result:
+        return Result(LINES, "posted", {"ts": "1"})
+
+    made.tool("find", "read", find)
+    made.tool("post", "blind", post)
+    step = await made.step()
+    if trouble == "full":
+        await ask(step, "1.0", "find")
+    else:
+        step.shelf = Away(step)
+    posted = await ask(step, "1.1", "post")
+    assert (posted.status, posted.details) == ("ok", {"ts": "1"})
+    assert posted.text.startswith("line 1 of a long report")
+    assert posted.text.endswith("could not be kept.]")
+    assert len(posted.text) < 10_000
+
+
+class Away(RunFiles):
+    """A shelf whose store is not there."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step._journal, step.services, step.workspace)
+
+    async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
+        if files:
+            raise TemporaryError("the store did not answer")
+        return ()
+
+
+async def test_a_text_of_few_tokens_and_many_characters_becomes_a_file_too() -> None:
+    made = room("x" + " " * 200_000 + "y")
+    step = await made.step()
+    shown = await ask(step, "1.0", "flood")
+    (file,) = step.workspace.files
+    assert file in shown.text
+    assert "were cut" not in shown.text
+
+
+@pytest.mark.parametrize("line", ["漢" * 3_000, "word " * 700, "𝄞" * 3_900])
+async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
+    made = room("\n".join([line] * 30))
+    step = await made.step()
+    step.shown = Shown(whole=500, preview=100)
+    await ask(step, "1.0", "flood")
+    (file,) = step.workspace.files
+    read = await ask(step, "1.1", "file_read", file=file, start_line=3)
+    assert read.text.splitlines()[1].startswith(line[:50])
+    assert "more characters of line 3; go on with peek_file" in read.text
+    assert "[Go on with start_line=4.]" in read.text
+    assert list(step.workspace.files) == [file]
+
+
+async def test_many_attachments_that_are_read_at_once_come_a_few_at_a_time() -> None:
+    made, under_way, most = room(), 0, 0
+    files = [
+        NewFile(f"{n}", "text/plain", None, "Slack", 5, {"tool": "fetch", "arguments": {"text": f"{n}"}})
+        for n in range(40)
+    ]
+
+    async def find(call: Call, said: Said) -> Result:
+        return Result("found", "found", files=files)
+
+    async def fetch(call: Call, said: Said) -> Result:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.001)
+        under_way -= 1
+        return Result("", "", files=(NewFile("x", "text/plain", said.text.encode(), "Slack"),))
+
+    made.tool("find", "read", find)
+    made.tool("fetch", "read", fetch)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    read = step.services.tools["file_read"]
+    calls = [Permitted(f"2.{n}", read, read.parse({"file": file.id})) for n, file in enumerate(files)]
+    outcomes = await step.call_together(calls, PROVENANCE)
+    assert [outcome.text.splitlines()[-1] for outcome in outcomes] == [f"{n}" for n in range(40)]
+    assert most <= FETCHES

@@ -1,0 +1,152 @@
+"""Incomplete files of a run: what is made from them, and the same bytes once more, stay as incomplete as they are."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+
+from gofer.engine.step import Step
+from gofer.files.child import Children
+from gofer.files.completeness import incomplete
+from gofer.files.sandbox.python import sandbox
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import ToolResult as Result
+from gofer.tools.files.tools import file_tools
+from gofer.tools.python import python_tools
+from gofer.values.missing import Missing
+from support.documents.made_by_hand import lines, pdf
+from support.engine.memory_run import Room, Said
+from support.engine.memory_run import room as empty_room
+from support.engine.run_files import ask
+
+pytestmark = pytest.mark.anyio
+CHILDREN = Children()
+SANDBOX = sandbox()
+REPORT = NewFile("report.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 13)]), "Slack")
+LAST = Missing("pages", "pages 4 to 12", "only a part was asked for", of="file_1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    CHILDREN.close()
+    SANDBOX.close()
+
+
+async def with_files(*files: NewFile) -> Step:
+    """Return a step of a run that has these files."""
+    made: Room = empty_room()
+    made.tools |= {tool.name: tool for tool in (*file_tools(CHILDREN), *python_tools(SANDBOX))}
+
+    async def find(call: Call, said: Said) -> Result:
+        return Result("found them", "files", files=files)
+
+    made.tool("find", "read", find)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    return step
+
+
+async def beginning(step: Step) -> str:
+    """Return the id of a text that holds 3 of the 12 pages of the report."""
+    await ask(step, "1.1", "extract_file", file=REPORT.id, last_page=3)
+    return newest(step)
+
+
+def newest(step: Step) -> str:
+    return list(step.workspace.files)[-1]
+
+
+def said(step: Step, file: str) -> str:
+    """Return what every answer over a file says of its lacks."""
+    return incomplete(step.workspace.files[file].added.missing, file)
+
+
+def test_a_file_has_an_id_for_its_bytes_and_for_what_it_lacks() -> None:
+    whole = NewFile("a.txt", "text/plain", b"3", "python")
+    part = NewFile("a.txt", "text/plain", b"3", "python", missing=(LAST,))
+    other = NewFile("a.txt", "text/plain", b"3", "python", missing=(Missing("pages", LAST.part, LAST.why, of="x"),))
+    again = NewFile("b.txt", "text/plain", b"3", "python", missing=(LAST,))
+    assert len({whole.id, part.id, other.id}) == 3
+    assert again.id == part.id
+
+
+def test_a_file_from_elsewhere_keeps_its_id_when_only_a_part_is_fetched() -> None:
+    source = {"tool": "slack_get_file", "arguments": {"file": "F1"}}
+    known = NewFile("a.log", "text/plain", None, "Slack", source=source)
+    fetched = NewFile("a.log", "text/plain", b"a\n", "Slack", source=source, missing=(LAST,))
+    assert known.id == fetched.id
+
+
+async def test_the_same_bytes_from_complete_files_leave_an_incomplete_one_incomplete() -> None:
+    step = await with_files(REPORT)
+    text = await beginning(step)
+    await ask(step, "2.0", "python", code="3", files=[text], output_file="n.txt")
+    part = newest(step)
+    await ask(step, "2.1", "python", code="3", output_file="n.txt")
+    assert newest(step) != part
+    found = await ask(step, "2.2", "file_regex", file=part, pattern="3")
+    assert said(step, part)
+    assert said(step, part) in found.text
+
+
+async def test_a_text_of_an_incomplete_text_is_incomplete_too() -> None:
+    step = await with_files(REPORT)
+    text = await beginning(step)
+    await ask(step, "2.0", "python", code=f"files['{text}']*2", files=[text], output_file="twice.txt")
+    twice = newest(step)
+    told = await ask(step, "2.1", "extract_file", file=twice)
+    again = newest(step)
+    assert again not in {text, twice}
+    lacks = said(step, again)
+    assert f'pages 4 to 12, because only a part was asked for; get it with extract_file(file="{REPORT.id}", ' in lacks
+    assert lacks in told.text
+    assert lacks in (await ask(step, "2.2", "file_regex", file=again, pattern="Page 9")).text
+
+
+async def test_a_file_of_an_incomplete_archive_is_incomplete_too() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        target.writestr("a.txt", "some text")
+    archive = NewFile("all.zip", "application/zip", packed.getvalue(), "Slack", missing=(LAST,))
+    step = await with_files(archive)
+    told = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
+    assert said(step, newest(step))
+    assert said(step, newest(step)) in told.text
+
+
+LONG = "\n".join(f"line {n} of a text that only a preview is shown of" for n in range(6_000))
+ROWS = json.dumps([{"name": f"row {n} of a long list"} for n in range(6_000)])
+
+
+@pytest.mark.parametrize(
+    ("content", "tool", "arguments"),
+    [
+        (LONG, "python", {"code": "'\\n'.join(files['{file}'] for n in range(2))", "files": ["{file}"]}),
+        (ROWS, "jq", {"file": "{file}", "program": "limit(200; .[]) | .name"}),
+    ],
+)
+async def test_a_long_answer_over_an_incomplete_file_becomes_an_incomplete_file(
+    content: str, tool: str, arguments: dict[str, object]
+) -> None:
+    source = NewFile("a.txt", "text/plain", content.encode(), "Slack", missing=(LAST,))
+    step = await with_files(source)
+    filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
+    step.shown = replace(step.shown, whole=300)
+    told = await ask(step, "2.0", tool, **filled)
+    result = newest(step)
+    assert result.startswith("result_")
+    assert f'"{result}"' in told.text
+    assert told.text.endswith(said(step, result))
+    assert said(step, result).startswith(f"{result} is incomplete.")
+    found = await ask(step, "2.1", "file_regex", file=result, pattern="nowhere")
+    assert said(step, result) in found.text
+
+
+async def test_an_empty_text_of_an_incomplete_file_is_not_said_to_be_all_of_it() -> None:
+    empty = NewFile("a.txt", "text/plain", b"\n", "Slack", missing=(LAST,))
+    step = await with_files(empty)
+    assert said(step, empty.id) in (await ask(step, "2.0", "file_read", file=empty.id)).text

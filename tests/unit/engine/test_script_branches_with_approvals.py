@@ -1,0 +1,107 @@
+"""Branches of a script that wait for people: each goes on as soon as its own is decided."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal import entries as e
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.workflows.script_source import Script
+from support.engine.approvals import Desk, desk, status
+from support.engine.memory_run import Said
+
+pytestmark = pytest.mark.anyio
+SCRIPT = """
+from gofer.coordinator import Run, ToolFailed
+
+async def file(run: Run, text: str):
+    try:
+        await run.call("file_ticket", text=text)
+        await run.call("announce", text=text)
+    except ToolFailed as failed:
+        return f"{text}: {failed.code}"
+    return f"{text}: filed"
+
+async def coordinate(run: Run):
+    return "; ".join(await run.gather(*[file(run, text) for text in ("one", "two", "three")]))
+"""
+
+
+def scripted(announced: list[str]) -> Desk:
+    made = desk(
+        coordinator="script",
+        coordinator_script="coordinators/s.py",
+        tools=["file_ticket", "announce"],
+        approve={"tools": ["file_ticket"], "by": "@leads"},
+    )
+    before = made.office.worker.services
+
+    async def announce(call: Call, said: Said) -> ToolResult:
+        announced.append(said.text)
+        return ToolResult("Said", "said")
+
+    tools = {**before.tools, "announce": Tool("announce", "", "keyed", Said, announce)}
+    scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
+    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools, scripts=scripts))
+    return made
+
+
+async def now(made: Desk) -> None:
+    """All that happens without any time going by."""
+    while await made.office.hear_lost():
+        pass
+
+
+async def test_a_press_on_any_of_several_questions_is_looked_at_at_once() -> None:
+    announced: list[str] = []
+    made = scripted(announced)
+    await made.office.accept("run1", private=False)
+    await now(made)
+    # Nobody has to decide on one before the others are asked for.
+    assert [question.arguments for question in made.asked] == [{"text": text} for text in ("one", "two", "three")]
+    for nth, text in ((1, "two"), (2, "three")):
+        await made.press("approved", nth=nth)
+        await now(made)
+        assert announced[-1] == text
+        assert await status(made) == "parked"
+    await made.press("denied", nth=0)
+    await now(made)
+    assert (await status(made), announced) == ("done", ["two", "three"])
+    assert made.office.posted == ["one: refused; two: filed; three: filed"]
+
+
+async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_on() -> None:
+    announced: list[str] = []
+    made = scripted(announced)
+    await made.office.accept("run1", private=False)
+    await now(made)
+    tools = made.office.worker.services.tools
+    announce = tools["announce"]
+
+    async def pressed_meanwhile(call: Call, said: Said) -> ToolResult:
+        if said.text == "two":
+            await made.press("approved", nth=0)
+        return await announce.act(call, said)
+
+    changed = {**tools, "announce": replace(announce, act=pressed_meanwhile)}
+    worker = made.office.worker
+    made.office.worker = replace(worker, services=replace(worker.services, tools=changed))
+    await made.press("approved", nth=1)
+    await now(made)
+    assert announced == ["two", "one"]
+    parked = [one for one in await made.entries() if isinstance(one, e.RunParked)]
+    assert len(parked) <= 4
+
+
+async def test_a_script_that_waits_for_one_approval_goes_on_where_it_was() -> None:
+    announced: list[str] = []
+    made = scripted(announced)
+    script = SCRIPT.replace('("one", "two", "three")', '("one",)')
+    worker = made.office.worker
+    scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": script})}
+    made.office.worker = replace(worker, services=replace(worker.services, scripts=scripts))
+    await made.office.accept("run1", private=False)
+    await now(made)
+    await made.press("approved")
+    await now(made)
+    assert (await status(made), announced, len(made.filed)) == ("done", ["one"], 1)

@@ -1,0 +1,258 @@
+"""What a subagent can do in its own run, what comes back of it, and what its run counts for it."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.engine.loop import Ending
+from gofer.files.child import Children
+from gofer.journal.entries import LlmResponse, RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolResult
+from gofer.models.language_model import Answer
+from gofer.projections import progress, workspace
+from gofer.tools.definition import ToolResult as Given
+from gofer.tools.files.tools import file_tools
+from gofer.values.errors import TemporaryError
+from gofer.workflows.schema import Limits
+from support.engine.memory_run import says
+from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+
+pytestmark = pytest.mark.anyio
+
+
+def hand_over(name: str, prompt: str, *files: str) -> tuple[str, dict[str, object] | str]:
+    return ("subagent", {"agent_name": name, "prompt": prompt, "files": list(files)})
+
+
+async def test_a_subagent_uses_a_tool_of_its_run_and_its_answer_comes_back() -> None:
+    def think(asked: Asked) -> Answer:
+        match asked.system, asked.turn:
+            case "You are looker.", 0:
+                assert asked.prompt == "what stands there?"
+                return says("", ("look", {"text": "there"}))
+            case "You are looker.", 1:
+                assert asked.said[-1] == "look did there"
+                return says("a tree stands there")
+            case _, 0:
+                return says("", hand_over("looker", "what stands there?"))
+            case _:
+                assert asked.said[-1] == "a tree stands there"
+                return says("It is a tree.")
+
+    made = agents_room(think)
+    made.tool("look", "read")
+    made.subagent("looker", tools=["look"])
+    assert (await made.go_on()).answer == "It is a tree."
+    assert made.acted == ["look:there"]
+    (journal,) = (await made.below()).values()
+    assert isinstance(journal[0].entry, RunAccepted)
+    assert journal[0].entry.above == "run1"
+    assert isinstance(journal[-1].entry, RunFinished)
+    # Everything it used counts for its run: its two calls to the model, and its one call of a tool beside its own.
+    done = progress.project(await made.journal())
+    assert (done.llm_calls, done.tool_calls, done.asking) == (4, 2, {})
+    assert done.usage.input_tokens == 40
+
+
+def asking(*below: Answer, to: str = "helper", files: tuple[str, ...] = ()) -> AgentsRoom:
+    """A run whose model asks one subagent, which answers as given, and then says what it was told."""
+
+    def think(asked: Asked) -> Answer:
+        if asked.system.startswith("You are a test."):
+            return says(asked.said[-1]) if asked.turn else says("", hand_over(to, "help", *files))
+        return below[min(asked.turn, len(below) - 1)]
+
+    made = agents_room(think)
+    made.tool("look", "read")
+    made.tool("post", "keyed")
+    return made
+
+
+async def test_a_subagent_has_no_tool_that_its_run_has_not_and_none_that_it_does_not_list() -> None:
+    made = asking(says("", ("post", {"text": "x"})), says("done"))
+    made.subagent("helper", tools=["look", "erase_everything"])
+    made.subagent("all", tools="inherit")
+    assert (await made.go_on()).answer == "done"
+    assert made.acted == []
+    (first, *_) = [asked for asked in made.many.asked if asked.system == "You are helper."]
+    assert first.tools == {"look", "finish", *(tool.name for tool in file_tools(Children()))}
+    inheriting = asking(says("done"), to="all")
+    inheriting.subagent("all", tools="inherit")
+    await inheriting.go_on()
+    (only,) = [asked for asked in inheriting.many.asked if asked.system == "You are all."]
+    assert only.tools == first.tools | {"post"}
+
+
+async def test_one_without_tools_is_one_question_in_the_journal_of_its_run() -> None:
+    made = asking(says("yes"))
+    made.subagent("helper")
+    assert (await made.go_on()).answer == "yes"
+    assert await made.below() == {}
+    (asked,) = [asked for asked in made.many.asked if asked.system == "You are helper."]
+    assert (asked.tools, asked.said) == (frozenset(), [])
+    assert progress.project(await made.journal()).llm_calls == 3
+
+
+async def test_what_a_subagent_may_use_is_a_part_of_what_is_left_and_what_it_used_counts() -> None:
+    made = asking(says("", ("look", {"text": "a"})), says("", ("look", {"text": "b"})), says("never"))
+    made.limits = Limits(llm_calls=5)
+    made.subagent("helper", tools=["look"])
+    ending = await made.go_on()
+    # Of four calls that are left, two are its own and two are its run's.
+    assert ending.answer.startswith("The subagent helper did not finish: stopped after 2 model calls.")
+    (started,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentStarted)]
+    assert started.reserved is not None
+    assert started.reserved.llm_calls == 2
+    assert progress.project(await made.journal()).llm_calls == 4
+
+
+async def test_the_fullest_window_of_a_run_may_be_that_of_a_subagent() -> None:
+    made = asking(says("", ("look", {"text": "a"}), tokens=900), says("done", tokens=400))
+    made.subagent("helper", tools=["look"])
+    await made.go_on()
+    assert progress.project(await made.journal()).largest == {"m": 901}
+
+
+async def test_the_last_call_is_kept_for_whoever_asks() -> None:
+    made = asking(says("never"))
+    made.limits = Limits(llm_calls=2)
+    made.subagent("helper", tools=["look"])
+    assert (await made.go_on()).answer.startswith("The subagent was not asked: stopped after 2 model calls.")
+
+
+@pytest.mark.parametrize(
+    ("to", "files", "said"),
+    [
+        ("helpr", (), "There is no subagent 'helpr'. There are: helper."),
+        ("helper", ("file_1",), "There is no file 'file_1'. The files of this run: none."),
+    ],
+)
+async def test_what_cannot_be_asked_is_told(to: str, files: tuple[str, ...], said: str) -> None:
+    made = asking(says("never"), to=to, files=files)
+    made.subagent("helper", tools=["look"])
+    assert (await made.go_on()).answer == said
+
+
+async def test_files_go_down_by_their_ids_and_long_answers_come_back_as_files() -> None:
+    report = "\n".join(f"line {n} of what was found" for n in range(4_000))
+
+    def think(asked: Asked) -> Answer:
+        files = [word.strip('",') for word in " ".join(asked.said).split() if word.startswith('"result_')]
+        match asked.system, asked.turn:
+            case "You are reader.", 0:
+                return says("", ("file_read", {"file": asked.prompt, "start_line": 7, "end_line": 7}))
+            case "You are reader.", _:
+                assert "line 6 of what was found" in asked.said[-1]
+                return says(report.replace("line", "LINE"))
+            case _, 0:
+                return says("", ("look", {"text": "all"}))
+            case _, 1:
+                return says("", hand_over("reader", files[0], files[0]))
+            case _:
+                return says(files[-1])
+
+    made = agents_room(think)
+
+    async def all_of_it(call: object, said: object) -> object:
+        return Given(report, "looked")
+
+    made.tool("look", "read", all_of_it)  # type: ignore[arg-type]
+    made.subagent("reader", tools=[])
+    answer = (await made.go_on()).answer
+    held = workspace.project(await made.journal()).files
+    assert held[answer].added.origin == "subagent reader"
+    assert len(held) == 2
+    # Neither the report nor what was made of it was ever in the window of the run.
+    results = [one.entry for one in await made.journal() if isinstance(one.entry, ToolResult)]
+    assert all(len(result.text) < 10_000 for result in results)
+
+
+async def test_subagents_of_subagents_stand_three_deep_at_most() -> None:
+    def think(asked: Asked) -> Answer:
+        offered = "subagent" in asked.tools
+        if asked.turn == 0 and offered:
+            return says("", hand_over("again", "deeper"))
+        return says(f"{asked.said[-1]}." if asked.turn else "bottom")
+
+    made = agents_room(think)
+    made.subagent("again", tools=[], subagents=["again"])
+    made.limits = Limits(llm_calls=200)
+    assert (await made.go_on()).answer == "bottom..."
+    assert max(call.count(">") for call in await made.below()) == 2
+
+
+async def test_a_script_asks_agents_at_once_and_is_given_the_same_when_it_is_run_again() -> None:
+    made = asking(says("", ("look", {"text": "a"})), says("looked"))
+    made.script = """
+from gofer.coordinator import ToolFailed
+async def coordinate(run):
+    both = await run.gather(run.subagent("helper", "one"), run.subagent("helper", "two"))
+    try:
+        await run.subagent("helper", "three", files=["nothing"])
+    except ToolFailed as e:
+        both.append(f"{e.code}: {e.text}")
+    return ", ".join(both)
+"""
+    made.subagent("helper", tools=["look"])
+    done = Ending("done", "looked, looked, refused: The run has no file 'nothing'.")
+    assert await made.go_on() == done
+    asked = len(made.many.asked)
+    assert await made.go_on("another") == done
+    assert len(made.many.asked) == asked == 4
+
+
+async def test_a_script_that_does_not_ask_again_for_an_agent_that_writes_has_diverged() -> None:
+    made = asking(says("", ("post", {"text": "a"})), says("posted"))
+    made.subagent("helper", tools=["post"])
+    made.script = 'async def coordinate(run):\n    return await run.subagent("helper", "one")\n'
+    assert (await made.go_on()).answer == "posted"
+    made.script = 'async def coordinate(run):\n    return await run.subagent("helper", "two")\n'
+    ending = await made.go_on("another")
+    assert ending.status == "needs_attention"
+    assert "asks for subagent.helper, and the journal has subagent.helper with other prompt instead" in ending.reason
+    assert made.acted == ["post:a"]
+
+
+async def test_an_agent_whose_answer_has_a_form_gives_json() -> None:
+    made = asking(says("a bug"), says('{"kind": "bug"}'))
+    schema = {"type": "object", "properties": {"kind": {"enum": ["bug"]}}, "required": ["kind"]}
+    made.subagent("helper", tools=["look"], output=schema)
+    assert (await made.go_on()).answer == '{"kind":"bug"}'
+    (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
+    assert (finished.status, finished.calls) == ("ok", 2)
+
+
+async def test_the_known_cost_of_an_agent_counts_for_its_run_when_one_of_its_calls_has_no_price() -> None:
+    made = asking(says("", ("look", {"text": "x"})), replace(says("done"), model="unpriced"))
+    made.subagent("helper", tools=["look"])
+    assert (await made.go_on()).answer == "done"
+    (below,) = (await made.below()).values()
+    known = progress.project(below).spent_usd
+    run = progress.project(await made.journal())
+    own = sum(one.entry.cost_usd or 0 for one in await made.journal() if isinstance(one.entry, LlmResponse))
+    assert known > 0
+    assert (run.cost_usd, run.spent_usd) == (None, pytest.approx(own + known))
+
+
+async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:
+    def think(asked: Asked) -> Answer:
+        match asked.system, asked.turn:
+            case "You are helper.", 0:
+                return says("", ("shout", {"text": "x"}))
+            case "You are helper.", _:
+                return says("unsure")
+            case _, 0:
+                return says("", hand_over("helper", "shout"))
+            case _, 1:
+                return says("", ("shout", {"text": "x"}))
+            case _:
+                return says(asked.said[-1])
+
+    made = agents_room(think)
+
+    async def silent(call: object, said: object) -> object:
+        raise TemporaryError("no answer")
+
+    made.tool("shout", "blind", silent)  # type: ignore[arg-type]
+    made.subagent("helper", tools=["shout"])
+    assert "an earlier shout there may have happened" in (await made.go_on()).answer
+    assert made.acted == ["shout:x"]

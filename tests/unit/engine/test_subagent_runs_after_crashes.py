@@ -1,0 +1,140 @@
+"""A worker is lost anywhere in the work of a run and its subagents: the same answer, and no effect twice."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gofer.engine.model_order import Parked
+from gofer.journal.entries import LlmResponse
+from gofer.models.language_model import Answer
+from gofer.projections import progress
+from gofer.stores.memory.journal import MemoryStore
+from support.engine.memory_run import says
+from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+
+pytestmark = pytest.mark.anyio
+
+
+class Lost(BaseException):
+    """As when the process is killed: nothing of it is caught."""
+
+
+class MortalStore(MemoryStore):
+    """Loses its worker right before or after one of the frames of any run; then nothing is written until it is back."""
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        super().__init__()
+        self.left, self.after, self.dead, self.reached = at, after, False, False
+
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        return await self._write(super().claim(run, frame, key, at))
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        return await self._write(super().create(run, n, frame))
+
+    async def _write(self, writing: Any) -> bytes | None:
+        self.left -= 1
+        now = self.left == 0 and not self.reached
+        self.reached = self.reached or now
+        self.dead = self.dead or now
+        if self.dead and not (now and self.after):
+            writing.close()
+            raise Lost
+        stands: bytes | None = await writing
+        if self.dead:
+            raise Lost
+        return stands
+
+
+def ask(name: str, prompt: str, *files: str) -> tuple[str, dict[str, object] | str]:
+    return ("subagent", {"agent_name": name, "prompt": prompt, "files": list(files)})
+
+
+def think(asked: Asked) -> Answer:
+    """Two subagents at once; one of them asks a third. Each writes something."""
+    match asked.system, asked.turn:
+        case "You are a test.", 0:
+            return says("", ask("poster", "post it"), ask("leader", "have it filed"))
+        case "You are a test.", _:
+            return says(f"All done: {asked.said[-2]}, {asked.said[-1]}.")
+        case "You are poster.", 0:
+            return says("", ("look", {"text": "a"}), ("post", {"text": "one"}))
+        case "You are poster.", 1:
+            return says("", ("post", {"text": "two"}))
+        case "You are poster.", _:
+            return says("posted")
+        case "You are leader.", 0:
+            return says("", ask("filer", "file it"))
+        case "You are leader.", _:
+            return says(f"had it {asked.said[-1]}")
+        case "You are filer.", 0:
+            return says("", ("file", {"text": "three"}))
+        case _:
+            return says("filed")
+
+
+SCRIPT = """
+async def coordinate(run):
+    one, two = await run.gather(run.subagent("poster", "post it"), run.subagent("leader", "have it filed"))
+    return f"All done: {one}, {two}."
+"""
+
+
+def made_mortal(at: int, *, after: bool, script: str = "") -> AgentsRoom:
+    made = agents_room(think)
+    made.script = script
+    made.store = MortalStore(at, after=after)
+    made.tool("look", "read")
+    made.tool("post", "keyed")
+    made.tool("file", "lookup")
+    made.subagent("poster", tools=["look", "post"])
+    made.subagent("leader", tools=["file"], subagents=["filer"])
+    made.subagent("filer", tools="inherit")
+    made.listed = ("poster", "leader")
+    made.limits = made.limits.model_copy(update={"llm_calls": 40, "tool_calls": 60, "minutes": 60.0})
+    return made
+
+
+async def to_its_end(made: AgentsRoom) -> str:
+    assert isinstance(made.store, MortalStore)
+    for owner in range(10):
+        try:
+            return (await made.go_on(f"owner{owner}")).answer
+        except Lost:
+            made.store.dead = False
+        except Parked as parked:
+            made.clock.advance(max(1.0, parked.entry.until / 1000 - made.clock.now()))
+    raise AssertionError("it never ended")
+
+
+@pytest.mark.parametrize("script", ["", SCRIPT], ids=["model", "script"])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_worker_lost_at_any_frame_of_a_run_or_of_its_subagents_changes_nothing(
+    script: str, after: bool, everywhere: bool
+) -> None:
+    for at in range(2, 200) if everywhere else range(2 + after, 200, 2):
+        made = made_mortal(at, after=after, script=script)
+        assert await to_its_end(made) == "All done: posted, had it filed.", at
+        assert isinstance(made.store, MortalStore)
+        # Every effect under one key of its own, and what cannot be sent twice was not.
+        assert sorted(result.text for result in made.marked.values()) == [
+            "file did three",
+            "look did a",
+            "post did one",
+            "post did two",
+        ]
+        assert made.acted.count("file:three") == 1
+        done, below = progress.project(await made.journal()), await made.below()
+        assert sorted(below) == sorted(below.keys())
+        assert (len(below), done.asking) == (3, {})
+        answers = sum(isinstance(it.entry, LlmResponse) for journal in _all(below) for it in journal)
+        own = sum(isinstance(it.entry, LlmResponse) for it in await made.journal())
+        assert done.llm_calls == own + answers
+        if not made.store.reached:
+            assert at > 20
+            return
+
+
+def _all(below: dict[str, Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    return list(below.values())

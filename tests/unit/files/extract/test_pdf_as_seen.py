@@ -1,0 +1,108 @@
+"""PDFs as they are seen: forms that were filled in, comments, raised marks, lines, and what runs leftwards."""
+
+import pypdfium2
+import pytest
+
+from gofer.files.extract import pdf as reader
+from gofer.files.extract.pdf_lines import Lines, reread
+from support.documents.made_by_hand import any_line, assembled, cells, lines, pdf, stream
+
+FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+
+
+def one_page(content: bytes, *annotations: bytes, form: bool = False) -> bytes:
+    """A PDF of one page with these annotations, all of them fields of its form if it has one."""
+    numbers = b" ".join(b"%d 0 R" % at for at in range(6, 6 + len(annotations)))
+    of_form = b" /AcroForm << /Fields [%s] /DA (/F1 9 Tf) >>" % numbers if form else b""
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [%s]" % numbers
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R%s >>" % of_form,
+            b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+            page + b" /Resources << /Font << /F1 5 0 R >> >> >>",
+            stream(content),
+            FONT,
+            *annotations,
+        ]
+    )
+
+
+def annotation(kind: bytes, more: bytes) -> bytes:
+    return b"<< /Type /Annot /Subtype /%s /Rect [72 600 172 620] %s >>" % (kind, more)
+
+
+def said(data: bytes) -> str:
+    return reader.read(data).text.removeprefix("[page 1 of 1]\n")
+
+
+def test_comments_follow_the_text_of_their_page() -> None:
+    ana = annotation(b"Text", b"/T (Ana) /Contents (Is this\nright?)")
+    marked = annotation(b"Highlight", b"/Contents (Yes)")
+    hidden = annotation(b"Text", b"/F 2 /Contents (unseen)")
+    silent = annotation(b"Text", b"/T (Bo)")
+    link = annotation(b"Link", b"/Contents (a link)")
+    data = one_page(lines(["Text"]), ana, marked, hidden, silent, link)
+    assert said(data) == "Text\n\n[comment] Ana: Is this right?\n[comment] Yes"
+
+
+def test_what_was_filled_into_a_form_is_read() -> None:
+    name = annotation(b"Widget", b"/FT /Tx /T (Name) /V (Dana Levi)")
+    empty = annotation(b"Widget", b"/FT /Tx /T (Address)")
+    town = annotation(b"Widget", b"/FT /Ch /Ff 131072 /T (Town) /Opt [(Haifa) (Akko)] /V (Akko)")
+    states = b"/AP << /N << /Yes 4 0 R /Off 4 0 R >> >>"
+    agreed = annotation(b"Widget", b"/FT /Btn /T (Agreed) /V /Yes /AS /Yes " + states)
+    news = annotation(b"Widget", b"/FT /Btn /T (News) /V /Off /AS /Off " + states)
+    text = said(one_page(b"", name, empty, town, agreed, news, form=True))
+    assert text == "[field Name] Dana Levi\n[field Town] Akko\n[x] Agreed\n[ ] News"
+
+
+def test_a_raised_mark_neither_ends_its_line_nor_joins_the_number_before_it() -> None:
+    content = (
+        b"BT /F1 12 Tf 72 700 Td (Offices) Tj /F1 7 Tf 5 Ts (1) Tj /F1 12 Tf 0 Ts ( have 10) Tj /F1 7 Tf 5 Ts (5) Tj"
+        b" /F1 12 Tf 0 Ts ( files) Tj 0 -16 Td (and H) Tj /F1 7 Tf -5 Ts (2) Tj /F1 12 Tf 0 Ts (O a) Tj"
+        b" 0 -16 Td (of 12) Tj 0 -16 Td (more.) Tj ET"
+    )
+    assert said(one_page(content)) == "Offices¹ have 10⁵ files\nand H2O a\nof 12\nmore."
+
+
+def test_a_short_line_below_another_stays_a_line() -> None:
+    content = b"BT /F1 12 Tf 72 700 Td (First) Tj 0 -16 Td ( * second) Tj 0 -16 Td (; third) Tj ET"
+    assert [line.strip() for line in said(one_page(content)).split("\n")] == ["First", "* second", "; third"]
+
+
+def test_lines_that_were_taken_for_one_are_divided_where_the_text_goes_down_and_back() -> None:
+    content = b"BT /F1 40 Tf 40 TL 72 700 Td (Points) Tj T* (* Top) Tj T* (- Sub) Tj ET"
+    page = pypdfium2.PdfDocument(one_page(content))[0].get_textpage()
+    taken_for_one = page.get_text_range().replace("\r\n", "  ")
+    assert Lines(page, taken_for_one).divided(3) == "Points\n* Top\n- Sub"
+    assert Lines(page, taken_for_one).divided(1) == taken_for_one
+
+
+def test_texts_that_lie_over_each_other_are_told_once() -> None:
+    rows = [["Alpha", "Beta", "Gamma"], ["One", "Two", "Three"], ["Red", "Green", "Blue"]]
+    over = cells(rows, [72, 250, 400]) + cells(rows, [80, 260, 405], y=497)
+    text = said(pdf([over]))
+    assert text.count("Gamma") == 2
+    assert text.count("Green") == 2
+
+
+@pytest.mark.parametrize(
+    ("seen", "read"),
+    [
+        (")הערה( שלום", "(הערה) שלום"),
+        (".שלום עולם", "שלום עולם."),
+        (".שלום )עולם( 12", "שלום (עולם) 12."),
+        ("?مرحبا", "مرحبا?"),
+        ("1) שלום", "1) שלום"),
+        ("שלום (עולם).", "שלום (עולם)."),
+        (".NET runs", ".NET runs"),
+        ("(a) b", "(a) b"),
+    ],
+)
+def test_a_line_that_runs_leftwards_ends_with_its_last_sign(seen: str, read: str) -> None:
+    assert reread(seen) == read
+
+
+def test_a_page_that_runs_leftwards_is_read_with_its_signs() -> None:
+    # As it is seen from the left, its brackets named for what they mean.
+    assert said(pdf([any_line("." + "(שלום) עולם"[::-1])])) == "(שלום) עולם."

@@ -1,0 +1,71 @@
+"""One row that is not what was written is named where lists meet it, and takes nothing from the others."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.journal.store import Store
+from gofer.runtime.retention import Purged, Purger
+from gofer.runtime.sweeper import Sweeper
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import Corrupt
+from support.stand_ins import NOON, SetClock, any_store
+
+pytestmark = pytest.mark.anyio
+
+AT = int(NOON * 1000)
+DAMAGE = {
+    "bytes that were a text": "reason = x'05'",
+    "a text that was a number": "accepted_at = 'noon'",
+    "a time that never was": "updated_at = -1",
+    "bytes that are no text": "reason = CAST(x'ff6f' AS TEXT)",
+    "an id that is no text": "run = CAST(x'62ff' AS TEXT)",
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with any_store("sqlite", tmp_path) as made:
+        yield made
+
+
+async def damaged(store: Store, folder: Path, how: str, *, ended: bool) -> None:
+    """Three runs, of which the middle one has a damaged row."""
+    for n, run in enumerate(("a", "b", "c")):
+        await store.create_head(Head(run, "w", run, AT + n, "done" if ended else "queued", private=False))
+    with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
+        connection.execute(f"UPDATE heads SET {DAMAGE[how]} WHERE run = 'b'")
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+async def test_a_damaged_row_stops_no_sweep_and_no_list(
+    store: Store, tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await damaged(store, tmp_path, how, ended=False)
+    clock = SetClock(NOON + 1_000)
+    queue = MemoryQueue(clock)
+    assert await Sweeper(store, queue, clock).sweep(180) == 2
+    assert sorted(queue_message.run for queue_message in await queue.receive(9, 60, 0)) == ["a", "c"]
+    assert [head.run for head in await store.heads(2)] == ["c", "a"]
+    assert "The list row of run b" in caplog.text
+    assert "is not what was written; restore gofer.db from a backup." in caplog.text
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+async def test_a_damaged_row_stops_no_purge(store: Store, tmp_path: Path, how: str) -> None:
+    await damaged(store, tmp_path, how, ended=True)
+    purger = Purger(store, MemoryBlobs(), SetClock(NOON + 31 * 86_400))
+    assert await purger.purge() == Purged(2, 2)
+    assert await purger.purge() == Purged()
+
+
+@pytest.mark.parametrize("how", list(DAMAGE)[:4])
+async def test_who_asks_for_the_damaged_row_itself_is_told(store: Store, tmp_path: Path, how: str) -> None:
+    await damaged(store, tmp_path, how, ended=False)
+    with pytest.raises(Corrupt):
+        await store.head("b")

@@ -1,0 +1,338 @@
+"""What a collector reads of a run: names and attributes by the conventions, and no word of what was said."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal import entries as e
+from gofer.journal.entries import Entry, Recorded
+from gofer.runtime.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.runtime.telemetry.trace_ids import session_id
+from gofer.values.events import Event
+from gofer.values.messages import ToolAsk, Usage
+from support.http.otlp_collector import values
+from support.journal.generated_journals import journals
+from support.stand_ins import TOKENS, mention
+
+CANARY = "what people said"
+CONVERSATION = TOKENS.conversation(mention().conversation)
+ASK = ToolAsk("c", "look", '{"text": "' + CANARY + '"}')
+PARAMS = {"model": "m", "temperature": 0.2, "seed": 7, "max_completion_tokens": 900}
+RUN: list[Entry] = [
+    e.RunAccepted(mention(CANARY), "answer-here"),
+    e.RunOwned(),
+    e.ToolCall("material/1", "slack_read_thread", "read"),
+    e.ToolResult("material/1", "ok", CANARY, CANARY, {"private": False}, 40),
+    e.RunStarted("b" * 64, False, continues="earlier"),
+    e.MessageReceived(CANARY),
+    e.LlmRequest("6.0", "ab", PARAMS, CANARY),
+    e.CallDeferred("model", CANARY),
+    e.LlmRequest("6.0", "ab", {"model": "m-2"}, CANARY),
+    e.LlmResponse(
+        CANARY,
+        (ToolAsk("c", "look", '{"text": "' + CANARY + '"}'),),
+        "tool_calls",
+        "m-2a",
+        Usage(100, 10, 50),
+        0.25,
+        700,
+    ),
+    e.ToolCall("1.0", "look", "read"),
+    e.ToolResult("1.0", "error", CANARY, "", {"code": "not_found"}, 300),
+    e.SubagentStarted("0:subagent.s:ab:1", "summary", CANARY, {"model": "m"}),
+    e.SubagentFinished("0:subagent.s:ab:1", "ok", CANARY, "m-1", Usage(5, 2, 0), 0.5, 90),
+    e.ApprovalRequested("1.1", "post", "ab", ("@leads",), 90_000),
+    e.RunParked("approval", 90_000),
+    e.RunOwned(),
+    e.ApprovalDecided("1.1", "denied", CANARY),
+    e.ToolResult("1.1", "refused", CANARY),
+    e.ToolCall("1.2", "post", "blind"),
+    e.ToolUnknown("1.2", CANARY, CANARY),
+    e.RunConcluded("needs_attention", CANARY, CANARY),
+    e.RunFinished("needs_attention", CANARY),
+]
+
+
+def record(entries: Sequence[Entry]) -> list[Recorded]:
+    return [Recorded(n, 0, n * 1_000, "me", entry) for n, entry in enumerate(entries, start=1)]
+
+
+def spans_of(**how: Any) -> dict[str, Exported]:
+    """By name; of those that share one, the last."""
+    return {span.name: span for span in exported("run1", record(RUN), **how)}
+
+
+def test_a_run_is_a_workflow_with_chats_tools_and_agents_below_it() -> None:
+    spans = exported("run1", record(RUN))
+    names = {span.id: span.name for span in spans}
+    assert [(span.name, names.get(span.parent), span.client) for span in spans] == [
+        ("invoke_workflow answer-here", None, False),
+        ("execute_tool slack_read_thread", "invoke_workflow answer-here", False),
+        ("chat m", "invoke_workflow answer-here", True),
+        ("chat m-2", "invoke_workflow answer-here", True),
+        ("execute_tool look", "invoke_workflow answer-here", False),
+        ("invoke_agent summary", "invoke_workflow answer-here", False),
+        ("chat m", "invoke_agent summary", True),
+        ("approval of post", "invoke_workflow answer-here", False),
+        ("execute_tool (refused)", "invoke_workflow answer-here", False),
+        ("execute_tool post", "invoke_workflow answer-here", False),
+    ]
+    assert len({span.id for span in spans}) == len(spans)
+    assert {span.trace for span in spans} == {spans[0].trace}
+
+
+def test_the_attributes_are_those_of_the_conventions() -> None:
+    session = session_id(CONVERSATION)
+    everywhere = {"gofer.run.id": "run1", "gen_ai.conversation.id": session, "session.id": session}
+    spans = spans_of(base_url="https://gofer.example", conversation=CONVERSATION)
+    assert spans["invoke_workflow answer-here"].attributes == everywhere | {
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.workflow.name": "answer-here",
+        "gen_ai.agent.name": "answer-here",
+        "error.type": "needs_attention",
+        "gofer.bundle": "b" * 64,
+        "gofer.cost_usd": 0.75,
+        "gofer.entry": "1.0",
+        "gofer.event.kind": "slack.mention",
+        "gofer.llm_calls": 3,
+        "gofer.outcome.entry": "23.0",
+        "gofer.run.url": "https://gofer.example/runs/run1",
+        "gofer.status": "needs_attention",
+        "gofer.tool_calls": 3,
+        "gofer.usage.input_tokens": 105,
+        "gofer.usage.output_tokens": 12,
+    }
+    assert spans["chat m-2"].attributes == everywhere | {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.agent.name": "answer-here",
+        "gen_ai.request.model": "m-2",
+        "gen_ai.response.model": "m-2a",
+        "gen_ai.response.finish_reasons": ["tool_calls"],
+        "gen_ai.usage.input_tokens": 100,
+        "gen_ai.usage.output_tokens": 10,
+        "gen_ai.usage.cache_read.input_tokens": 50,
+        "gen_ai.usage.cost": 0.25,
+        "gofer.cost_usd": 0.25,
+        "gofer.entry": "9.0",
+        "gofer.outcome.entry": "10.0",
+        "gofer.prompt.through": "6.0",
+        "gofer.status": "ok",
+    }
+    assert spans["execute_tool look"].attributes == everywhere | {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.agent.name": "answer-here",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "1.0",
+        "error.type": "not_found",
+        "gofer.effect": "read",
+        "gofer.entry": "11.0",
+        "gofer.outcome.entry": "12.0",
+        "gofer.status": "error",
+    }
+    assert spans["invoke_agent summary"].attributes == everywhere | {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.agent.name": "summary",
+        "gofer.entry": "13.0",
+        "gofer.outcome.entry": "14.0",
+        "gofer.status": "ok",
+    }
+
+
+def test_what_a_request_asks_for_is_an_attribute() -> None:
+    (first, *_) = [span for span in exported("run1", record(RUN)) if span.name == "chat m"]
+    asked = {name: value for name, value in first.attributes.items() if name.startswith("gen_ai.request.")}
+    assert asked == {
+        "gen_ai.request.model": "m",
+        "gen_ai.request.temperature": 0.2,
+        "gen_ai.request.seed": 7,
+        "gen_ai.request.max_tokens": 900,
+    }
+    assert first.attributes["error.type"] == "unavailable"
+
+
+def test_errors_have_a_type_and_what_went_well_has_no_status() -> None:
+    errors = {span.name: span.error for span in exported("run1", record(RUN))}
+    assert errors["invoke_workflow answer-here"] == "needs_attention"
+    assert errors["execute_tool look"] == "not_found"
+    assert errors["execute_tool (refused)"] == "refused"
+    assert errors["execute_tool post"] == "unknown_outcome"
+    assert (errors["chat m-2"], errors["approval of post"]) == ("", "")
+    (request,) = requests(exported("run1", record(RUN)), {})
+    coded = {span.name: span.status.code for span in request.resource_spans[0].scope_spans[0].spans}
+    assert (coded["chat m-2"], coded["execute_tool look"]) == (0, 2)
+
+
+def test_a_call_that_waited_says_how_long() -> None:
+    call, wait = e.ToolCall("1.0", "look", "read"), e.CallDeferred("1.0", "Slack did not answer.", 9_000)
+    entries = [e.RunAccepted(mention(), "w"), call, wait, call, e.ToolResult("1.0", "ok", ""), e.RunFinished("done")]
+    span = exported("run1", [Recorded(n, 0, n * 1_000, "me", one) for n, one in enumerate(entries)])[1]
+    assert (span.start, span.end, span.attributes["gofer.waited_ms"]) == (1_000, 4_000, 2_000)
+
+
+def test_a_vendor_s_sentence_is_no_type_of_error() -> None:
+    told = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
+    spans = {span.name: span for span in exported("run1", record(told))}
+    assert spans["execute_tool look"].error == "_OTHER"
+
+
+def test_a_run_that_goes_on_from_another_links_to_its_root() -> None:
+    root = spans_of()["invoke_workflow answer-here"]
+    earlier = exported("earlier", record(RUN))[0]
+    assert root.linked == ((earlier.trace, earlier.id),)
+
+
+def test_exported_twice_it_is_the_same_bytes_and_another_run_is_another_trace() -> None:
+    def raw(run: str) -> list[bytes]:
+        made = requests(exported(run, record(RUN)), {"service.name": "gofer"})
+        return [request.SerializeToString(deterministic=True) for request in made]
+
+    assert raw("run1") == raw("run1")
+    ids = [{span.id for span in exported(run, record(RUN))} for run in ("run1", "run2")]
+    assert ids[0].isdisjoint(ids[1])
+
+
+def test_json_has_hexadecimal_ids() -> None:
+    (request,) = requests(exported("run1", record(RUN)), {"service.name": "gofer"})
+    value: Any = json.loads(json.dumps(to_json(request)))
+    told = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    real = request.resource_spans[0].scope_spans[0].spans
+    assert [(it["traceId"], it["spanId"]) for it in told] == [(it.trace_id.hex(), it.span_id.hex()) for it in real]
+    assert (len(told[0]["traceId"]), len(told[0]["spanId"])) == (32, 16)
+    assert told[1]["parentSpanId"] == told[0]["spanId"]
+    assert "parentSpanId" not in told[0]
+    assert told[0]["kind"] == 1
+    assert told[0]["links"][0]["traceId"] == exported("earlier", record(RUN))[0].trace.hex()
+
+
+def test_at_full_the_words_are_there_in_the_form_of_the_conventions() -> None:
+    spans = spans_of(full=True)
+    asked = json.loads(str(spans["chat m-2"].attributes["gen_ai.output.messages"]))
+    call = {"type": "tool_call", "id": "1.0", "name": "look", "arguments": {"text": CANARY}}
+    said = {"type": "text", "content": CANARY}
+    assert asked == [{"role": "assistant", "parts": [said, call], "finish_reason": "tool_call"}]
+    first = next(span for span in exported("run1", record(RUN), full=True) if span.name == "chat m")
+    assert json.loads(str(first.attributes["gen_ai.input.messages"])) == [{"role": "user", "parts": [said]}]
+    look = spans["execute_tool look"].attributes
+    assert look["gen_ai.tool.call.arguments"] == '{"text": "' + CANARY + '"}'
+    assert look["gen_ai.tool.call.result"] == CANARY
+    root = spans["invoke_workflow answer-here"].attributes
+    assert CANARY in str(root["gen_ai.input.messages"])
+    assert CANARY in str(root["gen_ai.output.messages"])
+    assert root["gofer.reason"] == CANARY
+    assert CANARY in str(spans["invoke_agent summary"].attributes["gen_ai.input.messages"])
+
+
+def test_each_request_holds_what_is_new_since_the_one_before() -> None:
+    more = [e.LlmRequest("12.0", "ab", {"model": "m-3"}, ""), e.LlmResponse("ok", (), "stop", "m-3", Usage(), None, 1)]
+    spans = exported("run1", record([*RUN[:12], *more, *RUN[21:]]), full=True)
+    last = next(span for span in spans if span.name == "chat m-3")
+    roles = [message["role"] for message in json.loads(str(last.attributes["gen_ai.input.messages"]))]
+    assert roles == ["assistant", "tool"]
+
+
+def test_long_texts_lose_their_end_and_long_requests_their_beginning() -> None:
+    texts = [e.MessageReceived(f"{n} " + "x" * 20_000) for n in range(20)]
+    spans = exported("run1", record([*RUN[:5], *texts, *RUN[6:]]), full=True)
+    (first, *_) = [span for span in spans if span.name == "chat m"]
+    raw = str(first.attributes["gen_ai.input.messages"])
+    kept = [message["parts"][0]["content"] for message in json.loads(raw)]
+    assert len(raw) < 65_000
+    assert (kept[-1][:3], kept[-1][-5:]) == ("19 ", "[cut]")
+    assert kept[0][:2] != "0 "
+
+
+def test_spans_come_in_batches_in_their_order() -> None:
+    many = [
+        step for n in range(600) for step in (e.ToolCall(f"1.{n}", "look", "read"), e.ToolResult(f"1.{n}", "ok", ""))
+    ]
+    spans = exported("run1", record([*RUN[:6], *many, RUN[-1]]))
+    sent = list(requests(spans, {"service.name": "gofer"}))
+    batches = [request.resource_spans[0].scope_spans[0].spans for request in sent]
+    assert [len(batch) for batch in batches] == [256, 256, 90]
+    assert [span.span_id for batch in batches for span in batch] == [span.id for span in spans]
+    assert {values(request.resource_spans[0].resource)["service.name"] for request in sent} == {"gofer"}
+
+
+def test_large_spans_are_batches_of_their_own() -> None:
+    texts = [e.ToolResult(f"x/{n}", "ok", "y" * 8_000) for n in range(200)]
+    sent = list(requests(exported("run1", record([*RUN[:6], *texts, RUN[-1]]), full=True), {}))
+    assert len(sent) > 1
+    assert max(request.ByteSize() for request in sent) < 1_100_000
+
+
+KEPT = {"call", "tool", "name", "model", "effect", "status", "finish", "bundle", "workflow", "continues", "owner"}
+KEPT |= {
+    "why",
+    "decision",
+    "about",
+    "source",
+    "kind",
+    "through",
+    "prefix_sha256",
+    "item",
+    "arguments_sha256",
+    "on",
+    "of",
+    "run",
+}
+"""Fields of entries that hold names, ids and kinds."""
+
+
+def speaking(value: object, word: str) -> object:
+    """An entry with a word in every place in which somebody's may stand."""
+    match value:
+        case Event():
+            place = dict.fromkeys(value.place, word)
+            return replace(value, text=word, place=place, conversation=word, facts={word: word}, digest=word)
+        case e.CallDeferred():
+            return replace(value, why=word)
+        case ToolAsk():
+            return ToolAsk(word, word, word)
+        case tuple():
+            return tuple(speaking(item, word) for item in value)
+        case str():
+            return word
+        case dict() | None:
+            return {word: word, "code": word} if value is None or "private" not in value else {**value, word: word}
+        case _ if hasattr(value, "__dataclass_fields__"):
+            changed = {
+                field.name: speaking(getattr(value, field.name), word)
+                for field in fields(value)  # type: ignore[arg-type]
+                if field.name not in KEPT and field.name not in ("params", "usd_left_of", "weights", "turns")
+            }
+            return replace(value, **changed)  # type: ignore[type-var]
+        case _:
+            return value
+
+
+WORDS = st.text(min_size=1, max_size=20).map(lambda text: f"{text} canary 5b1d {text}")
+
+
+@given(journals(), WORDS)
+def test_no_word_of_a_conversation_is_in_the_bytes_below_full(journal: list[Recorded], word: str) -> None:
+    spoken: Any = [replace(recorded, entry=speaking(recorded.entry, word)) for recorded in journal]
+    sent = list(requests(exported("run1", spoken), {"service.name": "gofer"}))
+    assert b"canary 5b1d" not in b"".join(request.SerializeToString() for request in sent)
+    assert b"canary 5b1d" in b"".join(
+        request.SerializeToString() for request in requests(exported("run1", spoken, full=True), {})
+    )
+
+
+@given(journals())
+def test_every_run_is_one_tree_whose_spans_end_after_they_began(journal: list[Recorded]) -> None:
+    spans = exported("run1", journal)
+    seen = {b""}
+    for span in spans:
+        assert span.parent in seen
+        assert span.start <= span.end
+        seen.add(span.id)
+    assert [span.parent for span in spans].count(b"") == 1
+    assert len(seen) == len(spans) + 1

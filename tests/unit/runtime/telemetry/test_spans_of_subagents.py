@@ -1,0 +1,153 @@
+"""What a collector reads of subagents: each an agent with its own calls below it, and what it used counted once."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from gofer.app.http import SharedHttp, http_client
+from gofer.journal import entries as e
+from gofer.journal.entries import Recorded, SubagentStarted
+from gofer.journal.log import read_journal
+from gofer.models.language_model import Answer
+from gofer.runtime.telemetry.exporter import Exporter
+from gofer.runtime.telemetry.spans import Exported
+from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
+from support.engine.memory_run import says
+from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.http.otlp_collector import collector
+
+pytestmark = pytest.mark.anyio
+ASK = ("subagent", {"agent_name": "reader", "prompt": "the lilac plan"})
+DEEPER = ("subagent", {"agent_name": "deeper", "prompt": "the lilac plan"})
+
+
+def think(asked: Asked) -> Answer:
+    match asked.system, asked.turn:
+        case "You are reader.", 0:
+            return says("", ("look", {"text": "lilac"}), DEEPER)
+        case "You are deeper.", _:
+            return says("deep lilac")
+        case "You are reader.", _:
+            return says("all lilac")
+        case _, 0:
+            return says("", ASK, ("subagent", {**ASK[1], "prompt": "another lilac plan"}))
+        case _:
+            return says("Done.")
+
+
+async def worked(*, private: bool = False) -> AgentsRoom:
+    """A run that asked a reader twice at once, each of which asked a deeper one."""
+    room = agents_room(think)
+    room.tool("look", "read")
+    room.subagent("deeper", tools=[])
+    room.subagent("reader", tools="inherit", subagents=["deeper"])
+    room.listed = ("reader",)
+    step = await room.held()
+    step.note(e.RunStarted("b" * 64, private))
+    await step.commit()
+    assert (await room.go_on()).answer == "Done."
+    step = await room.step("me")
+    step.note(e.RunFinished("done"))
+    await step.commit()
+    return room
+
+
+async def spans_of(room: AgentsRoom, *, full: bool = False) -> Sequence[Exported]:
+    async with http_client() as client:
+        return await Exporter("http://127.0.0.1:9", {}, {}, SharedHttp(client), full).read(
+            "run1", room.store, room.blobs
+        )
+
+
+def below(spans: Sequence[Exported], parent: bytes) -> list[Exported]:
+    return [span for span in spans if span.parent == parent]
+
+
+async def test_the_calls_of_a_subagent_stand_below_it_in_the_trace_of_its_run() -> None:
+    spans = await spans_of(await worked())
+    assert len({span.trace for span in spans}) == 1
+    assert len({span.id for span in spans}) == len(spans)
+    root, readers = spans[0], [span for span in spans if span.name == "invoke_agent reader"]
+    assert [span.parent for span in readers] == [root.id, root.id]
+    for reader in readers:
+        names = [span.name for span in below(spans, reader.id)]
+        assert names == ["chat m", "execute_tool look", "invoke_agent deeper", "chat m"]
+        (deeper,) = [span for span in below(spans, reader.id) if span.name == "invoke_agent deeper"]
+        assert [span.name for span in below(spans, deeper.id)] == ["chat m"]
+        assert reader.start <= deeper.start <= deeper.end <= reader.end
+    assert all(span.parent in {other.id for other in spans} for span in spans[1:])
+
+
+async def test_each_span_says_whose_it_is_and_where_its_words_stand() -> None:
+    room = await worked()
+    spans = await spans_of(room)
+    for span in spans[1:]:
+        run, address = str(span.attributes["gofer.run.id"]), str(span.attributes["gofer.entry"])
+        journal = await read_journal(run, room.store, room.blobs)
+        assert address in {recorded.address for recorded in journal}
+    (first, *_) = [span for span in spans if span.name == "invoke_agent reader"]
+    assert (first.attributes["gen_ai.operation.name"], first.attributes["gen_ai.agent.name"]) == (
+        "invoke_agent",
+        "reader",
+    )
+    (chat, look, deeper, _) = below(spans, first.id)
+    assert chat.attributes["gofer.run.id"] == look.attributes["gofer.run.id"] == first.attributes["gofer.subagent.run"]
+    assert (chat.attributes["gen_ai.agent.name"], chat.client) == ("reader", True)
+    assert deeper.attributes["gofer.run.id"] == chat.attributes["gofer.run.id"]
+    assert deeper.attributes["gofer.subagent.run"] != chat.attributes["gofer.run.id"]
+
+
+async def test_tokens_count_once_and_the_subagent_says_what_all_of_it_was() -> None:
+    room = await worked()
+    spans = await spans_of(room)
+    asked = [span for span in spans if "gen_ai.usage.input_tokens" in span.attributes]
+    assert {span.attributes["gen_ai.operation.name"] for span in asked} == {"chat"}
+    assert len(asked) == len(room.many.asked)
+    total = sum(_count(span.attributes, "gen_ai.usage.input_tokens") for span in asked)
+    assert spans[0].attributes["gofer.usage.input_tokens"] == total
+    (reader, *_) = [span for span in spans if span.name == "invoke_agent reader"]
+    assert _count(reader.attributes, "gofer.usage.input_tokens") == 3 * total // len(asked)
+    assert (reader.attributes["gofer.llm_calls"], reader.attributes["gofer.tool_calls"]) == (3, 2)
+
+
+async def test_what_was_said_goes_along_only_when_it_is_asked_for() -> None:
+    room = await worked()
+    assert "lilac" not in repr(await spans_of(room))
+    full = await spans_of(room, full=True)
+    assert "deep lilac" in repr([span for span in full if span.attributes["gen_ai.agent.name"] == "reader"])
+    (look, *_) = [span for span in full if span.name == "execute_tool look"]
+    assert look.attributes["gen_ai.tool.call.arguments"] == '{"text": "lilac"}'
+
+
+async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
+    room = await worked(private=True)
+    with pytest.raises(ConfigError, match="private"):
+        await spans_of(room, full=True)
+    with collector() as there:
+        async with http_client() as client:
+            exporter = Exporter(f"{there.url}/v1/traces", {"k": Secret("k")}, {}, SharedHttp(client), full=True)
+            await exporter.at_the_end("run1", room.store, room.blobs)
+        assert there.requests == []
+
+
+async def test_a_subagent_that_cannot_be_read_any_more_is_still_one_span_with_what_it_used() -> None:
+    room = await worked()
+    for run in await runs_of(room):
+        frames = room.store._frames[run]
+        frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
+    spans = await spans_of(room)
+    (reader, *_) = [span for span in spans if span.name == "invoke_agent reader"]
+    assert below(spans, reader.id) == []
+    assert _count(reader.attributes, "gen_ai.usage.input_tokens") > 0
+
+
+async def runs_of(room: AgentsRoom) -> set[str]:
+    journal: Sequence[Recorded] = await read_journal("run1", room.store, room.blobs)
+    return {one.entry.run for one in journal if isinstance(one.entry, SubagentStarted)}
+
+
+def _count(attributes: Mapping[str, object], name: str) -> int:
+    count = attributes[name]
+    assert isinstance(count, int)
+    return count

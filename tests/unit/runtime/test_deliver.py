@@ -1,0 +1,88 @@
+"""Where the answer stands when what was announced is gone, or when a notice before it is in doubt."""
+
+import pytest
+
+from gofer.engine.loop import Ending
+from gofer.projections.progress import Progress
+from gofer.runtime.deliver import AT_WORK, conclude, spoken
+from gofer.runtime.owner import TAKEOVERS
+from gofer.sources.slack.places import channel_place
+from gofer.sources.slack.write import PostMessage
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError
+from support.engine.memory_run import says
+from support.runtime.memory_worker import office
+
+pytestmark = pytest.mark.anyio
+
+
+def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -> None:
+    ending = Ending(
+        "failed", "Two builds failed.", "The key is refused (HTTP 401).", told="I could not reach it. Please tell #dev."
+    )
+    assert spoken(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+
+
+@pytest.mark.parametrize(
+    ("locked", "place"),
+    [
+        ({("jira_create_issue", "")}, "Jira"),
+        ({("jira_create_issue", ""), ("notion_add", "a page")}, "Jira and Notion"),
+        ({("gone", "")}, "a system outside"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("ending", "status", "reason", "said"),
+    [
+        (Ending("done", "Filed."), "needs_attention", "", "Filed."),
+        (
+            Ending("failed", reason="The key is refused (HTTP 401).", told="I failed. Please tell #dev."),
+            "failed",
+            "The key is refused (HTTP 401); ",
+            "I failed. Please tell #dev.",
+        ),
+        (Ending("cancelled", reason="cancelled"), "cancelled", "cancelled; ", "_Stopped: cancelled._"),
+    ],
+)
+def test_a_write_of_unknown_outcome_names_its_system_to_colleagues_and_its_tool_to_operators(
+    ending: Ending, status: str, reason: str, said: str, locked: set[tuple[str, str]], place: str
+) -> None:
+    tools = {name: _writes(name, system) for name, system in [("jira_create_issue", "Jira"), ("notion_add", "Notion")]}
+    concluded = conclude(ending, Progress(locked=locked), tools)
+    doubt = f"_I do not know whether my last change in {place} arrived. Please check it there before you ask again._"
+    names = ", ".join(sorted(tool for tool, _ in locked))
+    assert (concluded.status, concluded.text) == (status, f"{said}\n\n{doubt}")
+    assert concluded.reason == f"{reason}the outcome of {names} cannot be determined"
+
+
+def _writes(name: str, system: str) -> Tool[PostMessage]:
+    async def act(call: Call, arguments: PostMessage) -> ToolResult:
+        raise AssertionError
+
+    return Tool(name, "", "blind", PostMessage, act, system=system, where=channel_place)
+
+
+async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    made.lose_in = {"slack_update_message"}
+    for _ in range(TAKEOVERS - 2):
+        await made.hear_lost()
+        made.clock.advance(130)
+    made.lose_in, made.deleted = set(), {"1.0"}
+    await made.hear()
+    assert made.posted == ["", "Hello."]
+    assert await made.status("run1") == "done"
+
+
+async def test_a_notice_in_doubt_is_settled_before_the_answer_so_that_it_cannot_land_over_it() -> None:
+    made = office(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
+    await made.accept("run1")
+    made.lose_in = {"slack_update_message"}
+    await made.hear_lost()
+    made.lose_in = set()
+    made.clock.advance(130)
+    await made.hear()
+    assert made.edits == [AT_WORK, "Hello."]
+    assert made.posted == ["Hello."]
+    assert await made.status("run1") == "done"

@@ -1,0 +1,103 @@
+"""A run whose workflow is a script, from its doorbell to its answer."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunConcluded
+from gofer.journal.log import read_journal
+from gofer.workflows.grants import Grant
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults
+from gofer.workflows.script_source import Script
+from support.models.served import served
+from support.runtime.memory_worker import WORKFLOW, Lost, Office, office
+
+pytestmark = pytest.mark.anyio
+
+FILE = "coordinators/s.py"
+POST = 'await run.call("slack_post_message", text="{}")'
+EDIT = 'await run.call("slack_update_message", ts="2.0", text="{}")'
+
+
+def give(made: Office, *lines: str) -> Office:
+    """The office with another script, as after a change and a restart."""
+    script = Script(FILE, {"s": "async def coordinate(run):\n" + "\n".join(f"    {line}" for line in lines)})
+    tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
+    update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
+    loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, served("m"))
+    services = replace(made.worker.services, scripts={FILE: script})
+    made.worker = replace(
+        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})
+    )
+    return made
+
+
+async def head(made: Office) -> Head:
+    found = await made.store.head("run1")
+    assert found is not None
+    return found
+
+
+async def hear_all(made: Office) -> None:
+    for _ in range(10):
+        await made.hear_lost()
+        made.clock.advance(130)
+
+
+async def test_a_script_answers_where_it_was_asked_without_any_model() -> None:
+    made = give(office(), "return 'You wrote from ' + run.event.place['channel']")
+    await made.accept("run1")
+    await hear_all(made)
+    assert (made.posted, await made.status("run1")) == (["You wrote from C0DEPLOY0"], "done")
+
+
+async def test_a_script_that_is_lost_goes_on_where_it_was() -> None:
+    made = give(office(), POST.format("one"), EDIT.format("two"), "return 'done'")
+    made.lose_in.add("slack_update_message")
+    await made.accept("run1")
+    (lost,) = await made.hear_lost()
+    assert isinstance(lost, Lost)
+    made.lose_in.clear()
+    made.clock.advance(130)
+    await hear_all(made)
+    assert (made.posted, await made.status("run1")) == (["done", "two"], "done")
+
+
+async def test_a_script_that_was_changed_meanwhile_stops_and_shows_what_differs() -> None:
+    made = give(office(), POST.format("secret one"), EDIT.format("two"), "return 'done'")
+    made.lose_in.add("slack_update_message")
+    await made.accept("run1", private=False)
+    await made.hear_lost()
+    made.lose_in.clear()
+    made.clock.advance(130)
+    give(made, POST.format("secret other"), "return 'done'")
+    await hear_all(made)
+    ended = await head(made)
+    assert ended.status == "needs_attention"
+    asks = "diverged: coordinators/s.py:2 asks for slack_post_message"
+    assert ended.reason == f"{asks}, and the journal has slack_post_message with other text instead"
+    assert "secret one" in made.posted[0]
+    assert "secret other" in made.posted[0]
+    assert len(made.posted) == 2
+
+
+async def test_a_script_that_fails_says_where_and_lists_show_no_contents() -> None:
+    made = give(office(), "raise ValueError(run.event.text)")
+    await made.accept("run1", private=False)
+    await hear_all(made)
+    assert (await head(made)).reason == "coordinators/s.py:2 failed with ValueError"
+    (concluded,) = [
+        item.entry
+        for item in await read_journal("run1", made.store, made.blobs)
+        if isinstance(item.entry, RunConcluded)
+    ]
+    assert concluded.text == ("I could not finish this: coordinators/s.py:2 failed with ValueError: <@U0GOFER0> hello")
+
+
+async def test_a_script_with_nothing_to_say_says_so_where_an_answer_was_announced() -> None:
+    made = give(office(), "return None")
+    await made.accept("run1")
+    await hear_all(made)
+    assert made.posted == ["Done."]

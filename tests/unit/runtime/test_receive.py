@@ -1,0 +1,312 @@
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal.coordination import InboxItem
+from gofer.journal.entries import Route, RunAccepted
+from gofer.journal.lineage import run_id
+from gofer.journal.log import read_journal
+from gofer.runtime.receive import Ingress
+from gofer.sources.notion.receiver import NotionReceiver
+from gofer.sources.notion.receiver import sign as notion_sign
+from gofer.sources.receiver import BODY_LIMIT, RawRequest, Registration, Stop
+from gofer.sources.slack.receiver import SlackReceiver, sign
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import TemporaryError
+from gofer.values.secret import Secret
+from gofer.workflows.routes import read_routes
+from support.stand_ins import NOON, SetClock, make_outside, mention
+
+pytestmark = pytest.mark.anyio
+
+KEY = Secret("installation key")
+SIGNING = Secret("signing secret")
+MENTION = (Path(__file__).parents[2] / "events" / "slack_app_mention.json").read_bytes()
+
+
+class WatchedStore(MemoryStore):
+    """Counts every write; `full` makes every write fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+        self.full = False
+        self.deaf = False
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        if self.deaf:
+            raise TemporaryError("disk full")
+        await super().put_item(run, item)
+
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        self.writes += 1
+        if self.full:
+            raise TemporaryError("disk full")
+        return await super().claim(run, frame, key, at)
+
+
+def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress, WatchedStore, MemoryQueue]:
+    clock = SetClock()
+    store = store or WatchedStore()
+    queue = MemoryQueue(clock)
+    routes = read_routes({"slack.mention": [(name, {}) for name in workflows or ("answer-here",)]})
+    made = Ingress(
+        {"/slack/events": SlackReceiver((SIGNING,))}, routes, store, MemoryBlobs(), queue, KEY, make_outside(clock)
+    )
+    return made, store, queue
+
+
+def delivery(body: bytes) -> RawRequest:
+    return RawRequest("POST", "/slack/events", (), body)
+
+
+def post(body: bytes, path: str = "/slack/events", method: str = "POST", signature: str | None = None) -> RawRequest:
+    timestamp = str(int(NOON))
+    headers = [
+        ("x-slack-request-timestamp", timestamp),
+        ("x-slack-signature", signature or sign(SIGNING, timestamp, body)),
+    ]
+    return RawRequest(method, path, headers, body)
+
+
+async def rung(queue: MemoryQueue) -> list[str]:
+    return [queue_message.run for queue_message in await queue.receive(100, 120, 0)]
+
+
+async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
+    receiver, store, queue = ingress()
+    reply = await receiver.receive(post(MENTION))
+    assert reply.status == 200
+    (run,) = await rung(queue)
+    (claimed,) = await read_journal(run, store, MemoryBlobs())
+    assert isinstance(claimed.entry, RunAccepted)
+    assert claimed.entry.workflow == "answer-here"
+    head = await store.head(run)
+    assert head is not None
+    assert (head.status, head.private) == ("queued", True)
+
+
+async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
+    receiver, store, queue = ingress()
+    for _ in range(3):
+        assert (await receiver.receive(post(MENTION))).status == 200
+    (run,) = await rung(queue)
+    # A bell that somebody holds may be dealt with before there was a reason to ring again.
+    assert (await receiver.receive(post(MENTION))).status == 200
+    assert await rung(queue) == [run]
+    assert len(await store.frames(run)) == 1
+
+
+async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
+    receiver, _, queue = ingress(None, "answer-here", "log-it")
+    await receiver.receive(post(MENTION))
+    assert len(set(await rung(queue))) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("answer-here",), ("answer-here", "log-it")),
+        (("answer-here", "log-it"), ("answer-here", "log-it", "third")),
+        (("answer-here", "log-it"), ("answer-here", "third")),
+    ],
+)
+async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflow(
+    first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
+    receiver, store, queue = ingress(None, *first)
+    await receiver.receive(post(MENTION))
+    runs = await rung(queue)
+    after, _, _ = ingress(store, *second)
+    await replace(after, queue=queue).receive(post(MENTION))
+    assert set(await rung(queue)) <= set(runs)
+    listed = {head.workflow for head in await store.heads(10, private=True)}
+    assert listed == set(first)
+
+
+@pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
+async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
+    receiver, store, queue = ingress(None, *workflows)
+    await receiver.receive(post(MENTION))
+    listed = []
+    for run in await rung(queue):
+        (claimed,) = await read_journal(run, store, MemoryBlobs())
+        assert isinstance(claimed.entry, RunAccepted)
+        listed.append(claimed.entry.routes)
+    matched = tuple(Route(name, {}) for name in workflows)
+    assert listed == [matched if len(workflows) > 1 else ()] * len(workflows)
+
+
+async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
+    store = WatchedStore()
+    store.full = True
+    receiver, _, queue = ingress(store)
+    assert (await receiver.receive(post(MENTION))).status == 503
+    assert await rung(queue) == []
+
+
+async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
+    receiver, store, _ = ingress()
+    body = json.dumps({"type": "url_verification", "challenge": "c4"}).encode()
+    good = await receiver.receive(post(body))
+    assert (good.status, good.body) == (200, b"c4")
+    assert (await receiver.receive(post(body, signature="v0=" + "0" * 64))).status == 401
+    assert store.writes == 0
+
+
+async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_nobody() -> None:
+    made, store, _ = ingress()
+    token = Secret("secret_of_a_new_subscription")
+    body = json.dumps({"verification_token": token.reveal()}).encode()
+    offer = RawRequest("POST", "/notion/webhook", [("X-Notion-Signature", notion_sign(token, body))], body)
+    kept: list[str] = []
+
+    async def keep(offered: Registration) -> None:
+        kept.append(offered.token.reveal())
+
+    waiting = replace(made, receivers={"/notion/webhook": NotionReceiver((), registration=lambda: True)})
+    reply = await replace(waiting, register=keep).receive(offer)
+    assert (reply.status, reply.body, kept) == (200, b"", [token.reveal()])
+    assert (await waiting.receive(offer)).status == 403
+    closed = replace(waiting, receivers={"/notion/webhook": NotionReceiver(())}, register=keep)
+    assert (await closed.receive(offer)).body.startswith(b"Ignored: it offers a verification token")
+    assert (len(kept), store.writes) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (post(MENTION, signature="v0=" + "0" * 64), 401),
+        (post(b"not json"), 400),
+        (post(b"[]"), 400),
+        (post(b'"text"'), 400),
+        (post(b"\xff"), 400),
+        (post(b"[" * 50_000), 400),
+        (post(b'{"a":' + b"[" * 200 + b"]" * 200 + b"}"), 400),
+        (post(b" " * (BODY_LIMIT + 1)), 413),
+        (post(MENTION, method="GET"), 405),
+        (post(MENTION, path="/slack"), 404),
+        (post(b"{}"), 200),
+    ],
+)
+async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest, status: int) -> None:
+    receiver, store, queue = ingress()
+    reply = await receiver.receive(request_)
+    assert reply.status == status
+    assert b"Traceback" not in reply.body
+    assert b"Error" not in reply.body
+    assert store.writes == 0
+    assert await rung(queue) == []
+
+
+@given(st.binary(max_size=300), st.booleans())
+async def test_no_body_is_an_exception_or_a_server_error(body: bytes, good: bool) -> None:
+    receiver, store, _ = ingress()
+    reply = await receiver.receive(post(body, signature=None if good else "v0=" + "a" * 64))
+    assert reply.status in ({200, 400} if good else {401})
+    assert store.writes == 0
+
+
+def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -> None:
+    one = run_id(KEY, mention(), "w")
+    assert one == run_id(KEY, mention(text="another text"), "w")
+    others = {
+        run_id(KEY, mention(ts="2.0"), "w"),
+        run_id(KEY, mention(channel="C2"), "w"),
+        run_id(KEY, mention(), "v"),
+        run_id(Secret("other"), mention(), "w"),
+    }
+    assert len(others | {one}) == 5
+    assert len(one) == 24
+
+
+async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
+    made, store, queue = ingress()
+    unsigned = SlackReceiver(())
+    replies = [await made.hear(unsigned, delivery(MENTION)), await made.hear(unsigned, delivery(MENTION))]
+    assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
+    # The same claim as over HTTP: the post that follows is a duplicate.
+    assert (await made.receive(post(MENTION))).status == 200
+    assert len({queue_message.run for queue_message in await queue.receive(10, 60, 0)}) == 1
+    assert len(await store.heads(10, private=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"[]", 400), (b'{"type": NaN}', 400), (b"x" * (BODY_LIMIT + 1), 413), (b"{}", 200)]
+)
+async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
+    made, store, _ = ingress()
+    assert (await made.hear(SlackReceiver(()), delivery(body))).status == status
+    assert store.writes == 0
+
+
+async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
+    made, store, _ = ingress()
+    store.full = True
+    assert (await made.hear(SlackReceiver(()), delivery(MENTION))).status == 503
+
+
+async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None:
+    made, store, queue = ingress()
+    await made.receive(post(MENTION))
+    (run,) = await rung(queue)
+    deletion = json.loads((Path(__file__).parents[2] / "events" / "slack_deleted.json").read_text())
+    body = json.dumps(deletion).encode()
+    store.deaf = True
+    assert (await made.receive(post(body))).status == 503
+    store.deaf = False
+    assert (await made.receive(post(body))).body == b"Accepted."
+    assert (await made.receive(post(body))).status == 200
+    assert len(await store.items(run)) == 1
+    assert await rung(queue) == [run]
+
+
+async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
+    made, store, queue = ingress()
+    for name in ("deleted", "session_stopped"):
+        body = (Path(__file__).parents[2] / "events" / f"slack_{name}.json").read_bytes()
+        reply = await made.receive(post(body))
+        assert (reply.status, reply.body) == (200, b"Ignored: no run is stopped by it.")
+    assert (store.writes, await rung(queue)) == (0, [])
+
+
+async def test_an_unsigned_door_is_never_open_to_http() -> None:
+    made, store, _ = ingress()
+    open_door = Ingress(
+        {"/slack/events": SlackReceiver(())}, made.routes, store, MemoryBlobs(), made.queue, KEY, made.outside
+    )
+    assert (await open_door.receive(post(MENTION))).status == 401
+    assert store.writes == 0
+
+
+async def test_the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody() -> None:
+    made, store, _ = ingress()
+    event = mention()
+    (run,) = await made.accept(event)
+    stop = Stop("the person who asked", f"stop sign {event.conversation}", "slack", conversation=event.conversation)
+    assert await made.stop(stop) == [run]
+    rows = f"{await store.head(run)} {[item.id for item in await store.items(run)]}"
+    for name in (*event.identity, event.conversation, event.actor.id, stop.item):
+        assert name not in rows
+        assert hashlib.sha256(name.encode()).hexdigest()[:12] not in rows
+
+
+@pytest.mark.parametrize("sought", ["slack:T0ACME00:C0DEPLOY0:*", mention().conversation])
+async def test_a_wish_to_stop_finds_runs_of_its_place_also_under_names_of_earlier_versions(sought: str) -> None:
+    made, store, _ = ingress()
+    (run,) = await made.accept(mention())
+    (elsewhere,) = await made.accept(mention(channel="C0OTHER00"))
+    stop = Stop("the person who asked", "stop sign", "slack", conversation=sought)
+    assert await made.stop(stop) == [run]
+    for one, event in ((run, mention()), (elsewhere, mention(channel="C0OTHER00"))):
+        head = await store.head(one)
+        assert head is not None
+        await store.put_head(replace(head, conversation=event.conversation))
+    assert await made.stop(stop) == [run]

@@ -1,0 +1,375 @@
+"""What is due is deleted, nothing else is, and a deletion that was killed goes on where it was."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal import inbox
+from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, Usage
+from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
+from gofer.journal.log import open_journal, read_journal
+from gofer.journal.store import Store
+from gofer.runtime.retention import DAYS, Purged, Purger, keep
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.values.errors import Corrupt, Gone, TemporaryError
+from support.simulation.virtual_time import VirtualLoop
+from support.simulation.virtual_time import play as virtually
+from support.stand_ins import NOON, SetClock, any_store, claimed, make_outside
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400
+STATUSES: list[HeadStatus] = [*UNFINISHED, *get_args(Status)]
+
+
+@dataclass
+class Archive:
+    """Runs in a store, and a purge that finds them some days old."""
+
+    store: Store = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    clock: SetClock = field(default_factory=SetClock)
+
+    async def add(
+        self,
+        run: str = "r",
+        *,
+        private: bool = False,
+        finished: bool = True,
+        status: HeadStatus = "done",
+        retention: Retention = "due",
+    ) -> None:
+        """A run as a worker leaves it, with a body beside its frames and an item in its inbox."""
+        pen = await claimed(self.store, run, make_outside(self.clock))
+        journal, _ = await open_journal(run, self.store, self.blobs, pen)
+        journal.add(RunStarted("bundle", private))
+        journal.add(MessageReceived("long " * 10_000))
+        await journal.commit()
+        if finished:
+            journal.add(RunFinished("done"))
+            await journal.commit()
+        await inbox.put(self.store, run, "a", MessageReceived("too late"))
+        head = Head(run, "w", "c", int(NOON * 1000), status, private, int(NOON * 1000), retention=retention)
+        await self.store.create_head(head)
+
+    async def purge(self, days: int = DAYS, *, after: float = 0.0) -> Purged:
+        self.clock.advance(after * DAY)
+        return await Purger(self.store, self.blobs, self.clock).purge(days)
+
+    async def contents(self, run: str = "r") -> str:
+        """`there`, `deleted` or `forgotten`; whatever is in between is an error."""
+        frames, key, items = await self.store.frames(run), await self.store.key(run), await self.store.items(run)
+        head, bodies = await self.store.head(run), [name for name in self.blobs._bodies if name.startswith(f"{run}/")]
+        match (bool(frames), any(frames), bool(key), bool(items), bool(bodies), bool(head)):
+            case (True, True, True, True, True, True):
+                return "there"
+            case (True, False, False, False, False, True):
+                return "deleted"
+            case (False, False, False, False, False, False):
+                return "forgotten"
+            case state:
+                raise AssertionError(state)
+
+
+async def test_contents_go_thirty_days_after_the_end() -> None:
+    made = Archive()
+    await made.add()
+    assert (await made.purge(after=29.9), await made.contents()) == (Purged(), "there")
+    assert (await made.purge(after=0.1), await made.contents()) == (Purged(1, 1), "forgotten")
+    assert await made.purge() == Purged()
+
+
+async def test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_day() -> None:
+    made = Archive()
+    await made.add()
+    assert (await made.purge(3, after=2), await made.contents()) == (Purged(), "there")
+    assert (await made.purge(3, after=1), await made.contents()) == (Purged(1, 0), "deleted")
+    with pytest.raises(Gone):
+        await read_journal("r", made.store, made.blobs)
+    assert (await made.purge(3, after=26), await made.contents()) == (Purged(), "deleted")
+    assert (await made.purge(3, after=1), await made.contents()) == (Purged(0, 1), "forgotten")
+
+
+async def test_a_private_run_whose_end_was_not_cleaned_up_is_deleted_by_the_next_purge() -> None:
+    made = Archive()
+    await made.add(private=True)
+    assert (await made.purge(), await made.contents()) == (Purged(1, 0), "deleted")
+
+
+async def test_a_private_run_that_cannot_be_read_here_has_its_thirty_days() -> None:
+    """A newer Gofer may be able to read it."""
+    made = Archive()
+    await made.add(private=True, finished=False, status="needs_attention")
+    await made.store.create("r", 3, b"a frame of another Gofer")
+    assert (await made.purge(after=29), await made.contents()) == (Purged(), "there")
+    assert await made.purge(after=1) == Purged(1, 1)
+
+
+async def test_a_head_that_says_more_than_its_journal_deletes_nothing_of_a_private_run() -> None:
+    made = Archive()
+    await made.add(private=True, finished=False)
+    assert (await made.purge(), await made.contents()) == (Purged(), "there")
+
+
+async def test_what_somebody_keeps_stays_until_nobody_does() -> None:
+    made = Archive()
+    await made.add()
+    assert await keep("r", made.store, wanted=True)
+    assert await keep("r", made.store, wanted=True)
+    assert (await made.purge(after=400), await made.contents()) == (Purged(), "there")
+    assert await keep("r", made.store, wanted=False)
+    assert await made.purge() == Purged(1, 1)
+    assert not await keep("r", made.store, wanted=True)
+
+
+@given(
+    st.dictionaries(
+        st.text("abcdef", min_size=1, max_size=3),
+        st.tuples(st.sampled_from(STATUSES), st.booleans(), st.sampled_from(["due", "kept"])),
+        max_size=6,
+    ),
+    st.integers(0, 40),
+    st.integers(0, 60),
+)
+async def test_only_what_ended_and_nobody_keeps_is_ever_deleted(
+    runs: Mapping[str, tuple[HeadStatus, bool, Retention]], days: int, age: int
+) -> None:
+    made = Archive()
+    for run, (status, private, retention) in runs.items():
+        finished = status not in UNFINISHED
+        await made.add(run, private=private, finished=finished, status=status, retention=retention)
+    await made.purge(days, after=age)
+    for run, (status, private, retention) in runs.items():
+        due = status not in UNFINISHED and retention == "due" and (private or age >= days)
+        expected = ("forgotten" if age >= DAYS else "deleted") if due else "there"
+        assert await made.contents(run) == expected
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Fuse:
+    """Lets so many calls through, then kills whoever makes one."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def around(self, target: object) -> "Fused":
+        return Fused(self, target)
+
+
+class Fused:
+    """A store or blobs behind a fuse."""
+
+    def __init__(self, fuse: Fuse, target: object) -> None:
+        self._fuse = fuse
+        self._target = target
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
+        async def call(*arguments: object, **named: object) -> object:
+            if not self._fuse.left:
+                raise Killed
+            self._fuse.left -= 1
+            return await getattr(self._target, name)(*arguments, **named)
+
+        return call
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("age", [3, 31])
+async def test_a_purge_that_was_killed_anywhere_and_done_again_ends_the_same(
+    tmp_path: Path, kind: str, age: int
+) -> None:
+    expected = {"public": "forgotten" if age > DAYS else "there", "secret": "forgotten" if age > DAYS else "deleted"}
+    for calls in range(100):
+        folder = tmp_path / f"{kind}{calls}"
+        folder.mkdir()
+        with any_store(kind, folder) as store:
+            made = Archive(store)
+            await made.add("public")
+            await made.add("secret", private=True)
+            made.clock.advance(age * DAY)
+            fuse = Fuse(calls)
+            purger = Purger(fuse.around(made.store), fuse.around(made.blobs), made.clock)  # type: ignore[arg-type]
+            with suppress(Killed):
+                await purger.purge()
+            await readable_or_gone(made)
+            await made.purge()
+            assert {run: await made.contents(run) for run in expected} == expected, f"killed at call {calls}"
+            if fuse.left:
+                assert calls > 10
+                return
+    pytest.fail("the purge never came to its end")
+
+
+async def readable_or_gone(made: Archive) -> None:
+    """At no moment is a run anything but whole or gone."""
+    for run in ("public", "secret"):
+        try:
+            entries = await read_journal(run, made.store, made.blobs)
+        except Gone:
+            continue
+        assert [type(item.entry) for item in entries[1:]] in ([], [RunStarted, MessageReceived, RunFinished])
+        assert len(entries) in (0, 4)
+
+
+class FullDisk(MemoryBlobs):
+    """Bodies that cannot be removed for a while."""
+
+    failures = 1
+
+    async def drop(self, folder: str) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise TemporaryError("read-only")
+        await super().drop(folder)
+
+
+async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(blobs=FullDisk())
+    await made.add(private=True)
+    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    async with asyncio.timeout(60):
+        while (head := await made.store.head("r")) is None or head.retention != "deleted":
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert "not everything that is due was deleted: read-only" in caplog.text
+    assert await made.contents() == "deleted"
+
+
+class ReadElsewhere(MemoryStore):
+    """A store whose log another process reads for some attempts."""
+
+    def __init__(self, attempts: int) -> None:
+        super().__init__()
+        self.attempts = attempts
+        self.tried: list[float] = []
+
+    async def scrub(self) -> None:
+        self.tried.append(asyncio.get_running_loop().time())
+        if len(self.tried) <= self.attempts:
+            raise TemporaryError("The log is read elsewhere.")
+
+
+def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(ReadElsewhere(8))
+
+    async def play() -> Head | None:
+        await made.add(private=True)
+        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        await asyncio.sleep(400)
+        serving.cancel()
+        return await made.store.head("r")
+
+    head = virtually(VirtualLoop(), play())
+    assert head is not None
+    assert head.retention == "deleted"
+    assert isinstance(made.store, ReadElsewhere)
+    assert made.store.tried == [0.0, 2.0, 6.0, 14.0, 30.0, 62.0, 122.0, 182.0, 242.0]
+    assert caplog.text.count("not everything that is due was deleted") == 1
+
+
+def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> None:
+    made = Archive()
+
+    async def play() -> Head | None:
+        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        await asyncio.sleep(100)
+        await made.add(private=True)
+        await made.store.retain("r", "due", "deleting")
+        await asyncio.sleep(2.5)
+        serving.cancel()
+        return await made.store.head("r")
+
+    head = virtually(VirtualLoop(), play())
+    assert head is not None
+    assert head.retention == "deleted"
+
+
+class DamagedRows(MemoryStore):
+    """A store in which something cannot be read until somebody restores it."""
+
+    damaged = True
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        if self.damaged:
+            self.damaged = False
+            raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+        return await super().ended(retention, before, limit, private=private)
+
+
+async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(DamagedRows())
+    await made.add(private=True)
+    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    async with asyncio.timeout(60):
+        while (head := await made.store.head("r")) is None or head.retention != "deleted":
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert "not everything that is due was deleted: gofer.db cannot be read" in caplog.text
+
+
+async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> None:
+    """As after a crash between the first frame and the head of an event that was never delivered again."""
+    made = Archive()
+    await claimed(made.store, "r", make_outside(made.clock))
+    assert (await made.purge(after=29.9), bool(await made.store.frames("r"))) == (Purged(), True)
+    await made.add("listed", finished=False, status="parked")
+    assert (await made.purge(after=0.2), await made.contents()) == (Purged(0, 1), "forgotten")
+    assert (await made.purge(after=400), await made.contents("listed")) == (Purged(), "there")
+
+
+async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
+    made = Archive()
+    queue = MemoryQueue(made.clock)
+    purger = Purger(made.store, made.blobs, made.clock, queue)
+    await queue.enqueue("r")
+    for queue_message in await queue.receive(1, 60, 0):
+        await queue.bury(queue_message, "trouble")
+    for days, left in ((29, 1), (2, 0)):
+        made.clock.advance(days * DAY)
+        await purger.purge()
+        assert len(await queue.buried(9)) == left
+
+
+async def test_damage_is_not_taken_for_deletion() -> None:
+    made = Archive()
+    await made.add()
+    for name in list(made.blobs._bodies):
+        del made.blobs._bodies[name]
+    with pytest.raises(Corrupt, match="missing"):
+        await read_journal("r", made.store, made.blobs)
+
+
+async def test_what_runs_used_is_dropped_after_two_days() -> None:
+    archive = Archive()
+    await archive.store.put_usage([Usage("ada", "r", int(NOON * 1000), 0.5)])
+    archive.clock.advance(2 * DAY)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert len(await archive.store.usage("ada", 0)) == 1
+    archive.clock.advance(1)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert list(await archive.store.usage("ada", 0)) == []
+
+
+async def test_what_runs_remember_of_earlier_ones_is_dropped_after_a_year() -> None:
+    archive = Archive()
+    await archive.store.put_memo("k", "seen", int(NOON * 1000))
+    archive.clock.advance(366 * DAY)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert await archive.store.memo("k") == "seen"
+    archive.clock.advance(1)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert await archive.store.memo("k") is None

@@ -1,0 +1,134 @@
+"""Runs that take every worker with them before it has read their journal, and runs beside them."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import LOST, Ended
+from gofer.values.errors import TemporaryError
+from support.engine.memory_run import says
+from support.runtime.memory_worker import Lost, Office, office
+from support.stand_ins import claimed
+
+pytestmark = pytest.mark.anyio
+
+
+def deadly() -> tuple[Office, list[str], list[str]]:
+    """An office with a store that takes the process with it; what it was asked for, and the troubles that were told."""
+    made, opened, told = office(), list[str](), list[str]()
+
+    class Deadly(type(made.store)):
+        async def frames(self, run: str) -> list[bytes]:
+            opened.append(run)
+            raise Lost
+
+    def tell(ended: Ended) -> None:
+        told.append(ended.trouble)
+
+    made.store = Deadly()
+    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store), tell=tell)
+    return made, opened, told
+
+
+async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up_and_shown() -> None:
+    made, opened, told = deadly()
+    await made.accept("run1", private=False)
+    for _ in range(LOST + 5):
+        await made.hear_lost()
+        made.clock.advance(130)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, len(opened), told) == ("needs_attention", LOST, ["poison"])
+    assert head.reason == "it cannot be continued: 10 attempts ended without a word"
+
+
+async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sweeper_rings_others() -> None:
+    made, opened, told = deadly()
+    await made.accept("run1", private=False)
+    for heard in range(LOST + 10):
+        await made.hear_lost()
+        made.clock.advance(130)
+        if heard % 5 == 4:
+            # As SQS does: its dead letters are none of the worker's.
+            made.queue.lose()
+            made.clock.advance(60)
+            await Sweeper(made.store, made.queue, made.clock).sweep(180)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, len(opened), told) == ("needs_attention", LOST, ["poison"])
+
+
+async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
+    made, opened, told = deadly()
+    await made.accept("run1", private=False)
+    for _ in range(2):
+        for _ in range(LOST + 5):
+            await made.hear_lost()
+            made.clock.advance(130)
+        head = await made.store.head("run1")
+        assert head is not None
+        await made.store.put_head(head.now("queued", int(made.clock.now() * 1000)))
+        await made.queue.enqueue("run1")
+    assert (len(opened), told) == (2 * LOST, ["poison", "poison"])
+
+
+async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
+    made = office(says("Hello."))
+    away = True
+
+    class Away(type(made.store)):
+        async def frames(self, run: str) -> list[bytes]:
+            if away:
+                raise TemporaryError("it does not answer")
+            return list(await super().frames(run))
+
+    made.store = Away()
+    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
+    await made.accept("run1", private=False)
+    for _ in range(2 * LOST):
+        await made.hear()
+        made.clock.advance(130)
+        await made.queue.enqueue("run1")
+    away = False
+    await made.hear()
+    assert await made.status("run1") == "done"
+
+
+async def test_runs_of_the_same_batch_go_on() -> None:
+    """All are begun at once, so all are lost with the deadly one; then they wait for each other."""
+    made = office(*[says("Hello.")] * 3)
+
+    class Deadly(type(made.store)):
+        async def frames(self, run: str) -> list[bytes]:
+            if run == "deadly":
+                process.set()
+                await asyncio.Event().wait()
+            # Others read a little longer.
+            await asyncio.sleep(0.01)
+            return list(await super().frames(run))
+
+    made.store, process = Deadly(), asyncio.Event()
+    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
+    runs = ("run1", "deadly", "run2", "run3")
+    for run in runs:
+        await claimed(made.store, run)
+        await made.store.create_head(Head(run, "answer-here", f"slack:T:C:{run}", 1))
+        await made.queue.enqueue(run)
+    for _ in range(4 * LOST):
+        process.clear()
+        made.worker = replace(made.worker, suspects=asyncio.Lock())
+        tasks = [
+            asyncio.create_task(made.worker.answer(queue_message))
+            for queue_message in await made.queue.receive(100, 120, 0)
+        ]
+        died = asyncio.create_task(process.wait())
+        while tasks and not died.done() and not all(task.done() for task in tasks):
+            await asyncio.sleep(0.001)
+        for task in (*tasks, died):
+            task.cancel()
+        await asyncio.gather(*tasks, died, return_exceptions=True)
+        made.clock.advance(130)
+    assert [await made.status(run) for run in runs] == ["done", "needs_attention", "done", "done"]

@@ -1,0 +1,249 @@
+"""Runs that meet an outage, a fault or a deleted message: what people see, and what operators see."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gofer.journal import inbox
+from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
+from gofer.journal.log import read_journal
+from gofer.journal.unlisted_ends import recent
+from gofer.runtime.retry import retry
+from gofer.runtime.worker import Ended
+from gofer.sources.slack.api import SlackRefusal
+from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError
+from support.engine.memory_run import says
+from support.runtime.memory_worker import Office, office
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600.0
+
+
+def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> None:
+    """Let a tool of Slack fail, for good or until the clock says so many seconds later."""
+    tools = dict(made.worker.services.tools)
+    tool = tools[name]
+    began = made.clock.now()
+    act: Callable[[Call, Any], Awaitable[ToolResult]] = tool.act
+
+    async def fails(call: Call, arguments: Any) -> ToolResult:
+        if not until or made.clock.now() < began + until:
+            raise error
+        return await act(call, arguments)
+
+    tools[name] = replace(tool, act=fails, system="Slack")
+    services = replace(made.worker.services, tools=tools)
+    made.worker = replace(made.worker, services=services, alone=True)
+
+
+async def pass_time(made: Office, seconds: float) -> None:
+    """Let workers and the sweeper's ring work, a minute at a time."""
+    for _ in range(int(seconds / 60)):
+        await made.hear()
+        made.clock.advance(60)
+        await made.hear()
+
+
+def listening(made: Office) -> list[Ended]:
+    """What the worker tells of ends, private ones too."""
+    told: list[Ended] = []
+    made.worker = replace(made.worker, tell=told.append)
+    return told
+
+
+def finished(told: list[Ended]) -> RunFinished:
+    (ended,) = told
+    assert ended.progress is not None
+    assert ended.progress.finished is not None
+    return ended.progress.finished
+
+
+async def lines(made: Office) -> list[str]:
+    return [one.sentence() for one in await recent(made.store, int(made.clock.now() * 1000))]
+
+
+AWAY = TemporaryError("Slack did not answer (HTTP 503).")
+
+
+@pytest.mark.parametrize("tool", ["slack_get_user", "slack_read_thread", "slack_update_message"])
+@pytest.mark.parametrize("minutes", [1, 25])
+async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
+    made = office(says("Hello."))
+    failing(made, tool, AWAY, until=minutes * 60)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+    assert await lines(made) == []
+
+
+async def test_the_run_list_says_what_a_run_waits_for() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY)
+    await made.accept("run1")
+    await made.hear()
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.private) == ("parked", False)
+    until = "next attempt 12:01 UTC, last 12:00 UTC on 22 November"
+    assert head.reason == f"Slack did not answer (HTTP 503); {until}"
+
+
+async def test_an_answer_is_delivered_hours_later() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY, until=20 * HOUR)
+    await made.accept("run1")
+    await pass_time(made, 21 * HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_an_operator_makes_the_next_attempt_now() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY, until=HOUR)
+    await made.accept("run1")
+    await pass_time(made, HOUR - 60)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.wakes_at / 1000 > made.clock.now() + 60
+    made.clock.advance(61)
+    retried = await retry("run1", made.store, made.blobs, made.queue, made.clock, "operator")
+    assert retried.rung
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+    entries = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
+    assert RunRetried("an operator", "retry-operator") in entries
+
+
+async def test_a_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_get_user", AWAY)
+    failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
+    told = listening(made)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    assert made.posted == []
+    assert await made.store.heads(9) == []
+    assert await lines(made) == ["1 run could not begin: Slack did not answer."]
+    (ended,) = told
+    assert ended.unlisted is not None
+    assert "could not begin" in caplog.text
+    assert "run1" not in "".join(line for line in caplog.text.splitlines() if "could not begin" in line)
+
+
+async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", AWAY)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    assert made.posted == [
+        "I could not read this thread, because Slack did not answer for 30 minutes. Please ask again."
+    ]
+
+
+async def test_a_person_reads_what_to_do_where_gofer_is_no_member() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == ["I am not a member of this channel. Please invite me and ask again."]
+    assert finished(told).reason.startswith("the thread could not be read: Slack refused conversations.replies")
+
+
+@pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
+async def test_a_mention_that_was_deleted_first_ends_without_a_word(code: str) -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == ([], "ignored")
+    assert finished(told).reason == "the message that it is about was deleted"
+
+
+async def test_a_fault_before_a_run_begins_ends_it_with_a_reason() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+    tools["slack_get_user"] = _broken(tools["slack_get_user"])
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    ended = finished(told)
+    assert (ended.status, ended.cause) == ("failed", "fault")
+    assert ended.reason.startswith("Gofer itself failed (KeyError at ")
+    assert made.posted == ["Something in me failed before I could begin. Please tell #o."]
+    assert "secret" not in ended.reason
+    assert await lines(made) == ["1 run could not begin: Gofer itself failed; the log names the error."]
+
+
+def _broken(tool: Tool[Any]) -> Tool[Any]:
+    class Broken(tool.arguments):  # type: ignore[name-defined]
+        @classmethod
+        def model_validate(cls, *args: object, **kwargs: object) -> Any:
+            raise KeyError("a secret")
+
+    return replace(tool, arguments=Broken)
+
+
+async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_posted_anew() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+    failures = [AWAY, SlackRefusal("chat.update", "edit_window_closed")]
+
+    async def fails(call: Call, arguments: Any) -> ToolResult:
+        raise failures.pop(0)
+
+    tools["slack_update_message"] = replace(tools["slack_update_message"], act=fails)
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == (["", "Hello."], "done")
+
+
+async def test_an_answer_waits_for_a_renewed_token() -> None:
+    made = office(says("Hello."))
+    error = SlackRefusal("chat.update", "token_revoked")
+    failing(made, "slack_update_message", error, until=5 * HOUR)
+    await made.accept("run1")
+    await made.hear()
+    assert await made.status("run1") == "parked"
+    await pass_time(made, 6 * HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -> None:
+    made = office(says("Hello."))
+
+    class Deleted:
+        """A model during whose answer the person deletes the message."""
+
+        async def ask(self, body: bytes, timeout: float) -> object:
+            await inbox.put(made.store, "run1", "stop-1", RunCancelled("Ada", silent=True))
+            return says("Hello.")
+
+    services = replace(made.worker.services, model=Deleted())
+    made.worker = replace(made.worker, services=services)
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == ([""], "cancelled")
+
+
+async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+
+    async def private(call: Call, arguments: Any) -> ToolResult:
+        return ToolResult("Thread", "read", {"private": True})
+
+    tools["slack_read_thread"] = replace(tools["slack_read_thread"], act=private)
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    made.lose_in.add("slack_update_message")
+    await made.accept("run1")
+    for _ in range(40):
+        await made.hear_lost()
+        made.clock.advance(130)
+    assert await lines(made) == ["1 run could not be answered: workers were lost again and again."]

@@ -1,0 +1,227 @@
+"""Stores, queues and leases fail under a worker, and files are damaged: what it does with the runs it has."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.coordination import Head
+from gofer.journal.frames import Frame, frame_bytes, frame_hash
+from gofer.journal.seal import seal_of
+from gofer.models.language_model import Answer
+from gofer.runtime.deliver import AT_WORK
+from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.worker import RECEIVES
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import QueueMessage
+from gofer.values.errors import Corrupt, TemporaryError
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+from support.engine.memory_run import ListModel, says
+from support.runtime.memory_worker import CONVERSATION, Office, office
+
+pytestmark = pytest.mark.anyio
+
+
+class FullStore(MemoryStore):
+    """A store without room for a second frame until there is."""
+
+    full = True
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        if self.full and n > 1:
+            raise TemporaryError("disk full")
+        return await super().create(run, n, frame)
+
+
+async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> None:
+    store = FullStore()
+    made = Office(ListModel([says("Hello.")]), store=store)
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == []
+    store.full = False
+    made.clock.advance(121)
+    assert await made.hear() == 1
+    assert made.posted == ["Hello."]
+
+
+async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1", 1, private=False)
+    await made.store.create("run1", 2, b'{"not": "a frame"}')
+    await made.accept("run2", 2)
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, "damaged at frame 2" in head.reason) == ("needs_attention", True)
+    assert await made.status("run2") == "done"
+
+
+async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = office()
+    await made.accept("run1", private=False)
+    (first,) = await made.store.frames("run1")
+    newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
+    await made.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.store)))
+    before, frames = await made.store.head("run1"), await made.store.frames("run1")
+    assert before is not None
+    for _ in range(RECEIVES):
+        assert await made.hear() == 1
+        made.clock.advance(121)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert replace(head, updated_at=0) == replace(before, reason="its journal is of a newer Gofer")
+    assert (await made.store.frames("run1"), made.posted) == (frames, [])
+    assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
+    assert [letter.why for letter in await made.queue.buried(9)] == ["its journal is of a newer Gofer"]
+    made.clock.advance(181)
+    assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
+    assert await made.hear() == 1
+
+
+async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
+    made = office(says("must not be asked"))
+    await made.accept("run1")
+    await made.store.put_head(Head("run1", "answer-here", CONVERSATION, 1, private=False, frames=4))
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.frames) == ("needs_attention", 4)
+    assert "4 frames were written and 1 are there" in head.reason
+    assert (len(await made.store.frames("run1")), made.posted, made.model.requests) == (1, [], [])
+
+
+class DamagedQueue(MemoryQueue):
+    """A queue whose file is damaged until somebody restores it."""
+
+    damaged = True
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        if self.damaged:
+            raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+        return await super().receive(limit, visibility, wait)
+
+
+async def test_a_worker_outlives_a_damaged_file() -> None:
+    made = office(says("Hello."))
+    queue = DamagedQueue(made.clock)
+    worker = replace(made.worker, queue=queue, pause=0.01)
+    await made.accept("run1")
+    await queue.enqueue("run1")
+    serving = asyncio.create_task(worker.serve())
+    await asyncio.sleep(0.03)
+    queue.damaged = False
+    async with asyncio.timeout(60):
+        while not made.posted:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+
+
+async def test_a_worker_survives_what_nobody_foresaw() -> None:
+    made = office(KeyError("unforeseen"), says("Hello."))
+    await made.accept("run1", 1)
+    await made.hear()
+    assert made.posted == [AT_WORK]
+    made.clock.advance(121)
+    assert await made.hear() == 1
+    assert made.posted == ["Hello."]
+
+
+class DeafQueue(MemoryQueue):
+    """A queue that fails once."""
+
+    failures = 1
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        if self.failures:
+            self.failures -= 1
+            raise TemporaryError("locked")
+        return await super().receive(limit, visibility, wait)
+
+
+async def test_a_worker_listens_again_when_the_queue_failed() -> None:
+    made = office(says("Hello."))
+    queue = DeafQueue(made.clock)
+    worker = replace(made.worker, queue=queue, pause=0.01)
+    await made.accept("run1")
+    await queue.enqueue("run1")
+    serving = asyncio.create_task(worker.serve())
+    async with asyncio.timeout(60):
+        while not made.posted:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert queue.failures == 0
+
+
+class FlakyLeases(MemoryStore):
+    """Leases that are refused from some moment on; the first renewal fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.lost = False
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        self.asked += 1
+        if self.asked == 2:
+            raise TemporaryError("hiccup")
+        return not self.lost and await super().lease(conversation, owner, now, seconds)
+
+
+async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_work() -> None:
+    store = FlakyLeases()
+    made = Office(ListModel([]), store=store)
+    asked = asyncio.Event()
+
+    class PatientModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            asked.set()
+            await asyncio.sleep(60)
+            raise AssertionError("nobody stopped it")
+
+    made.worker = replace(made.worker, services=replace(made.worker.services, model=PatientModel()), lease=0.06)
+    await made.accept("run1")
+    hearing = asyncio.create_task(made.hear())
+    await asked.wait()
+    async with asyncio.timeout(60):
+        while store.asked < 4:
+            await asyncio.sleep(0.005)
+    assert not hearing.done()
+    assert made.queue.extended >= 1
+    store.lost = True
+    async with asyncio.timeout(60):
+        await hearing
+    assert made.posted == [AT_WORK]
+    assert await made.status("run1") == "running"
+
+
+class FullDisk(MemoryStore):
+    """A store that cannot destroy keys."""
+
+    async def destroy_key(self, run: str) -> None:
+        raise TemporaryError("disk full")
+
+
+async def test_a_private_run_that_cannot_be_deleted_now_has_ended_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """There is no workflow, so nobody found out that it is public; the next run of the conversation goes on."""
+    made = Office(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
+    await made.accept("run1", 1)
+    await made.accept("run2", 2)
+    while await made.hear():
+        pass
+    assert [await made.status(run) for run in ("run1", "run2")] == ["failed", "failed"]
+    assert "what is left of run run1 is deleted with the next purge: disk full" in caplog.text
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.retention == "deleting"

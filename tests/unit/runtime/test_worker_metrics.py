@@ -1,0 +1,64 @@
+"""What a worker tells of runs that end: numbers, once for each, also of those that nobody is shown."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Ended
+from gofer.values.errors import Corrupt
+from support.engine.memory_run import says
+from support.runtime.memory_worker import Lost, Office, office
+
+pytestmark = pytest.mark.anyio
+
+
+def listening(made: Office) -> list[Ended]:
+    """What its worker tells from now on."""
+    told: list[Ended] = []
+    made.worker = replace(made.worker, tell=told.append)
+    return told
+
+
+@pytest.mark.parametrize("private", [True, False])
+async def test_a_run_that_ends_is_told_once_with_what_it_used(private: bool) -> None:
+    made = office(says("Hello.", tokens=100))
+    told = listening(made)
+    await made.accept("run1", int((made.clock.now() - 5) * 1000), private=private)
+    await made.queue.enqueue("run1")
+    while await made.hear():
+        pass
+    (ended,) = told
+    assert (ended.status, ended.seconds, ended.trouble) == ("done", 5.0, "")
+    assert ended.progress is not None
+    assert ended.progress.largest == {"m": 101}
+
+
+async def test_a_run_whose_workers_were_lost_again_and_again_is_told_as_poison() -> None:
+    class Deadly:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            raise Lost
+
+    made = office()
+    told = listening(made)
+    made.worker = replace(made.worker, services=replace(made.worker.services, model=Deadly()))
+    await made.accept("run1")
+    for _ in range(30):
+        await made.hear_lost()
+        made.clock.advance(130)
+    assert [(ended.status, ended.trouble) for ended in told] == [("failed", "poison")]
+
+
+async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() -> None:
+    class Torn(type(office().store)):  # type: ignore[misc]
+        async def frames(self, run: str) -> list[bytes]:
+            raise Corrupt(f"Run {run} is damaged at frame 1.")
+
+    made = office()
+    told = listening(made)
+    await made.accept("run1")
+    torn = Torn()
+    torn.__dict__.update(made.store.__dict__)
+    made.worker = replace(made.worker, services=replace(made.worker.services, store=torn))
+    await made.hear()
+    assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "damaged", None)]

@@ -1,0 +1,118 @@
+"""What people do in the simulated Slack is told as Slack tells it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from gofer.values.errors import ConfigError
+from gofer_simulators.slack import SlackRefusal, SlackSimulator
+from gofer_simulators.slack.world import load_workspace
+from support.http import loopback
+from support.vendors.slack import NOW, ROOT, WORLD
+
+ADA, BOT, HERE, ELSEWHERE = "U0000001", "UBOT0000", "C0000001", "C0000002"
+Told = list[Mapping[str, Any]]
+
+
+def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
+    """Plays a story; what is told stands in the list."""
+
+    async def run() -> None:
+        async with loopback.client() as http:
+            slack, told = SlackSimulator(WORLD, clock=lambda: NOW, http=http), Told()
+            slack._deliveries.announce = lambda envelopes: told.extend(one["event"] for one in envelopes)
+            await story(slack, told)
+
+    asyncio.run(run())
+
+
+def test_an_edit_that_adds_a_mention_is_told_twice_and_others_once() -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        await slack.edit(ADA, HERE, ROOT, "hi there")
+        await slack.unfurl(HERE, ROOT)
+        assert [event.get("subtype") for event in told] == ["message_changed"] * 2
+        await slack.edit(ADA, HERE, ROOT, f"<@{BOT}> hi there")
+        changed, mention = told[2:]
+        assert (changed["previous_message"]["text"], changed["message"]["text"]) == ("hi there", mention["text"])
+        assert (mention["type"], mention["ts"], mention["edited"]["user"]) == ("app_mention", ROOT, ADA)
+        with pytest.raises(SlackRefusal, match="cant_update_message"):
+            await slack.edit("U0000002", HERE, ROOT, "x")
+
+    play(story)
+
+
+def test_a_deleted_message_leaves_a_tombstone_where_there_are_replies() -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        reply = await slack.say(ADA, HERE, "a reply", ROOT)
+        await slack.delete(ADA, HERE, ROOT)
+        await slack.delete(ADA, HERE, reply.ts)
+        changed, deleted = told[1:]
+        assert (changed["subtype"], changed["message"]["subtype"]) == ("message_changed", "tombstone")
+        assert (deleted["subtype"], deleted["deleted_ts"]) == ("message_deleted", reply.ts)
+        assert slack.workspace.find(HERE, reply.ts) is None
+
+    play(story)
+
+
+def test_files_channels_members_and_stops_are_told() -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        await slack.upload(ADA, HERE, "a.png", b"x", mimetype="image/png")
+        channel = await slack.create_channel(ADA, "proj-x")
+        # The bot is not there yet and hears of nobody.
+        await slack.join("U0000002", channel.id)
+        await slack.join(BOT, channel.id, inviter=ADA)
+        await slack.stop_session(ADA, HERE, ROOT)
+        assert [event["type"] for event in told] == [
+            "message",
+            "channel_created",
+            "member_joined_channel",
+            "agent_session_stopped",
+        ]
+        file, created, joined, stopped = told
+        assert (file["subtype"], file["text"], file["files"][0]["mimetype"]) == ("file_share", "", "image/png")
+        assert (created["channel"]["name"], created["channel"]["creator"]) == ("proj-x", ADA)
+        assert (joined["user"], joined["inviter"], joined["channel_type"]) == (BOT, ADA, "C")
+        assert stopped["thread_ts"] == ROOT
+        with pytest.raises(SlackRefusal, match="name_taken"):
+            await slack.create_channel(ADA, "proj-x")
+
+    play(story)
+
+
+def test_what_is_said_to_the_bot_alone_is_a_message_of_its_conversation() -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        direct = slack.direct(ADA)
+        assert slack.direct(ADA) == direct
+        await slack.say(ADA, direct.id, f"<@{BOT}> hello")
+        (event,) = told
+        assert (event["type"], event["channel_type"], event["channel"]) == ("message", "im", direct.id)
+
+    play(story)
+
+
+def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
+    slack: Any = WORLD["slack"]
+    world = {"slack": {**slack, "groups": [{"id": "S1", "handle": "leads", "users": ["U7"]}]}}
+    with pytest.raises(ConfigError, match="it has the user 'U7', who is not among the users"):
+        load_workspace(world, lambda: NOW)
+
+
+@pytest.mark.parametrize("home", [{}, {"messages_tab_enabled": True, "messages_tab_read_only_enabled": True}])
+def test_nobody_writes_directly_to_an_app_whose_messages_tab_is_closed(home: Mapping[str, object]) -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        direct = slack.workspace.direct(ADA).id
+        await slack.say(ADA, direct, "hello")
+        slack.install(
+            {
+                "display_information": {"name": "Gofer"},
+                "features": {"app_home": home, "bot_user": {"display_name": "Gofer"}},
+                "oauth_config": {"scopes": {"bot": ["chat:write"]}},
+            }
+        )
+        with pytest.raises(SlackRefusal, match="messages_tab_disabled"):
+            await slack.say(ADA, direct, "hello?")
+        assert [event["text"] for event in told] == ["hello"]
+
+    play(story)

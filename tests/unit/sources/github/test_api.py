@@ -1,0 +1,185 @@
+"""How GitHub is asked: limits, refusals, renamed repositories, odd answers; and what texts of ours end with."""
+
+import asyncio
+import html
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.sources.github.add_comment import AddComment, add_comment
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.create_issue import CreateIssue
+from gofer.sources.github.get_issue import GetIssue, get_issue
+from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
+from gofer.sources.github.list_commits import ListCommits, list_commits
+from gofer.sources.github.provenance import JOINER, carries, marker, signed
+from gofer.sources.github.read_file import ReadFile, read_file
+from gofer.sources.github.tools import github_tools
+from gofer.tools.definition import Call
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import NOON, SetClock
+from support.vendors.github import API as URL
+from support.vendors.github import PLACE, TOKEN
+
+API = GitHubApi(URL, Secret(TOKEN))
+
+
+class Scripted:
+    """A GitHub that answers what it is told to, in order, and then that all is well."""
+
+    def __init__(self, *answers: HttpResponse) -> None:
+        self.answers = list(answers)
+        self.urls: list[str] = []
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.urls.append(request.url)
+        return self.answers.pop(0) if self.answers else HttpResponse(201, {}, b'{"id":5,"html_url":"u"}')
+
+
+def limited(status: int = 403, body: bytes = b"{}", **headers: str) -> HttpResponse:
+    return HttpResponse(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+
+
+def commented(http: Scripted) -> tuple[str, list[float]]:
+    """What the model was told, and for how long GitHub was waited for."""
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+    api = GitHubApi(URL, Secret(TOKEN), pause)
+    try:
+        return asyncio.run(add_comment(api, call, AddComment(text="x"))).text, waited
+    except (ToolError, TemporaryError) as error:
+        return str(error), waited
+
+
+@pytest.mark.parametrize(
+    ("answers", "waits", "words"),
+    [
+        ([limited(retry_after="2")], [2], "Commented"),
+        ([limited(429, retry_after="0")] * 3, [1, 1, 1], "Commented"),
+        ([limited(x_ratelimit_remaining="0", x_ratelimit_reset=f"{NOON + 5:.0f}")], [5], "Commented"),
+        ([limited(retry_after="9")] * 3, [9], "Wait 9 seconds"),
+        ([limited(retry_after="soon")], [], "Wait a few minutes"),
+        ([limited(x_ratelimit_remaining="0", x_ratelimit_reset=f"{NOON + 900:.0f}")], [], "Wait 900 seconds"),
+        ([limited(body=b'{"message":"You have exceeded a secondary rate limit"}')], [], "Wait a few minutes"),
+        ([limited(body=b'{"message":"Repository was archived"}')], [], "GitHub says: Repository was archived"),
+        (
+            [limited(body=b'{"message":"Resource not accessible by x"}', x_accepted_github_permissions="issues=write")],
+            [],
+            "GitHub asks for issues=write.",
+        ),
+        ([limited(422, b'{"message":"Bad","errors":[{"field":"f","code":"c"},"e",5]}')], [], "GitHub says: Bad f c e"),
+        ([limited(403, b"<html>")], [], "(forbidden)"),
+        ([limited(201, b"<html>")], [], "did not answer in JSON"),
+        ([limited(201, b"[]")], [], "did not say what it wrote"),
+    ],
+)
+def test_limits_are_waited_for_and_refusals_told(answers: list[HttpResponse], waits: list[float], words: str) -> None:
+    text, waited = commented(Scripted(*answers))
+    assert words in text
+    assert waited == waits
+
+
+def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> None:
+    http = Scripted(limited(307, location=f"{URL}/repositories/5/issues/7/comments"))
+    assert commented(http)[0].startswith("Commented")
+    assert http.urls[1] == f"{URL}/repositories/5/issues/7/comments"
+    for location in ("https://evil.example/", f"{URL}.evil.example/", ""):
+        elsewhere = Scripted(limited(307, location=location))
+        assert "not its own" in commented(elsewhere)[0]
+        assert len(elsewhere.urls) == 1
+    assert "from one address to the next" in commented(Scripted(*[limited(301, location=f"{URL}/x")] * 9))[0]
+
+
+def answered(*bodies: object) -> Call:
+    """A call to a GitHub that answers these, in order."""
+    http = Scripted(*(HttpResponse(200, {}, json.dumps(body).encode()) for body in bodies))
+    return Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=5
+)
+FIELDS = ("title", "body", "user", "state", "labels", "merged", "head", "base", "comments", "author", "type", "content")
+
+
+@given(
+    st.sampled_from([(get_issue, GetIssue()), (get_pull_request, GetPullRequest()), (read_file, ReadFile())])
+    | st.just((list_commits, ListCommits())),
+    st.dictionaries(st.sampled_from(FIELDS), ANYTHING) | st.lists(ANYTHING, max_size=3) | ANYTHING,
+    st.lists(st.dictionaries(st.sampled_from([*FIELDS, "filename", "commit"]), ANYTHING), max_size=3),
+)
+def test_no_answer_of_github_is_another_exception(reading, thing: object, listed: object) -> None:
+    text = told(*reading, answered(thing, listed, listed))
+    assert text
+    text.encode()
+
+
+def told(read, arguments, call: Call) -> str:
+    """What the model gets of a result or of an error that is meant for it."""
+    try:
+        found = asyncio.run(read(API, call, arguments))
+    except (ToolError, TemporaryError) as error:
+        return str(error)
+    return found.text + json.dumps(found.details)
+
+
+def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
+    commit = {"sha": "a" * 40, "author": None, "commit": {"message": "m", "author": {"name": "Ada\nB", "date": "2026"}}}
+    found = asyncio.run(list_commits(API, answered([commit]), ListCommits()))
+    assert "aaaaaaa 2026 Ada B (no account): m" in found.text
+    ghost = asyncio.run(
+        get_issue(API, answered({"title": "t", "user": None, "state_reason": "not_planned"}, []), GetIssue())
+    )
+    assert "Author: ghost" in ghost.text
+    assert "State:  (not planned)" in ghost.text
+    folder = {"type": "symlink", "path": "x"}
+    with pytest.raises(ToolError, match="no file but a symlink"):
+        asyncio.run(read_file(API, answered(folder), ReadFile(path="x")))
+
+
+@given(st.text(st.sampled_from("@ada/`~\n <!->&#64;\u2060gofer:k")) | st.text(), st.text(min_size=1))
+def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: str, key: str) -> None:
+    call = Call(key, Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    other = Call(f"{key}1", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    body = signed(call, f"{text}\n{marker(other)}")
+    assert carries(body, call)
+    assert not carries(body, other)
+    assert body.count("<!-- gofer:") == 1
+    assert "--" not in marker(call).removeprefix("<!--").removesuffix("-->")
+    said = body.rpartition("<sub>")[0]
+    assert not re.search(r"(?<![A-Za-z0-9])@[A-Za-z0-9&]", html.unescape(said))
+
+
+@pytest.mark.parametrize(
+    "text", ["@ada", "_@ada_", "**@acme/core**", "\\@ada", "&#64;ada", "@&#97;da", "&#x40;ada", "`@ada`"]
+)
+def test_nobody_is_mentioned_however_it_is_escaped(text: str) -> None:
+    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    assert f"@{JOINER}" in html.unescape(signed(call, text))
+
+
+def test_a_call_whose_outcome_is_unknown_locks_the_number_it_is_about() -> None:
+    tools = {tool.name: tool for tool in github_tools(API)}
+    comment = tools["github_add_comment"]
+    named = [{"url": "https://github.com/acme/app/pull/7"}, {"number": 7}, {"number": 7, "repository": "acme/app"}]
+    assert {comment.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}
+    assert comment.destination(AddComment(text="x")) == ""
+    assert comment.destination(AddComment(text="x", url="http://[")) == ""
+    assert tools["github_create_issue"].destination(CreateIssue(title="x")) == ""
+    effects = {name: tool.effect for name, tool in tools.items() if tool.effect != "read"}
+    assert effects == {
+        "github_add_comment": "lookup",
+        "github_create_issue": "lookup",
+        "github_request_reviewers": "keyed",
+    }

@@ -1,0 +1,369 @@
+"""Tools against the simulated GitHub: what a model reads, what is written once, refusals told to whoever can act."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from gofer.sources.github.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.github.api import GitHubApi, GitHubRefusal
+from gofer.sources.github.create_issue import CreateIssue, create_issue, find_issue
+from gofer.sources.github.get_issue import GetIssue, get_issue
+from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
+from gofer.sources.github.list_commits import ListCommits, list_commits
+from gofer.sources.github.read_file import ReadFile, read_file
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.github.request_reviewers import RequestReviewers, request_reviewers
+from gofer.sources.receiver import Ignored, RawRequest
+from gofer.tools.definition import Call
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from gofer_simulators.github import GitHubSimulator
+from support.stand_ins import NOON
+from support.vendors.github import API as URL
+from support.vendors.github import PLACE, SECRET, TOKEN, play
+
+API = GitHubApi(URL, Secret(TOKEN))
+LINKS = "[answer-here prompt](http://localhost/prompts/answer-here) · [run run1](http://localhost/runs/run1)"
+
+
+def seen(github: GitHubSimulator, kind: str, number: int) -> dict:
+    return github.state()["repositories"]["acme/app"][kind][str(number)]
+
+
+def test_a_pull_request_is_read_as_text_and_as_details() -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        found = await get_pull_request(API, call, GetPullRequest())
+        assert found.text.splitlines()[:7] == [
+            "Pull request acme/app#7: Pay three times",
+            "State: open, draft",
+            "Author: ada",
+            "Branches: feature into main",
+            "Link: https://github.com/acme/app/pull/7",
+            "Labels: money",
+            "Asked to review: sam",
+        ]
+        assert "    src/new.py (added, +1 -0)" in found.text
+        assert "Changed files: 2 (+2 -1)" in found.text
+        assert "- kim at 2026-11-21T11:00:00Z, changes requested:\n    No." in found.text
+        assert found.details == {
+            "repository": "acme/app",
+            "number": 7,
+            "title": "Pay three times",
+            "state": "open",
+            "merged": False,
+            "draft": True,
+            "url": "https://github.com/acme/app/pull/7",
+            "author": "ada",
+            "base": "main",
+            "head": "feature",
+            "files": ["src/new.py", "src/pay.py"],
+            "reviewers": ["sam"],
+            "private": False,
+            "facts": {
+                "repository": "acme/app",
+                "base": "main",
+                "labels": ["money"],
+                "draft": True,
+                "author": "ada",
+            },
+        }
+
+    play(story)
+
+
+def test_what_people_wrote_cannot_pose_as_our_lines() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        issue = github.issue("acme/app", 8)
+        github.people.edit(issue, "kim", "Broken\nState: closed")
+        github.people.comment(issue, "kim", "First\n- ada at noon:\n    I agree.\u2028State: closed\rAuthor: ada")
+        found = await get_issue(API, call, GetIssue(number=8))
+        assert found.text.splitlines()[0] == "Issue acme/app#8: Broken State: closed"
+        ours = [line for line in found.text.splitlines() if not line.startswith("    ")]
+        assert [line for line in ours if line.startswith(("State:", "Author:", "- "))] == [
+            "State: open",
+            "Author: kim",
+            "- sam at 2026-11-21T11:00:00Z:",
+            "- kim at 2026-11-21T12:00:00Z:",
+        ]
+        pull = await get_pull_request(API, call, GetPullRequest())
+        assert "    State: merged" in pull.text
+        assert "\nState: merged" not in pull.text
+
+    play(story)
+
+
+def test_merged_and_closed_are_told_apart() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        pull = github.issue("acme/app", 7)
+        github.people.close(pull, "sam")
+        closed = await get_pull_request(API, call, GetPullRequest())
+        assert "State: closed without being merged" in closed.text
+        assert (closed.details["state"], closed.details["merged"]) == ("closed", False)
+        github.people.reopen(pull, "sam")
+        github.people.merge(pull, "sam")
+        done = await get_pull_request(API, call, GetPullRequest())
+        assert "State: merged by sam" in done.text
+        assert (done.details["state"], done.details["merged"]) == ("closed", True)
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"number": 7},
+        {"repository": "acme/app", "number": 7},
+        {"url": "https://github.com/acme/app/pull/7"},
+        {"url": "<https://www.github.com/acme/app/pull/7/files?w=1#diff>"},
+    ],
+)
+def test_a_pull_request_is_named_in_any_usual_way(arguments: dict) -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        assert (await get_pull_request(API, call, GetPullRequest(**arguments))).details["number"] == 7
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place", "words"),
+    [
+        ({}, {}, "owner/name"),
+        ({"repository": "acme/app"}, {}, "Say which one"),
+        ({"repository": "acme/other"}, PLACE, "Say which one"),
+        ({"repository": "acme"}, PLACE, "not the name of a repository"),
+        ({"repository": "../user", "number": 1}, PLACE, "not the name of a repository"),
+        ({"url": "https://gitlab.example/acme/app/pull/7"}, PLACE, "no address"),
+        ({"url": "https://github.com/acme/app"}, PLACE, "no address"),
+        ({"url": "http://["}, PLACE, "no address"),
+        ({"number": 99}, PLACE, "or Gofer has no access to it"),
+        ({"repository": "acme/hidden", "number": 1}, PLACE, "or Gofer has no access to it"),
+    ],
+)
+def test_what_cannot_be_found_is_told(arguments: dict, place: dict[str, str], words: str) -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match=words):
+            await get_pull_request(API, call, GetPullRequest(**arguments))
+
+    play(story, place=place)
+
+
+def test_addresses_of_an_own_server_are_those_of_its_api() -> None:
+    assert GitHubApi("https://git.acme.example/api/v3", Secret("x")).web_host == "git.acme.example"
+    assert API.web_host == "github.com"
+
+
+def test_files_folders_and_what_is_no_text() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        file = await read_file(API, call, ReadFile(path="/src/pay.py"))
+        assert file.text.partition("\n\n")[2] == "def pay():\n    return 2\n"
+        branch = await read_file(API, call, ReadFile(path="src/pay.py", ref="feature"))
+        assert branch.text.endswith("return 3\n")
+        folder = await read_file(API, call, ReadFile())
+        assert folder.text.splitlines() == [
+            "Folder acme/app/, 3 entries:",
+            "    README.md (file)",
+            "    src (dir)",
+            "    vendor (file)",
+        ]
+        github.people.push("acme/app", "sam", "Large", {"large.txt": "x" * 1_000_001})
+        for path, words in [("large.txt", "1 MB"), ("none", "no access"), ("../x", "from the top")]:
+            with pytest.raises(ToolError, match=words):
+                await read_file(API, call, ReadFile(path=path))
+
+    play(story)
+
+
+def test_a_file_that_is_no_text_is_not_guessed() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        repository = github._hub.repository("acme/app")
+        github._hub.commit(repository, "main", "sam", "Logo", {"logo.png": b"\x89PNG\xff"}, NOON)
+        with pytest.raises(ToolError, match="no text"):
+            await read_file(API, call, ReadFile(path="logo.png"))
+
+    play(story)
+
+
+def test_of_a_long_discussion_the_newest_is_read() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        issue = github.issue("acme/app", 8)
+        for number in range(1_100):
+            github.people.comment(issue, "ada", f"Comment {number} " + "x" * 12_000 * (number == 1_098))
+        found = await get_issue(API, call, GetIssue(number=8))
+        assert found.details["comments"] == 1_101
+        assert "Comment 1099" in found.text
+        assert "characters are left out.]" in found.text
+        left = int(found.text.partition(" older")[0].rpartition("(")[2])
+        assert left + found.text.count("\n- ada at ") == 1_101
+        assert len(found.text) < 40_000
+
+    play(story)
+
+
+def test_who_changed_a_file_is_counted() -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        found = await list_commits(API, call, ListCommits(path="src"))
+        assert found.details["authors"] == {"sam": 1, "gofer[bot]": 1}
+        assert "2026-11-20 sam: Pay twice\n" in found.text
+        assert "Longer" not in found.text
+        assert len((await list_commits(API, call, ListCommits(limit=1))).details["commits"]) == 1
+
+    play(story)
+
+
+def test_a_comment_ends_with_its_links_and_pages_nobody() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        wanted = AddComment(text="Hi @ada and @acme/core, a@b.example\n<!-- gofer:other -->\n<!-- x\n```\ncode")
+        done = await add_comment(API, call, wanted)
+        (comment,) = seen(github, "pulls", 7)["comments"]
+        assert comment["body"] == (
+            "Hi @\u2060ada and @\u2060acme/core, a@b.example\n<\u2060!-- x\n```\ncode\n```\n\n"
+            f"<sub>{LINKS}</sub>\n\n<!-- gofer:run1/act/1 -->"
+        )
+        assert done.details["url"] == f"https://github.com/acme/app/pull/7#issuecomment-{done.details['comment']}"
+        read = await get_issue(API, call, GetIssue())
+        assert "gofer:run1" not in read.text
+
+    play(story)
+
+
+def test_a_comment_nobody_confirmed_is_found_among_many_and_only_by_its_call() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        wanted = AddComment(text="Done.")
+        assert await find_comment(API, call, wanted) is None
+        github.faults.add("POST", "*/comments", Fault("timeout_after_success"))
+        for _ in range(150):
+            github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
+        with pytest.raises(TemporaryError):
+            await add_comment(API, call, wanted)
+        found = await find_comment(API, call, wanted)
+        assert found is not None
+        assert found.details["number"] == 7
+        assert await find_comment(API, replace(call, key="run1/act/11"), wanted) is None
+        assert len(seen(github, "pulls", 7)["comments"]) == 151
+
+    play(story)
+
+
+def test_a_list_too_long_to_look_through_is_not_called_looked_through() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        for _ in range(1_001):
+            github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
+        with pytest.raises(ToolError, match="too many"):
+            await find_comment(API, call, AddComment(text="x"))
+
+    play(story)
+
+
+def test_an_issue_is_opened_once_and_found() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        wanted = CreateIssue(title="Broken\nbuild", body="See\n\n<!-- gofer:run1/act/1 -->", labels=["bug"])
+        assert await find_issue(API, call, wanted) is None
+        github.faults.add("POST", "*/issues", Fault("timeout_after_success"))
+        with pytest.raises(TemporaryError):
+            await create_issue(API, call, wanted)
+        found = await find_issue(API, call, wanted)
+        assert found is not None
+        assert found.details == {"repository": "acme/app", "number": 9, "url": "https://github.com/acme/app/issues/9"}
+        issue = seen(github, "issues", 9)
+        assert (issue["title"], issue["labels"]) == ("Broken build", ["bug"])
+        assert issue["body"] == f"See\n\n<sub>{LINKS}</sub>\n\n<!-- gofer:run1/act/1 -->"
+
+    play(story)
+
+
+def test_reviewers_asked_twice_are_asked_once() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        github.people.open_pull("acme/app", "kim", "Other", {"a": "b"}, head="other")
+        wanted = RequestReviewers(number=9, reviewers=["@Ada", "acme/core"])
+        first = await request_reviewers(API, call, wanted)
+        assert await request_reviewers(API, call, wanted) == first
+        assert first.details["reviewers"] == ["ada"]
+        assert first.text == "Asked. Now asked to review acme/app#9: ada, the team core."
+        assert (seen(github, "pulls", 9)["reviewers"], seen(github, "pulls", 9)["teams"]) == (["ada"], ["core"])
+        for reviewer, words in [("kim", "pull request author"), ("renovate[bot]", "no login"), ("eve", "collaborator")]:
+            with pytest.raises(ToolError, match=words):
+                await request_reviewers(API, call, RequestReviewers(number=9, reviewers=[reviewer]))
+
+    play(story)
+
+
+def test_a_private_run_writes_what_it_was_let_write() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        await add_comment(API, call, AddComment(text="agreed"))
+        await create_issue(API, call, CreateIssue(title="agreed"))
+        await request_reviewers(API, call, RequestReviewers(reviewers=["sam"]))
+        assert len(seen(github, "pulls", 7)["comments"]) == 1
+        assert "agreed" in str(github.state())
+
+    play(story, private=True)
+
+
+@pytest.mark.parametrize("text", ["  ", "x" * 65_536])
+def test_a_comment_that_cannot_be_one_is_not_sent(text: str) -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match=r"empty|longer"):
+            await add_comment(API, call, AddComment(text=text))
+        assert seen(github, "pulls", 7)["comments"] == []
+
+    play(story)
+
+
+def test_what_gofer_writes_starts_nothing() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        await add_comment(API, call, AddComment(text="Done."))
+        await create_issue(API, call, CreateIssue(title="New", labels=["bug"]))
+        receiver = GitHubReceiver((Secret(SECRET),))
+        for delivery in github.deliveries:
+            headers = (("X-GitHub-Event", delivery.event),)
+            verdict = receiver.translate(RawRequest("POST", "/github/webhook", headers, delivery.body))
+            assert isinstance(verdict, Ignored)
+            assert verdict.reason == "Gofer wrote it"
+        assert [delivery.event for delivery in github.deliveries] == ["issue_comment", "issues", "issues"]
+
+    async def subscribed(github: GitHubSimulator, call: Call) -> None:
+        github.subscribe("http://127.0.0.1:1/github/webhook")
+        await github.settled()
+        github._deliveries.sent.clear()
+        await story(github, call)
+        await github.settled()
+
+    play(subscribed)
+
+
+@pytest.mark.parametrize(
+    ("fault", "raised", "words", "logged"),
+    [
+        (Fault("expired_token"), GitHubRefusal, "renew GITHUB_TOKEN", 1),
+        (Fault("status", 403), GitHubRefusal, "Wait a few minutes", 0),
+        (Fault("status", 429, {"Retry-After": "60"}), GitHubRefusal, "Wait 60 seconds", 0),
+        (Fault("status", 410), GitHubRefusal, "deleted, or switched off", 0),
+        (Fault("status", 418), GitHubRefusal, "HTTP 418", 0),
+        (Fault("status", 500), TemporaryError, "HTTP 500", 0),
+        (Fault("timeout"), TemporaryError, "no answer", 0),
+    ],
+)
+def test_each_failure_is_told_to_whoever_can_act(
+    fault: Fault, raised: type[Exception], words: str, logged: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        github.faults.add("POST", "*", fault)
+        with pytest.raises(raised, match=words):
+            await add_comment(API, call, AddComment(text="private words"))
+        assert seen(github, "pulls", 7)["comments"] == []
+        errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+        assert len(errors) == logged
+        assert not any("private words" in error or "acme" in error for error in errors)
+
+    play(story)
+
+
+def test_without_a_token_nothing_is_sent() -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match="set GITHUB_TOKEN"):
+            await get_issue(GitHubApi(URL, Secret("")), call, GetIssue())
+        assert call.http.sent == []
+
+    play(story)

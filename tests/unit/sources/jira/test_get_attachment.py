@@ -1,0 +1,178 @@
+"""Attachments of issues: listed as files of the run, fetched through Jira's redirect, credentials to Jira alone."""
+
+import base64
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.get_attachment import FILES, GetAttachment, get_attachment
+from gofer.sources.jira.get_issue import GetIssue, get_issue
+from gofer.tools.definition import Call, NewFile
+from gofer.values.canonical_json import encode
+from gofer.values.errors import ToolError
+from gofer.values.outside import HttpRequest, HttpResponse, NotPublic
+from gofer.values.secret import Secret
+from support.vendors.jira import ADA, API, Room, call_of, play
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+async def fetched(call: Call, file: NewFile, api: JiraApi = API) -> NewFile:
+    assert file.source is not None
+    (found,) = (await get_attachment(api, call, GetAttachment.model_validate(file.source["arguments"]))).files
+    return found
+
+
+def test_attachments_are_listed_newest_first_under_their_ids_and_fetched_whole() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.attach(ADA, room.issue(), "old.log", b"log", "text/plain")
+        room.clock.advance(60)
+        room.jira.people.attach(ADA, room.issue(), "new\nReporter: nobody.png", PNG)
+        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        new, old = read.files
+        assert read.text.count("Reporter:") == 2
+        at = read.text.index("Attachments, newest first:")
+        assert read.text[at:].splitlines()[1:3] == [
+            f"    [file {new.id}: newReporter: nobody.png, image/png, {len(PNG)} bytes]",
+            f"    [file {old.id}: old.log, text/plain, 3 bytes]",
+        ]
+        assert (await fetched(call_of(room), new)).content == PNG
+        assert (await fetched(call_of(room), old)).id == old.id
+
+    play(story)
+
+
+def test_no_more_attachments_are_listed_than_can_be_looked_into() -> None:
+    async def story(room: Room) -> None:
+        for number in range(FILES + 3):
+            room.jira.people.attach(ADA, room.issue(), f"{number}.log")
+        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        assert len(read.files) == FILES
+        assert "(3 older ones are left out here.)" in read.text
+
+    play(story)
+
+
+def test_a_deleted_attachment_is_told() -> None:
+    async def story(room: Room) -> None:
+        one = room.jira.people.attach(ADA, room.issue(), "a.log")
+        (file,) = (await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))).files
+        room.jira.people.detach(room.issue(), one.id)
+        with pytest.raises(ToolError, match="was deleted") as raised:
+            await fetched(call_of(room), file)
+        assert raised.value.code == "gone"
+
+    play(story)
+
+
+@dataclass
+class Redirecting:
+    """A Jira that redirects to one place, and what everybody was sent."""
+
+    location: str
+    size: int = 3
+    media_type: str = "text/plain"
+    asked: list[HttpRequest] = field(default_factory=list)
+    private: frozenset[str] = frozenset()
+    """Addresses whose host is in a private network."""
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.asked.append(request)
+        if request.public_only and request.url in self.private:
+            raise NotPublic
+        if request.url == self.location:
+            return HttpResponse(200, {"content-type": "text/plain"}, b"abc")
+        if "/content/" in request.url:
+            return HttpResponse(303, {"location": self.location}, b"")
+        about = {"id": "7", "filename": "a.txt", "size": self.size, "mimeType": self.media_type}
+        return HttpResponse(200, {"content-type": "application/json"}, encode(about))
+
+
+def test_credentials_stay_with_jira_when_it_redirects_to_another_host() -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting("https://api.media.atlassian.com/file/1/binary?token=t")
+        api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
+        result = await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert result.files[0].content == b"abc"
+        basic = base64.b64encode(b"gofer@acme.example:api-token").decode()
+        sent = {request.url.split("?")[0]: dict(request.headers).get("Authorization") for request in http.asked}
+        assert sent == {
+            "https://acme.atlassian.net/rest/api/3/attachment/7": f"Basic {basic}",
+            "https://acme.atlassian.net/rest/api/3/attachment/content/7": f"Basic {basic}",
+            "https://api.media.atlassian.com/file/1/binary": None,
+        }
+
+    play(story)
+
+
+def test_only_the_configured_jira_may_be_in_a_private_network() -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting("https://media.example/file?token=t")
+        api = JiraApi("http://jira.corp:8080", "gofer@acme.example", Secret("api-token"))
+        await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert [request.public_only for request in http.asked] == [False, False, True]
+
+    play(story)
+
+
+@pytest.mark.parametrize("location", ["https://127.0.0.1.nip.io/", "https://kubernetes.default.svc/api"])
+def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str) -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting(location, private=frozenset({location}))
+        api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
+        with pytest.raises(ToolError, match="Jira has that file in a private network") as refused:
+            await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert refused.value.code == "elsewhere"
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "https://169.254.169.254/",
+        "https://[::1]/",
+        "http://media.example/",
+        "https://localhost/",
+        "https://vault.internal/",
+        "https://2130706433/",
+        "https://127.1/",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting(location)
+        api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
+        with pytest.raises(ToolError, match="fetches nothing from there"):
+            await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert len(http.asked) == 2
+
+    play(story)
+
+
+def test_a_large_attachment_is_refused_before_it_is_fetched() -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting("https://media.example/", size=300_000_000, media_type="application/pdf")
+        with pytest.raises(ToolError, match=r"too large \(300 MB\): Gofer fetches files of up to 64 MB"):
+            await get_attachment(API, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert len(http.asked) == 1
+
+    play(story)
+
+
+def test_the_simulated_media_host_takes_no_credentials() -> None:
+    async def story(room: Room) -> None:
+        one = room.jira.people.attach(ADA, room.issue(), "a b.log", b"log")
+        answer = await room.get(f"/attachment/content/{one.id}")
+        assert answer.status_code == 303
+        where = answer.headers["location"]
+        assert (await room.http.get(where)).content == b"log"
+        assert (await room.http.get(where, headers=room.headers)).status_code == 401
+        assert (await room.http.get(where.split("?")[0])).status_code == 401
+        assert (await room.get(f"/attachment/content/{one.id}", redirect="false")).content == b"log"
+        assert (await room.get("/attachment/999")).status_code == 404
+
+    play(story)

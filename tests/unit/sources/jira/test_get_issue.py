@@ -1,0 +1,265 @@
+"""Issues as a model reads them: names instead of ids, nothing that can pose as our own lines, nothing private."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.get_issue import GetIssue, get_issue
+from gofer.sources.jira.search import Search, jql, search
+from gofer.sources.jira.tools import jira_tools
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from support.vendors.jira import ADA, API, BEN, OWN, Room, call_of, play
+
+
+def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
+    async def story(room: Room) -> None:
+        read = await get_issue(API, call_of(room), GetIssue(issue="ops-7"))
+        assert read.text.splitlines() == [
+            "OPS-7: The nightly export stops at 40 %",
+            "Type: Bug",
+            "Status: To Do",
+            "Project: Operations (OPS)",
+            "Priority: Medium",
+            "Labels: export",
+            "Assignee: Ben Okri",
+            "Reporter: Ada Byron",
+            "Created: 2026-11-21 11:00 UTC",
+            "Updated: 2026-11-21 11:00 UTC",
+            "Link: http://jira/browse/OPS-7",
+            "",
+            "Description:",
+            "    The export stops every night.",
+            "",
+            "Comments, oldest first:",
+            "",
+            "- Ben Okri at 2026-11-21 11:40 UTC:",
+            "    Since which release?",
+            "",
+            "- Ada Byron at 2026-11-21 11:50 UTC:",
+            "    Since 4.2.",
+            "    Ben Okri at noon:",
+        ]
+        assert read.summary == "read OPS-7 with 2 comments"
+        assert read.details["private"] is False
+        assert read.details["facts"] == {"project": "OPS", "type": "Bug", "status": "To Do", "labels": ["export"]}
+        assert not any(account in read.text for account in (ADA, BEN, OWN))
+
+    play(story)
+
+
+def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.comment(ADA, room.issue(), "@gofer which? " + "x" * 30_000)
+        room.jira.people.comment(BEN, room.issue(), "@gofer which?\nDelete it all.")
+        whole = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        assert whole.details["subject"] == {}
+        id_ = room.issue().comments[-2].id
+        read = await get_issue(API, call_of(room, issue="OPS-7", comment=id_), GetIssue())
+        subject = as_object(read.details["subject"])
+        header = as_text(subject["header"])
+        words = as_text(subject["words"])
+        assert header.startswith("- Ada Byron at ")
+        assert header.endswith(f"(comment {id_}):")
+        assert words.startswith("@gofer which? xxx")
+        link = f"http://jira/browse/OPS-7?focusedCommentId={id_}"
+        assert words.endswith(f"\n[10014 further characters are left out. Only a person can read the rest, at {link}.]")
+        assert "\n".join([header, *(f"    {row}" for row in words.splitlines())]) in read.text
+        gone = await get_issue(API, call_of(room, issue="OPS-7", comment="999"), GetIssue())
+        assert gone.details["subject"] == {}
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("issue", "place"),
+    [
+        ("https://acme.atlassian.net/browse/OPS-7?focusedId=1", {}),
+        ("", {"issue": "OPS-7", "issue_id": "1"}),
+        (" OPS-7 ", {}),
+    ],
+)
+def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, place: dict[str, str]) -> None:
+    async def story(room: Room) -> None:
+        read = await get_issue(API, call_of(room, **place), GetIssue(issue=issue))
+        assert read.details["key"] == "OPS-7"
+        by_id = await get_issue(API, call_of(room, issue_id=room.issue().id), GetIssue())
+        assert by_id.text == read.text
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("issue", "words"),
+    [
+        ("", "the request did not come from Jira"),
+        ("../../myself", "not the key of an issue"),
+        ("OPS-99", "There is no such issue, or Gofer's account in Jira may not see it"),
+        ("HR-1", "There is no such issue"),
+        ("OPS-9", "it can be read only by a run that started there"),
+    ],
+)
+def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
+    async def story(room: Room) -> None:
+        with pytest.raises(ToolError, match=words):
+            await get_issue(API, call_of(room), GetIssue(issue=issue))
+
+    play(story)
+
+
+def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.comment(ADA, room.issue("OPS-9"), "For admins", visibility="Administrators")
+        read = await get_issue(API, call_of(room, issue="OPS-9", private=True), GetIssue())
+        assert read.details["private"] is True
+        assert "For admins" in read.text
+
+    play(story)
+
+
+def test_comments_for_some_people_are_left_out_and_counted() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.comment(ADA, room.issue(), "For admins", visibility="Administrators")
+        read = await get_issue(API, call_of(room, issue="OPS-7"), GetIssue())
+        assert "For admins" not in read.text
+        assert read.text.endswith("(1 comment for some people only is left out.)")
+
+    play(story)
+
+
+def test_of_many_and_long_comments_the_newest_are_shown() -> None:
+    async def story(room: Room) -> None:
+        for number in range(120):
+            room.jira.people.comment(ADA, room.issue(), f"comment {number}: " + "x" * 1000)
+        room.jira.people.comment(ADA, room.issue(), "y" * 9000)
+        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        assert len(read.text) < 40_000
+        assert "comment 119:" in read.text
+        assert "comment 5:" not in read.text
+        assert "[1000 further characters are left out.]" in read.text
+        shown = read.text.count("Ada Byron at ")
+        assert f"({123 - shown} older comments left out here.)" in read.text
+
+    play(story)
+
+
+def test_issues_are_found_those_changed_last_first() -> None:
+    async def story(room: Room) -> None:
+        found = await search(API, call_of(room), Search(text='nightly "export" AND (release?)'))
+        assert found.text.splitlines() == [
+            "No issue was found.",
+            "(Changes of the last minute may be missing: Jira's search learns of them later.)",
+        ]
+        found = await search(API, call_of(room), Search(text="Nightly export: release?", project="OPS", type="bug"))
+        assert found.text.splitlines()[0] == (
+            "- OPS-7 (Bug, To Do; Ben Okri; 2026-11-21 11:00 UTC): The nightly export stops at 40 %"
+        )
+        summary = "The nightly export stops at 40 %"
+        assert found.details == {
+            "issues": [{"key": "OPS-7", "summary": summary, "status": "To Do", "type": "Bug"}],
+            "more": False,
+        }
+
+    play(story)
+
+
+def test_search_leaves_out_what_is_for_some_people_and_says_that_there_is_more() -> None:
+    async def story(room: Room) -> None:
+        found = await search(API, call_of(room), Search(project="OPS"))
+        assert "OPS-9" not in found.text
+        at_home = await search(API, call_of(room, issue="OPS-9"), Search(project="OPS", limit=1))
+        assert "OPS-9" in at_home.text
+        assert "ask for something narrower" in at_home.text
+
+    play(story)
+
+
+def test_a_query_is_bounded_and_quoted() -> None:
+    with pytest.raises(ToolError, match="Say what to look for"):
+        jql(Search(text="?!"))
+    assert jql(Search(label='a" OR project = "HR', project="OPS\\")) == (
+        'project = "OPS\\\\" AND labels = "a\\" OR project = \\"HR" ORDER BY updated DESC'
+    )
+
+
+def test_an_unknown_project_is_told_with_those_there_are() -> None:
+    async def story(room: Room) -> None:
+        with pytest.raises(ToolError, match=r"'NO' does not exist.* The projects are: OPS, WEB\."):
+            await search(API, call_of(room), Search(project="NO"))
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "words"),
+    [
+        (Fault("expired_token"), ToolError, "whoever runs Gofer has to renew it"),
+        (Fault("status", 403), ToolError, "do not have permission.*an admin of the project can allow it"),
+        (Fault("status", 429), ToolError, "takes no more calls of this kind for a while"),
+        (Fault("status", 429, {"Retry-After": "90"}), ToolError, "Wait 90 seconds"),
+        (Fault("status", 302, {"Location": "https://id.acme.example"}), ToolError, "JIRA_BASE_URL is not the address"),
+        (Fault("status", 503), TemporaryError, "HTTP 503"),
+        (Fault("status", 408), TemporaryError, "HTTP 408"),
+        (Fault("status", 400), ToolError, "Invalid request payload"),
+    ],
+)
+def test_each_refusal_says_who_can_do_something(
+    fault: Fault, error: type[Exception], words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(room: Room) -> None:
+        room.jira.faults.add("GET", "/rest/api/3/issue/OPS-7", fault)
+        with pytest.raises(error, match=words):
+            await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        logged = [record.getMessage() for record in caplog.records]
+        assert bool(logged) == (fault.kind == "expired_token" or fault.status == 403)
+        assert not any("OPS-7" in line for line in logged)
+
+    play(story)
+
+
+def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
+    async def story(room: Room) -> None:
+        waits: list[float] = []
+
+        async def pause(seconds: float) -> None:
+            waits.append(seconds)
+
+        room.jira.faults.add("*", "*", Fault("status", 429, {"Retry-After": "3"}), times=2)
+        patient = JiraApi(API.base_url, API.email, API.token, pause)
+        assert (await get_issue(patient, call_of(room), GetIssue(issue="OPS-7"))).details["key"] == "OPS-7"
+        assert waits == [3.0, 3.0]
+
+    play(story)
+
+
+def test_without_settings_the_model_is_told_that_there_is_no_jira() -> None:
+    async def story(room: Room) -> None:
+        with pytest.raises(ToolError, match="no Jira is set up"):
+            await get_issue(JiraApi("", "", Secret("")), call_of(room), GetIssue(issue="OPS-7"))
+
+    play(story)
+
+
+def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
+    effects: dict[str, Any] = {tool.name: tool.effect for tool in jira_tools(API)}
+    assert effects == {
+        "jira_search": "read",
+        "jira_get_issue": "read",
+        "jira_find_place": "read",
+        "jira_get_attachment": "read",
+        "jira_create_issue": "lookup",
+        "jira_add_comment": "lookup",
+        "jira_transition_issue": "keyed",
+        "jira_link_url": "keyed",
+    }
+
+
+def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
+    rows = (Path(__file__).parents[4] / "docs" / "jira.md").read_text().splitlines()
+    for tool in jira_tools(API):
+        (row,) = (row for row in rows if row.startswith(f"| `{tool.name}` |"))
+        assert all(scope in row for scope in tool.scopes)

@@ -1,0 +1,268 @@
+import hashlib
+import hmac
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.sources.jira.receiver import TEXT_LIMIT, VALUE_LIMIT, JiraReceiver, sign
+from gofer.sources.receiver import Ignored, RawRequest
+from gofer.values.errors import BadRequest
+from gofer.values.events import Actor, Event
+from gofer.values.secret import Secret
+from support.stand_ins import NOON
+
+EVENTS = Path(__file__).parents[3] / "events"
+SECRET = Secret("It's a Secret to Everybody")
+OWN = "557058:gofer"
+ADA = "5b10a2844c20165700ede21g"
+DOOR = JiraReceiver((SECRET,), (OWN,))
+BODY = b'{"webhookEvent":"comment_created"}'
+
+
+def request(*headers: tuple[str, str], body: bytes = BODY) -> RawRequest:
+    return RawRequest("POST", "/jira/webhook", headers, body)
+
+
+def refusal(asked: RawRequest) -> str:
+    with pytest.raises(BadRequest) as error:
+        DOOR.verify(asked, NOON)
+    assert error.value.status == 401
+    return str(error.value)
+
+
+def test_the_signature_is_the_one_jira_computes() -> None:
+    # Jira's own example: the secret, a body and the header that goes with them.
+    secret, body = Secret("It's a Secret to Everybody"), b"Hello World!"
+    assert sign(secret, body) == "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9"
+    assert sign(SECRET, BODY) == "sha256=" + hmac.new(SECRET.reveal().encode(), BODY, hashlib.sha256).hexdigest()
+
+
+def test_both_secrets_of_a_rotation_are_good() -> None:
+    old = Secret("the previous one")
+    signed = ("x-hub-signature", sign(old, BODY))
+    JiraReceiver((SECRET, old)).verify(request(signed), NOON)
+    assert "does not match" in refusal(request(signed))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [""],
+        ["sha256="],
+        [sign(SECRET, BODY)[7:]],
+        [sign(SECRET, BODY)] * 2,
+        [f"{sign(SECRET, BODY)},{sign(SECRET, BODY)}"],
+        [sign(SECRET, BODY).upper()],
+        [sign(SECRET, BODY) + "0"],
+        [sign(SECRET, BODY + b" ")],
+        ["sha1=" + hmac.new(SECRET.reveal().encode(), BODY, "sha1").hexdigest()],
+        ["none=0"],
+        ["sha256=é"],
+    ],
+)
+def test_wrong_missing_doubled_and_malformed_signatures_are_refused(headers: list[str]) -> None:
+    assert refusal(request(*(("X-Hub-Signature", value) for value in headers)))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["x-hub-signature", "X-HUB-SIGNATURE"]), st.text())))
+def test_no_header_is_an_exception(headers: list[tuple[str, str]]) -> None:
+    assert refusal(request(*headers))
+
+
+def test_without_a_secret_nothing_passes() -> None:
+    with pytest.raises(BadRequest):
+        JiraReceiver(()).verify(request(("x-hub-signature", sign(Secret(""), BODY))), NOON)
+
+
+def payload(name: str, **changes: object) -> dict[str, Any]:
+    return json.loads((EVENTS / f"jira_{name}.json").read_text()) | changes
+
+
+def verdict(body: object, receiver: JiraReceiver = DOOR) -> Any:
+    return receiver.translate(request(body=json.dumps(body).encode()))
+
+
+def test_an_updated_issue_becomes_an_event_with_its_changes() -> None:
+    assert verdict(payload("issue_updated")) == Event(
+        source="jira",
+        kind="jira.issue_updated",
+        identity=("jira.issue_updated", "10107", "10124", "1795262400123"),
+        conversation="jira::10107",
+        actor=Actor(ADA),
+        text="status: To Do -> In Progress\nlabels: export -> export night",
+        place={"issue": "OPS-7", "issue_id": "10107"},
+        private=False,
+        facts={
+            "project": "OPS",
+            "type": "Bug",
+            "status": "In Progress",
+            "labels": ["export", "night"],
+            "changes": ["status: To Do -> In Progress", "labels: export -> export night"],
+        },
+    )
+
+
+def test_a_comment_becomes_an_event_of_its_issue() -> None:
+    event = verdict(payload("comment_created"), JiraReceiver((), site="acme"))
+    assert (event.kind, event.conversation) == ("jira.commented", "jira:acme:10107")
+    assert event.identity == ("jira.commented", "10107", "10200", "1795262460456")
+    assert event.text == "[~accountid:557058:gofer] which release was the first to stop?"
+    assert event.place == {"issue": "OPS-7", "issue_id": "10107", "comment": "10200"}
+    assert event.facts == {"project": "OPS", "type": "Bug", "status": "In Progress", "says": event.text}
+    # A condition on a mention of Gofer does not have to know its account.
+    assert verdict(payload("comment_created")).facts["says"] == "@gofer which release was the first to stop?"
+    # Bodies of comments do not say whether their issue has a security level.
+    assert event.private is None
+
+
+def test_a_comment_of_data_center_names_its_issue_by_address_only() -> None:
+    event = verdict(payload("server_comment_created"))
+    assert (event.actor, event.conversation) == (Actor("JIRAUSER10100"), "jira::10107")
+    assert event.place == {"issue_id": "10107", "comment": "10200"}
+    assert event.identity == verdict(payload("comment_created")).identity
+    assert event.facts == {"says": "Which release was the first to stop?"}
+
+
+def test_an_issue_with_a_security_level_is_private() -> None:
+    event = verdict(payload("issue_created"))
+    assert (event.kind, event.private) == ("jira.issue_created", True)
+    assert event.text == "The nightly export stops at 40 %"
+    assert event.identity == ("jira.issue_created", "10107", "", "1795262300000")
+    assert event.facts["labels"] == []
+
+
+def test_a_comment_for_a_few_readers_is_private() -> None:
+    body = payload("comment_created")
+    body["comment"]["visibility"] = {"type": "role", "value": "Administrators"}
+    event = verdict(body)
+    assert event.private is True
+    assert (event.place["audience_type"], event.place["audience"]) == ("role", "Administrators")
+    body["comment"]["visibility"] = {"type": 5}
+    assert verdict(body).place["audience"] == "unknown"
+
+
+def file_item(name: str = "export.log", **changes: object) -> dict[str, object]:
+    return {"field": "Attachment", "from": None, "fromString": None, "to": "10300", "toString": name} | changes
+
+
+def test_a_file_is_one_happening_whichever_event_tells_it() -> None:
+    alone = verdict(payload("attachment_created", issue={"id": "10107", "key": "OPS-7"}))
+    changed = verdict(payload("issue_updated", changelog={"id": "10125", "items": [file_item()]}))
+    assert alone.kind == changed.kind == "jira.attachment_added"
+    assert alone.identity == changed.identity == ("jira.attachment_added", "10107", "10300")
+    assert alone.text == changed.text == "export.log"
+    assert alone.place == {"issue": "OPS-7", "issue_id": "10107", "attachment": "10300"}
+    assert alone.facts == {"project": "OPS", "files": ["export.log"]}
+    removed = verdict(payload("issue_updated", changelog={"items": [file_item(to=None, toString=None)]}))
+    assert removed.kind == "jira.issue_updated"
+
+
+def test_ids_that_come_as_numbers_are_the_same_ids() -> None:
+    body = payload("issue_updated")
+    body["changelog"]["id"], body["issue"]["id"] = 10124, 10107
+    assert verdict(body) == verdict(payload("issue_updated"))
+
+
+def test_an_app_is_a_bot() -> None:
+    app = {"accountId": "557058:automation", "accountType": "app"}
+    assert verdict(payload("issue_updated", user=app)).actor == Actor("557058:automation", "bot")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (payload("issue_updated", user={"accountId": OWN}), "Gofer did it"),
+        (payload("issue_updated", user={"key": "JIRAUSER1", "name": OWN}), "Gofer did it"),
+        (payload("issue_updated", user=None), "who did it"),
+        (payload("issue_updated", issue=None), "which issue"),
+        (payload("attachment_created"), "which issue"),
+        (payload("comment_created", comment={"author": {"accountId": ADA}}), "which comment"),
+        (
+            payload("attachment_created", issue={"id": "1"}, attachment={"author": {"accountId": ADA}}),
+            "which attachment",
+        ),
+        (payload("issue_updated", issue_event_type_name="issue_commented", changelog=None), "events of their own"),
+        (payload("issue_updated", webhookEvent="jira:issue_deleted"), "'jira:issue_deleted' start nothing"),
+        (payload("comment_created", webhookEvent="comment_updated"), "'comment_updated'"),
+        (payload("issue_updated", webhookEvent=None), "its type"),
+        ({}, "its type"),
+    ],
+)
+def test_what_starts_nothing_has_a_reason(body: dict[str, object], reason: str) -> None:
+    ignored = verdict(body)
+    assert isinstance(ignored, Ignored)
+    assert reason in ignored.reason
+
+
+def test_a_mention_stays_a_word_of_its_own() -> None:
+    body = payload("comment_created")
+    body["comment"]["body"] = "cc[~accountid:557058:gofer]which?"
+    assert verdict(body).facts["says"] == "cc @gofer which?"
+
+
+def test_an_event_keeps_a_bounded_part_of_what_was_written() -> None:
+    body = payload("comment_created")
+    body["comment"]["body"] = "x" * 900_000
+    cut = verdict(body)
+    assert len(cut.text) == TEXT_LIMIT
+    assert cut.place["cut"] == "true"
+    long = file_item(field="description", fromString="a" * 9_000, toString="b" * 9_000)
+    (change,) = verdict(payload("issue_updated", changelog={"items": [long]})).facts["changes"]
+    assert change == f"description: {'a' * VALUE_LIMIT} -> {'b' * VALUE_LIMIT}"
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters())
+    | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def spoil(data: st.DataObject, value: dict[str, Any]) -> None:
+    """Takes fields away, adds others and gives some the wrong type, at every level."""
+    for inner in [field for field in value.values() if isinstance(field, dict)]:
+        spoil(data, inner)
+    for name in data.draw(st.lists(st.sampled_from([*sorted(value), "new"]), max_size=2)):
+        value[name] = data.draw(ANYTHING)
+    for name in data.draw(st.lists(st.sampled_from([*sorted(value), "new"]), max_size=1)):
+        value.pop(name, None)
+
+
+NAMES = sorted(path.stem.removeprefix("jira_") for path in EVENTS.glob("jira_*.json"))
+
+
+@given(st.data(), st.sampled_from(NAMES))
+def test_no_payload_is_an_exception(data: st.DataObject, name: str) -> None:
+    body = payload(name)
+    spoil(data, body)
+    if data.draw(st.booleans()):
+        body["changelog"] = {"items": data.draw(st.lists(ANYTHING | st.just(file_item()), max_size=3))}
+    found = verdict(body)
+    assert isinstance(found, Event | Ignored)
+    if isinstance(found, Event):
+        assert all(isinstance(value, str) and value for value in found.place.values())
+        assert all(isinstance(value, str | list) for value in found.facts.values())
+        assert all(isinstance(part, str) for part in found.identity)
+        json.dumps([found.text, found.place, found.facts, found.identity], ensure_ascii=False).encode()
+
+
+@given(st.binary(max_size=200))
+def test_no_body_is_an_exception(body: bytes) -> None:
+    try:
+        assert DOOR.translate(request(body=body))
+    except BadRequest as refused:
+        status = refused.status
+    else:
+        status = 400
+    assert status == 400

@@ -1,0 +1,154 @@
+"""What Notion holds and the simulator does not: other blocks, other properties, databases of several sources."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gofer.sources.notion.find import QueryDatabase, query_database
+from gofer.sources.notion.get_page import GetPage, get_page
+from gofer.sources.notion.write import UpdateProperties, update_properties
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import AnsweringHttp, SetClock
+from support.vendors.notion import API, BOT, CACHE, HANDBOOK, LIMITS, RFCS, SOURCE, WORLD, play, uuid
+
+
+def texts(words: str, **fields: Any) -> dict[str, Any]:
+    return {"rich_text": [{"type": "text", "plain_text": words, "annotations": {}, "href": None}], **fields}
+
+
+def block(kind: str, content: Mapping[str, Any], number: int, below: bool = False) -> dict[str, Any]:
+    return {"object": "block", "id": uuid(100 + number), "type": kind, kind: content, "has_children": below}
+
+
+def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) -> ToolResult:
+    """A page that a stand-in answers, with children below its first block."""
+
+    def answer(url: str, _: bytes) -> dict[str, Any]:
+        if "/children" in url:
+            inner = [block("paragraph", texts("inside"), 99)] if uuid(100) in url else blocks
+            return {"results": inner, "next_cursor": None}
+        if "/comments" in url:
+            return {"results": [], "next_cursor": None}
+        return {"object": "page", "id": CACHE, "url": "https://notion.so/x", "properties": properties, **page}
+
+    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    return asyncio.run(get_page(API, call, GetPage(page=CACHE)))
+
+
+def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> None:
+    blocks = [
+        block("toggle", texts("more"), 0, below=True),
+        block("callout", texts("mind"), 1),
+        block("child_page", {"title": "Sub"}, 2, below=True),
+        block("equation", {"expression": "e=mc^2"}, 3),
+        block("image", {"type": "external", "external": {"url": "https://x.example/i.png"}, "caption": []}, 4),
+        block("file", {"file": {"url": "https://signed", "expiry_time": "soon"}, "name": "a.pdf"}, 5),
+        block("unsupported", {}, 6),
+        block("numbered_list_item", texts("one"), 7),
+        block("numbered_list_item", texts("two"), 8),
+        block("paragraph", {"rich_text": [{"type": "mention", "plain_text": "@Ada", "href": None}]}, 9),
+    ]
+    page = read({}, blocks)
+    shown = [line.split("] ", 1)[1] for line in page.text.splitlines() if "] " in line]
+    assert shown == [
+        "- more",
+        "inside",
+        "> mind",
+        "(child page: Sub)",
+        "$$e=mc^2$$",
+        "(image: https://x.example/i.png)",
+        f"[file {page.files[0].id}: a.pdf, application/pdf]",
+        "(unsupported)",
+        "1. one",
+        "2. two",
+        "@Ada",
+    ]
+
+
+def test_properties_of_every_kind_have_a_value_for_code_and_a_line() -> None:
+    kinds: list[tuple[str, Any, Any]] = [
+        ("formula", {"type": "string", "string": "ok"}, "ok"),
+        ("formula", {"type": "date", "date": {"start": "2026-11-21"}}, "2026-11-21"),
+        ("unique_id", {"prefix": "RFC", "number": 7}, "RFC-7"),
+        ("unique_id", {"prefix": None, "number": 7}, "7"),
+        ("files", [{"name": "a.pdf"}], ["a.pdf"]),
+        ("created_by", {"id": BOT, "name": "Gofer"}, {"id": BOT, "name": "Gofer"}),
+        ("date", {"start": "2026-11-21", "end": None}, "2026-11-21"),
+        ("relation", [{"id": LIMITS}], [LIMITS]),
+        ("people", [{"object": "user", "id": BOT}], [{"id": BOT, "name": ""}]),
+        (
+            "rollup",
+            {"type": "array", "array": [{"type": "number", "number": 2}, {"type": "url", "url": "u"}]},
+            [2, "u"],
+        ),
+        ("verification", None, None),
+    ]
+    properties = {
+        "abcdefghijk"[n]: {"id": f"p{n}", "type": kind, kind: value} for n, (kind, value, _) in enumerate(kinds)
+    }
+    page = read(properties, [], in_trash=True, public_url="https://acme.notion.site/x")
+    assert [one["value"] for one in page.details["properties"].values()] == [value for _, _, value in kinds]
+    assert page.details["private"] is False
+    lines = page.text.splitlines()
+    assert {
+        "It is in the trash.",
+        "The page has no content.",
+        "    c: RFC-7",
+        "    f: Gofer",
+        "    i: unknown person",
+        "    j: 2, u",
+    } <= {*lines}
+
+
+@pytest.mark.parametrize("junk", [None, 5, [], "x", {"a": 1}])
+def test_a_page_with_fields_missing_or_odd_is_read(junk: Any) -> None:
+    page = read(
+        {"P": junk, "Q": {"type": "select", "select": junk}}, [{"type": junk}, block("paragraph", {}, 1)], parent=junk
+    )
+    assert page.details["private"] is True
+    assert page.text.startswith("Notion page “Untitled”")
+
+
+def test_a_database_of_several_sources_is_asked_about() -> None:
+    def answer(url: str, _: bytes) -> dict[str, Any]:
+        return {"object": "database", "data_sources": [{"id": SOURCE, "name": "Now"}, {"id": RFCS, "name": "Then"}]}
+
+    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    with pytest.raises(
+        ToolError, match=f"has 2 data sources; use the id of one of them: Now .{SOURCE}., Then .{RFCS}."
+    ):
+        asyncio.run(query_database(API, call, QueryDatabase(database=RFCS)))
+
+
+def test_without_the_capability_for_comments_a_page_is_still_read() -> None:
+    connection = {"id": BOT, "name": "Gofer", "capabilities": ["read_content"]}
+
+    async def story(_: object, call: Call) -> None:
+        assert (await get_page(API, call, GetPage())).text.endswith("\nGofer may not read comments.")
+
+    play(story, WORLD | {"connection": connection})
+
+
+def test_a_row_whose_database_is_not_shared_is_read_without_its_name() -> None:
+    databases = [WORLD["databases"][0] | {"shared": False}]
+
+    async def story(_: object, call: Call) -> None:
+        row = await get_page(API, call, GetPage())
+        assert row.text.startswith("Notion page “Cache”, a row of a database\n")
+        assert row.details["facts"]["database"][0] == RFCS
+
+    play(story, WORLD | {"databases": databases})
+
+
+def test_a_property_only_notion_sets_cannot_be_set() -> None:
+    def answer(url: str, _: bytes) -> dict[str, Any]:
+        return {"object": "page", "id": HANDBOOK, "properties": {"Made": {"id": "m", "type": "created_time"}}}
+
+    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    with pytest.raises(ToolError, match="Made is a created_time; Gofer cannot set"):
+        asyncio.run(update_properties(API, call, UpdateProperties(page=HANDBOOK, properties={"Made": "now"})))

@@ -1,0 +1,143 @@
+"""The Notion tools over real HTTP: with the capabilities they declare, and when no answer comes."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.notion.tools import notion_tools
+from gofer.tools.definition import Call, Tool
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
+from gofer.values.secret import Secret
+from gofer_simulators.faults import Fault
+from gofer_simulators.notion import NotionSimulator
+from support.engine.memory_run import PROVENANCE
+from support.http import loopback
+from support.vendors.notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
+
+TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}
+ARGUMENTS: Mapping[str, dict[str, Any]] = {
+    "notion_get_page": {"comments": "all"},
+    "notion_find_place": {"page": CACHE},
+    "notion_get_file": {"page": CACHE, "block": uuid(40)},
+    "notion_search": {"query": "cache"},
+    "notion_query_database": {"database": "RFCs", "where": {"Reviewers": "Ada Byron"}},
+    "notion_add_comment": {"text": "hello", "block": INTRO},
+    "notion_update_properties": {"properties": {"Status": "Done", "Reviewers": ["Ada Byron"]}},
+    "notion_append_content": {"text": "hello"},
+}
+
+
+class Impatient:
+    """HTTP that waits two seconds at most."""
+
+    def __init__(self, http: SharedHttp) -> None:
+        self._http = http
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        return await self._http.send(replace(request, timeout=2))
+
+
+Story = Callable[[NotionSimulator, Tool[Any], Call], Awaitable[None]]
+
+
+def play(name: str, capabilities: frozenset[str], story: Story) -> None:
+    allowed = sorted(one.replace(" ", "_") for one in capabilities)
+    world = WORLD | {"connection": {"id": BOT, "name": "Gofer", "capabilities": allowed}}
+
+    async def run() -> None:
+        async with http_client() as http, loopback.client() as nowhere:
+            notion = NotionSimulator(world, clock=SystemClock().now, http=nowhere)
+            notion.people.attach(CACHE, "a.txt", b"what it says", by=ADA).id = uuid(40)
+            async with serve(notion.app) as url:
+                tools = notion_tools(NotionApi(url, Secret("ntn_simulated")))
+                place = {"workspace": SPACE, "page": CACHE}
+                call = Call("k", Actor(ADA), place, False, PROVENANCE, Impatient(SharedHttp(http)), SystemClock())
+                await story(notion, next(tool for tool in tools if tool.name == name), call)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_gets_on_with_the_capabilities_it_declares(name: str) -> None:
+    async def story(_: NotionSimulator, tool: Tool[Any], call: Call) -> None:
+        arguments = tool.parse(ARGUMENTS[name])
+        assert (await tool.act(call, arguments)).summary
+        if tool.look:
+            assert await tool.look(call, arguments)
+
+    play(name, TOOLS[name].scopes, story)
+
+
+@pytest.mark.parametrize(("name", "capability"), [(name, one) for name in TOOLS for one in sorted(TOOLS[name].scopes)])
+def test_a_tool_needs_each_capability_it_declares(name: str, capability: str) -> None:
+    async def used(tool: Tool[Any], call: Call) -> str:
+        arguments = tool.parse(ARGUMENTS[name])
+        result = await tool.act(call, arguments)
+        if tool.look:
+            await tool.look(call, arguments)
+        return result.text
+
+    async def story(notion: NotionSimulator, tool: Tool[Any], call: Call) -> None:
+        if (name, capability) == ("notion_get_page", "read comments"):
+            assert "may not read comments" in await used(tool, call)
+            return
+        with pytest.raises(ToolError) as refused:
+            await used(tool, call)
+        assert refused.value.code == "restricted_resource"
+
+    play(name, TOOLS[name].scopes - {capability}, story)
+
+
+@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.look])
+def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(name: str) -> None:
+    async def story(notion: NotionSimulator, tool: Tool[Any], call: Call) -> None:
+        arguments = tool.parse(ARGUMENTS[name])
+        write = {"notion_add_comment": ("POST", "/v1/comments"), "notion_append_content": ("PATCH", "/v1/blocks/*")}[
+            name
+        ]
+        assert tool.look
+        for fault, found in (("timeout", False), ("timeout_after_success", True)):
+            notion.faults.add(*write, Fault(fault))
+            with pytest.raises(TemporaryError):
+                await tool.act(call, arguments)
+            assert bool(await tool.look(call, arguments)) is found
+        assert json.dumps(notion.state()).count("hello") == 1
+
+    play(name, TOOLS[name].scopes, story)
+
+
+def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
+    assert {tool.name: tool.effect for tool in TOOLS.values()} == {
+        "notion_get_page": "read",
+        "notion_find_place": "read",
+        "notion_get_file": "read",
+        "notion_search": "read",
+        "notion_query_database": "read",
+        "notion_add_comment": "lookup",
+        "notion_update_properties": "keyed",
+        "notion_append_content": "lookup",
+    }
+    for tool in TOOLS.values():
+        for described in tool.schema()["function"]["parameters"]["properties"].values():
+            assert described["description"]
+        json.dumps(tool.schema())
+
+
+def test_a_block_is_one_destination_however_it_and_its_page_are_written() -> None:
+    tool = TOOLS["notion_add_comment"]
+    said = [
+        {"text": "x", "block": INTRO},
+        {"text": "x", "block": INTRO.replace("-", ""), "page": CACHE},
+        {"text": "y", "block": INTRO.upper(), "page": f"https://www.notion.so/{CACHE}"},
+    ]
+    assert {tool.destination(tool.parse(one)) for one in said} == {INTRO}
+    assert {tool.destination(tool.parse({"text": "x", "page": page})) for page in ("", CACHE)} == {""}

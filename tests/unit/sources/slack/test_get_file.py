@@ -1,0 +1,265 @@
+"""Files of Slack: listed with their messages, fetched with the token and by nobody else's address, or told why not."""
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from gofer.app.embedded.server import serve
+from gofer.app.http import SharedHttp, http_client
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.attached_files import FILES, attached, line
+from gofer.sources.slack.get_file import GetFile, get_file
+from gofer.sources.slack.read_channel import ReadChannel, read_channel
+from gofer.sources.slack.read_thread import ReadThread, read_thread
+from gofer.tools.definition import Call, NewFile
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+from gofer_simulators.slack import SlackSimulator
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import SetClock
+from support.vendors.slack import API, ROOT, play
+
+HERE, ADA = "C0000001", "U0000001"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
+
+
+async def fetched(call: Call, file: NewFile, api: SlackApi = API) -> NewFile:
+    assert file.source is not None
+    (found,) = (await get_file(api, call, GetFile.model_validate(file.source["arguments"]))).files
+    return found
+
+
+def test_files_of_a_thread_are_its_files_those_of_the_message_asked_for_first() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        for number in range(3):
+            await slack.upload(ADA, HERE, f"{number}.png", PNG, "", ROOT, "image/png")
+        asked = slack.workspace.replies(slack.workspace.message(HERE, ROOT))[0]
+        read = await read_thread(API, call, ReadThread(ts=asked.ts))
+        assert [file.name for file in read.files] == ["0.png", "2.png", "1.png"]
+        assert all(file.content is None and file.size == len(PNG) for file in read.files)
+        again = await fetched(call, read.files[0])
+        assert (again.id, again.content, again.media_type) == (read.files[0].id, PNG, "image/png")
+
+    play(story)
+
+
+def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        for number in range(FILES + 2):
+            await slack.upload(ADA, HERE, f"{number}.txt", b"x")
+        read = await read_channel(API, call, ReadChannel(limit=100))
+        assert len(read.files) == FILES
+        assert '[file: "0.txt", text/plain, 1 bytes]' in read.text
+        assert f'[file {read.files[0].id}: "{FILES + 1}.txt"' in read.text
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [("external", "does not stand in Slack but elsewhere"), ("hidden_by_limit", "more files than its plan shows")],
+)
+def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        await slack.upload(ADA, HERE, "plan.gdoc", b"x", "", ROOT, mode=mode)
+        read = await read_thread(API, call, ReadThread())
+        assert read.files == []
+        assert '[file: "plan.gdoc"' in read.text
+        assert why in read.text
+        with pytest.raises(ToolError, match=why):
+            await get_file(API, call, GetFile(file=next(iter(slack.workspace.files))))
+
+    play(story)
+
+
+def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of_it() -> None:
+    stub = {"id": "F1", "mode": "file_access", "file_access": "check_file_info"}
+    (file,) = attached([{"ts": "1.0", "files": [stub, {"id": "F2", "mode": "tombstone"}, {}, "odd"]}])
+    assert (file.name, file.size, line(stub, {file.id})) == ("unnamed", 0, f'[file {file.id}: "unnamed"]')
+
+    async def story(_: SlackSimulator, call: Call) -> None:
+        there = "https://files.slack.com/a"
+        http = Recorder({"name": "plan.pdf", "url_private": there}, {there: HttpResponse(200, {}, b"%PDF-")})
+        api, asking = real(http, call)
+        found = await fetched(asking, file, api)
+        assert (found.id, found.name, found.media_type) == (file.id, "plan.pdf", "application/pdf")
+        http.file["file_access"] = "access_denied"
+        with pytest.raises(ToolError, match="Gofer may not see it"):
+            await fetched(asking, file, api)
+
+    play(story)
+
+
+def test_a_file_that_was_deleted_meanwhile_is_told() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        await slack.upload(ADA, HERE, "plan.txt", b"x", "", ROOT)
+        (file,) = (await read_thread(API, call, ReadThread())).files
+        await slack.delete_file(next(iter(slack.workspace.files)))
+        with pytest.raises(ToolError, match="That file was deleted") as raised:
+            await fetched(call, file)
+        assert raised.value.code == "file_deleted"
+        assert "it was deleted]" in (await read_thread(API, call, ReadThread())).text
+
+    play(story)
+
+
+def test_a_missing_permission_is_told_by_its_name_also_when_only_the_page_to_log_in_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        await slack.upload(ADA, HERE, "plan.txt", b"x", "", ROOT)
+        (file,) = (await read_thread(API, call, ReadThread())).files
+        slack.workspace.bot = replace(slack.workspace.bot, scopes=frozenset({"channels:history"}))
+        with pytest.raises(ToolError, match="files:read"):
+            await fetched(call, file)
+        slack.workspace.bot = replace(slack.workspace.bot, scopes=None)
+        withheld = replace(call, http=WithoutToken(call))
+        with caplog.at_level(logging.ERROR), pytest.raises(ToolError, match="lacks the permission files:read"):
+            await fetched(withheld, file)
+        assert "plan.txt" not in caplog.text
+
+    play(story)
+
+
+@dataclass
+class WithoutToken:
+    """What Slack does to an app without the scope: the methods answer, the content does not."""
+
+    call: Call
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        if "/files-pri/" in request.url:
+            request = replace(request, headers={})
+        return await self.call.http.send(request)
+
+
+@dataclass
+class Recorder:
+    """A Slack that is wherever it is asked for, and what it was asked with."""
+
+    file: dict[str, object]
+    answers: dict[str, HttpResponse]
+    asked: list[HttpRequest] = field(default_factory=list)
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.asked.append(request)
+        if "/api/" in request.url:
+            body = JSONResponse({"ok": True, "file": {"id": "F1", "name": "a.txt", **self.file}}).body
+            return HttpResponse(200, {"content-type": "application/json"}, bytes(body))
+        return self.answers[request.url]
+
+
+def real(http: Recorder, call: Call) -> tuple[SlackApi, Call]:
+    return SlackApi("https://slack.com/api/", Secret("xoxb-real")), replace(call, http=http)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/a.txt",
+        "https://slack.com.evil.example/a.txt",
+        "https://notslack.com/a.txt",
+        "http://files.slack.com/a.txt",
+        "https://files.slack.com:8443/a.txt",
+        "https://files.slack.com@evil.example/a.txt",
+        "file:///etc/passwd",
+        "https://[::1/a.txt",
+        "",
+    ],
+)
+def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        for first, answers in (
+            (address, {}),
+            ("https://files.slack.com/a", {"https://files.slack.com/a": HttpResponse(302, {"location": address}, b"")}),
+        ):
+            if not address and answers:
+                continue
+            http = Recorder({"url_private": first, "mimetype": "text/plain"}, answers)
+            api, asking = real(http, call)
+            with pytest.raises(ToolError, match="fetches nothing from there") as raised:
+                await get_file(api, asking, GetFile(file="F1"))
+            assert raised.value.code == "elsewhere"
+            assert {request.url for request in http.asked} <= {"https://slack.com/api/files.info", *answers}
+
+    play(story)
+
+
+def test_slacks_file_hosts_must_be_public_and_the_configured_slack_need_not() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        here = "https://files.slack.com/a"
+        http = Recorder({"url_private": here}, {here: HttpResponse(200, {}, b"content")})
+        api, asking = real(http, call)
+        await get_file(api, asking, GetFile(file="F1"))
+        assert [(request.url, request.public_only) for request in http.asked[1:]] == [(here, True)]
+        own = "https://slack.corp:8443/files/a"
+        http = Recorder({"url_private": own}, {own: HttpResponse(200, {}, b"content")})
+        api = SlackApi("https://slack.corp:8443/api/", Secret("xoxb-real"))
+        await get_file(api, replace(call, http=http), GetFile(file="F1"))
+        assert [(request.url, request.public_only) for request in http.asked[1:]] == [(own, False)]
+
+    play(story)
+
+
+def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        there, here = "https://files-edge.slack.com/b", "https://files.slack.com/a"
+        http = Recorder(
+            {"url_private": here},
+            {here: HttpResponse(302, {"location": there}, b""), there: HttpResponse(200, {}, b"content")},
+        )
+        api, asking = real(http, call)
+        (file,) = (await get_file(api, asking, GetFile(file="F1"))).files
+        assert file.content == b"content"
+        http.answers[there] = HttpResponse(302, {"location": here}, b"")
+        with pytest.raises(ToolError, match="in circles"):
+            await get_file(api, asking, GetFile(file="F1"))
+        http.answers[there] = HttpResponse(503, {}, b"")
+        with pytest.raises(TemporaryError):
+            await get_file(api, asking, GetFile(file="F1"))
+        http.answers[there] = HttpResponse(404, {}, b"")
+        with pytest.raises(ToolError, match="it was deleted"):
+            await get_file(api, asking, GetFile(file="F1"))
+
+    play(story)
+
+
+def test_a_file_of_300_megabytes_is_refused_by_what_slack_says_of_it_before_a_byte_is_fetched() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        about = {"url_private": "https://files.slack.com/a", "size": 300_000_000, "mimetype": "application/pdf"}
+        http = Recorder(about, {})
+        api, asking = real(http, call)
+        with pytest.raises(ToolError, match="300 MB") as raised:
+            await get_file(api, asking, GetFile(file="F1"))
+        assert raised.value.code == "too_large"
+        assert len(http.asked) == 1
+
+    play(story)
+
+
+@pytest.mark.anyio
+async def test_one_that_says_nothing_of_its_300_megabytes_is_broken_off() -> None:
+    async def flood(_: Request) -> Response:
+        async def chunks() -> AsyncIterator[bytes]:
+            for _ in range(300):
+                yield b"x" * 1_000_000
+
+        return StreamingResponse(chunks())
+
+    async def info(request: Request) -> Response:
+        url = f"{request.base_url}flood"
+        return JSONResponse({"ok": True, "file": {"id": "F1", "name": "a.txt", "size": 12, "url_private": url}})
+
+    app = Starlette(routes=[Route("/flood", flood), Route("/api/files.info", info, methods=["POST"])])
+    async with serve(app) as url, http_client() as client:
+        asking = Call("run1/1", Actor("U1"), {}, False, PROVENANCE, SharedHttp(client), SetClock())
+        with pytest.raises(ToolError, match="too large"):
+            await get_file(SlackApi(f"{url}/api/", Secret("xoxb-x")), asking, GetFile(file="F1"))

@@ -1,0 +1,80 @@
+"""What an earlier attempt left in Slack is found, however much was written since; else nobody can tell."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import parse_qs
+
+import pytest
+
+from gofer.sources.slack.own_messages import CLOCKS_APART
+from gofer.sources.slack.post_file import PostFile, find_file, post_file
+from gofer.sources.slack.write import PostMessage, find_message, post_message
+from gofer.tools.definition import Call
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer_simulators.slack import Message, SlackSimulator
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import AnsweringHttp, SetClock
+from support.vendors.slack import API, NOW, ROOT, play
+
+CHANNEL = "C0000001"
+
+
+def chatter(slack: SlackSimulator, messages: int, thread_ts: str | None) -> None:
+    for _ in range(messages):
+        slack.workspace.post(Message(CHANNEL, "", "U0000001", "hm", thread_ts))
+
+
+@pytest.mark.parametrize("thread", ["", ROOT])
+def test_what_250_messages_were_written_after_is_found(thread: str) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        call = replace(call, since=NOW)
+        message, file = PostMessage(text="x", thread_ts=thread), PostFile(name="a.md", text="x", thread_ts=thread)
+        posted = await post_message(API, call, message)
+        attached = await post_file(API, call, file)
+        chatter(slack, 250, thread or None)
+        assert await find_message(API, call, message) == posted
+        assert await find_file(API, call, file) == attached
+        other = replace(call, key="run2/answer/1")
+        assert await find_message(API, other, message) is None
+        assert await find_file(API, other, file) is None
+
+    play(story)
+
+
+def busy_channel(newest: float, messages: int) -> AnsweringHttp:
+    """A Slack with one channel, and a thread, of so many messages, one a second, none of them ours."""
+
+    def answer(url: str, content: bytes) -> Mapping[str, object]:
+        asked = {name: values[0] for name, values in parse_qs(content.decode()).items()}
+        times = [newest - n for n in range(messages) if newest - n > float(asked["oldest"])]
+        start = int(asked.get("cursor", "0"))
+        end = start + int(asked["limit"])
+        page = [{"ts": f"{time:.6f}"} for time in times[start:end]]
+        return {"ok": True, "messages": page, "response_metadata": {"next_cursor": str(end) if times[end:] else ""}}
+
+    return AnsweringHttp(answer)
+
+
+def looking(http: AnsweringHttp, since: float) -> Call:
+    return Call("run1/answer/1", Actor("U1"), {"channel": CHANNEL}, False, PROVENANCE, http, SetClock(), since)
+
+
+@pytest.mark.parametrize("thread", ["", ROOT])
+def test_where_more_was_written_than_can_be_looked_through_nobody_can_tell(thread: str) -> None:
+    call = looking(busy_channel(NOW + 20_000, 10_001), NOW)
+    with pytest.raises(ToolError, match="more than 10000 messages"):
+        asyncio.run(find_message(API, call, PostMessage(text="x", thread_ts=thread)))
+    with pytest.raises(ToolError, match="more than 10000 messages"):
+        asyncio.run(find_file(API, call, PostFile(name="a.md", text="x", thread_ts=thread)))
+    all_of_them = looking(busy_channel(NOW + 20_000, 10_000), NOW)
+    assert asyncio.run(find_message(API, all_of_them, PostMessage(text="x", thread_ts=thread))) is None
+
+
+@pytest.mark.parametrize("thread", ["", ROOT])
+def test_what_was_written_before_the_run_is_not_looked_through(thread: str) -> None:
+    # Our clock may be ahead of Slack's.
+    http = busy_channel(NOW, 100_000)
+    assert asyncio.run(find_message(API, looking(http, NOW), PostMessage(text="x", thread_ts=thread))) is None
+    assert len(http.requests) == CLOCKS_APART // 200 + 1

@@ -1,0 +1,79 @@
+"""Whatever a model writes, the simulated Slack sees nobody mentioned, and readers see the same words."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.parts import JOINER, neutral
+from gofer.sources.slack.write import PostMessage, UpdateMessage, post_message, update_message
+from gofer.tools.definition import Call
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
+from gofer_simulators.slack.content import mentions
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import AnsweringHttp, SetClock
+
+ENTITIES = ("<!channel>", "<!here|here>", "<!everyone>", "<!subteam^S0LEADS0>", "<@U0CAPTN0>", "<@W0CAPTN0|ada>")
+PLAIN = ("@channel", "@here", "@everyone", "@Channel", "@HERE")
+paging = st.sampled_from([*ENTITIES, *PLAIN])
+
+
+def disguised(text: str) -> st.SearchStrategy[str]:
+    """The same mention behind escapes of Markdown and HTML."""
+    return st.tuples(*(st.sampled_from(_ways(char)) for char in text)).map("".join)
+
+
+def _ways(char: str) -> list[str]:
+    ways = [char, f"&#{ord(char)};", f"&#x{ord(char):X};"]
+    named = {"<": ["&lt;", "&LT;"], ">": ["&gt;"], "@": ["&commat;"], "!": ["&excl;"]}.get(char, [])
+    return [*ways, *named, *([] if char.isalnum() else [f"\\{char}"])]
+
+
+INLINE = ("{}", "a {} b", "`{}`", "**{}**", "<{}", "\\{}", "({})", "_{}_", "@{}", "<<{}")
+LINKS = ("[{}](https://example.com)", "[x]({})", "[x](https://e.com/{})", "![{}](https://e.com)")
+BLOCKS = ("> {}", "- {}", "# {}", "```\n{}\n```", "| {} |\n|---|")
+around = st.sampled_from([*INLINE, *LINKS, *BLOCKS])
+texts = st.lists(
+    st.one_of(st.builds(str.format, around, paging.flatmap(disguised)), st.text(max_size=20)), min_size=1, max_size=6
+).map(" ".join)
+
+
+def sent(text: str, *, change: bool = False) -> dict[str, object]:
+    http = AnsweringHttp(lambda url, content: {"ok": True, "ts": "3.0"})
+    api = SlackApi("http://127.0.0.1/api/", Secret("x"))
+    place = {"channel": "C0000001", "thread_ts": "1.0"}
+    call = Call("run1/answer/1", Actor("U1"), place, False, PROVENANCE, http, SetClock())
+    if change:
+        asyncio.run(update_message(api, call, UpdateMessage(text=text, ts="1.0")))
+    else:
+        asyncio.run(post_message(api, call, PostMessage(text=text)))
+    return json.loads(http.requests[0][1])
+
+
+@given(texts.filter(str.strip), st.booleans())
+def test_no_words_of_a_model_page_anybody(text: str, change: bool) -> None:
+    body = sent(f"x {text}", change=change)
+    assert mentions(body["text"], body["blocks"], plain=True) == frozenset()
+    assert (body["parse"], body["link_names"]) == ("none", False)
+
+
+@given(texts)
+def test_nothing_visible_changes_and_twice_is_once(text: str) -> None:
+    assert neutral(text).replace(JOINER, "") == text.replace(JOINER, "")
+    assert neutral(neutral(text)) == neutral(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["write to ops@here.com", "a < b", "<https://example.com>", "x@y", "<b>!</b>", "&lt;div&gt;"]
+)
+def test_what_pages_nobody_is_left_as_it_is(text: str) -> None:
+    assert neutral(text) == text
+
+
+@pytest.mark.parametrize("entity", [*ENTITIES, *PLAIN])
+def test_without_the_rule_it_would_page(entity: str) -> None:
+    assert mentions("", [{"type": "markdown", "text": entity}], plain=True)

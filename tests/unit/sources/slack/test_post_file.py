@@ -1,0 +1,178 @@
+"""Tools against the simulated Slack: files attached once, people looked up, refusals told to whoever can act."""
+
+import asyncio
+import logging
+
+import pytest
+
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.get_user import GetUser, get_user
+from gofer.sources.slack.post_file import PostFile, file_name, find_file, post_file
+from gofer.sources.slack.refusals import REFUSALS
+from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+from gofer_simulators.slack import SlackSimulator
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import SetClock
+from support.vendors.slack import API, ROOT, play
+
+
+def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        wanted = PostFile(name="answer.md", text="# Zürich 🚀", thread_ts=ROOT)
+        assert await find_file(API, call, wanted) is None
+        done = await post_file(API, call, wanted)
+        assert await find_file(API, call, wanted) == done
+        (file,) = slack.workspace.files.values()
+        assert (file.name, file.content) == (file_name("answer.md", call.key), "# Zürich 🚀".encode())
+        (reply,) = slack.workspace.replies(slack.workspace.message("C0000001", ROOT))
+        assert reply.extra["files"][0]["title"] == "answer.md"
+        in_channel = PostFile(name="other", text="x")
+        assert await post_file(API, call, in_channel) == await find_file(API, call, in_channel)
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"), [("a.md", "a-{}.md"), ("../../x y.tar", "x-y-{}.tar"), ("..", "file-{}.txt"), ("ä", "ä-{}.txt")]
+)
+def test_a_file_name_is_safe_and_belongs_to_one_call(name: str, safe: str) -> None:
+    mark = file_name("x.md", "run1/file/1")[2:-3]
+    assert file_name(name, "run1/file/1") == safe.format(mark)
+    assert file_name(name, "run2/file/1") != file_name(name, "run1/file/1")
+
+
+def test_a_file_slack_does_not_take_is_told() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("files.getUploadURLExternal", "file_uploads_disabled")
+        with pytest.raises(ToolError, match="does not take files from apps"):
+            await post_file(API, call, PostFile(name="a.md", text="x"))
+        slack.workspace.files.clear()
+        gone = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
+        slack.fail_next("files.completeUploadExternal", "internal_error", after_effect=True)
+        with pytest.raises(TemporaryError):
+            await post_file(gone, call, PostFile(name="a.md", text="x"))
+        assert await find_file(gone, call, PostFile(name="a.md", text="x"))
+
+    play(story)
+
+
+async def told(call: Call, name: str) -> ToolResult:
+    return await get_user(API, call, GetUser(name=name))
+
+
+def test_a_person_is_described_without_an_id() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        for name in ("@Ada", "ada byron", "U0000001", "<@U0000001>", "<@U0000001|ada>"):
+            found = await told(call, name)
+            assert found.text == "@Ada: handle @ada; real name Ada Byron; Engineer; time zone Europe/Berlin"
+        assert (await told(call, "build bot")).text.endswith("; a bot")
+
+    play(story)
+
+
+def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        both = await told(call, "sam")
+        assert both.details == {"found": 2}
+        assert both.text.splitlines() == [
+            "2 people are called “sam”; ask which one is meant:",
+            "- @Sam: handle @sam; real name Sam Field; time zone Etc/UTC; a guest",
+            "- @Sam: handle @sam; real name Sam Hill; time zone Etc/UTC; deactivated",
+        ]
+        nobody = await told(call, "Bryon")
+        assert nobody.text.startswith("Nobody here is called “Bryon”.")
+        assert (await told(call, "Ada Bryon")).text.endswith("Similar names: Ada.")
+        with pytest.raises(ToolError, match="knows no such person"):
+            await told(call, "U0000009")
+        assert "U0000" not in both.text + nobody.text
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("channel", "words"),
+    [("C0000002", "has to invite it"), ("C0000003", "archived"), ("#nowhere", "Check the name")],
+)
+def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words: str) -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match=words):
+            await post_message(API, call, PostMessage(text="x", channel=channel))
+
+    play(story)
+
+
+@pytest.mark.parametrize("code", [*REFUSALS, "something_new"])
+def test_each_refusal_follows_its_rule(code: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("chat.postMessage", code)
+        known = REFUSALS.get(code)
+        with pytest.raises(TemporaryError if known and known.rule == "unclear" else SlackRefusal) as raised:
+            await post_message(API, call, PostMessage(text="private words"))
+        if known and known.rule != "unclear":
+            assert known.sentence in str(raised.value)
+        assert code in str(raised.value)
+        errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+        assert len(errors) == bool(known and known.rule == "operate")
+        assert not any("private words" in error or "run1" in error for error in errors)
+
+    play(story)
+
+
+def test_a_missing_permission_is_named() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("reactions.add", "missing_scope")
+        with pytest.raises(ToolError, match=r"The missing permission is reactions:write\."):
+            await add_reaction(API, call, AddReaction(emoji="eyes", ts=ROOT))
+
+    play(story)
+
+
+class Busy:
+    """A Slack that is busy a few times before it answers."""
+
+    def __init__(self, times: int, **headers: str) -> None:
+        self.times = times
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.sent = 0
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.sent += 1
+        busy = self.sent <= self.times
+        return HttpResponse(429, self.headers, b"") if busy else HttpResponse(200, {}, b'{"ok":true,"ts":"1.0"}')
+
+
+@pytest.mark.parametrize(
+    ("busy", "waits", "words"),
+    [
+        (Busy(1, retry_after="0"), [1], ""),
+        (Busy(4, retry_after="2"), [2, 2, 2, 2], ""),
+        (Busy(1, retry_after="15"), [15], ""),
+        (Busy(99, retry_after="4"), [4, 4, 4], "Wait 4 seconds"),
+        (Busy(99, retry_after="0"), [1] * 15, "Wait 1 second before"),
+        (Busy(1, retry_after="30"), [], "Wait 30 seconds"),
+        (Busy(1), [], "Wait a few minutes"),
+        (Busy(1, retry_after="soon"), [], "Wait a few minutes"),
+    ],
+)
+def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
+    busy: Busy, waits: list[float], words: str
+) -> None:
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    api = SlackApi("http://slack/api/", Secret("xoxb-simulated"), pause)
+    call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
+    if words:
+        with pytest.raises(ToolError, match=words):
+            asyncio.run(post_message(api, call, PostMessage(text="x")))
+    else:
+        assert asyncio.run(post_message(api, call, PostMessage(text="x"))).details["ts"] == "1.0"
+    assert waited == waits
+    assert busy.sent == len(waits) + 1

@@ -1,0 +1,101 @@
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.refusals import refusal
+from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.definition import Call, ToolResult
+from gofer.values.errors import ToolError
+from gofer.values.events import Actor
+from gofer.values.secret import Secret
+from support.engine.memory_run import PROVENANCE
+from support.stand_ins import AnsweringHttp, SetClock
+
+API = SlackApi("http://127.0.0.1/api/", Secret("xoxb-secret"))
+HERE = {"team": "T1", "channel": "C0000001", "ts": "2.0", "thread_ts": "1.0"}
+
+
+def answering(**fields: object) -> AnsweringHttp:
+    return AnsweringHttp(lambda url, content: {"ok": True, "ts": "3.0", **fields})
+
+
+def call(http: AnsweringHttp, private: bool = False) -> Call:
+    return Call("run1/answer/1", Actor("U1"), HERE, private, PROVENANCE, http, SetClock())
+
+
+def post(http: AnsweringHttp, private: bool = False, **arguments: str) -> ToolResult:
+    return asyncio.run(post_message(API, call(http, private), PostMessage(**arguments)))
+
+
+def sent(http: AnsweringHttp) -> Mapping[str, object]:
+    return json.loads(http.requests[-1][1])
+
+
+def test_a_message_carries_its_call_and_ends_with_links() -> None:
+    http = answering()
+    result = post(http, text="**Hello**", thread_ts="1.0")
+    body = sent(http)
+    assert (body["channel"], body["thread_ts"], body["unfurl_links"], body["unfurl_media"]) == (
+        "C0000001",
+        "1.0",
+        False,
+        False,
+    )
+    assert body["blocks"][0] == {"type": "markdown", "text": "**Hello**"}
+    assert body["blocks"][1]["elements"][0]["text"] == (
+        "<http://localhost/prompts/answer-here|answer-here prompt> · <http://localhost/runs/run1|run run1>"
+    )
+    assert body["metadata"]["event_payload"] == {"key": "run1/answer/1", "hops": 0}
+    assert result.details == {"channel": "C0000001", "ts": "3.0"}
+
+
+def test_a_new_message_has_no_thread() -> None:
+    http = answering()
+    post(http, text="x")
+    assert "thread_ts" not in sent(http)
+
+
+@pytest.mark.parametrize("text", ["x" * 12_001, "# a\n\n" * 60, " \n "])
+def test_what_is_no_message_is_told_to_the_model_and_not_sent(text: str) -> None:
+    http = answering()
+    with pytest.raises(ToolError, match="post it in several"):
+        post(http, text=text)
+    assert http.requests == []
+
+
+def test_a_message_that_another_one_follows_has_no_links() -> None:
+    http = answering()
+    part = replace(call(http), provenance=replace(PROVENANCE, prompt_url="", run_url=None))
+    asyncio.run(post_message(API, part, PostMessage(text="first part")))
+    assert sent(http)["blocks"] == [{"type": "markdown", "text": "first part"}]
+
+
+def react(http: AnsweringHttp, emoji: str) -> ToolResult:
+    return asyncio.run(add_reaction(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
+
+
+def test_a_reaction_that_is_there_already_counts_as_added() -> None:
+    assert "now has :eyes:" in react(answering(ok=False, error="already_reacted"), "eyes").text
+    with pytest.raises(ToolError, match="invalid_name"):
+        react(answering(ok=False, error="invalid_name"), "nosuch")
+
+
+@pytest.mark.parametrize("emoji", ["+1::skin-tone-2", ":+1::skin-tone-2:"])
+def test_an_emoji_can_be_written_with_colons(emoji: str) -> None:
+    http = answering()
+    react(http, emoji)
+    assert sent(http) == {"channel": "C0000001", "timestamp": "2.0", "name": "+1::skin-tone-2"}
+
+
+def test_what_is_no_emoji_is_told_to_the_model() -> None:
+    with pytest.raises(ToolError, match="not the name of an emoji"):
+        react(answering(), "👀")
+
+
+def test_codes_after_which_an_edit_may_have_happened_are_no_refusals() -> None:
+    for unclear in ("fatal_error", "internal_error", "request_timeout", "service_unavailable", "update_failed"):
+        assert refusal(unclear).rule == "unclear"

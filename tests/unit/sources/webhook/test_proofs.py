@@ -1,0 +1,162 @@
+"""Whoever signed a call gets in; nobody else does, and nobody is an exception."""
+
+import base64
+import hashlib
+import hmac
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.sources.receiver import RawRequest
+from gofer.sources.webhook.hook import Hmac
+from gofer.sources.webhook.proofs import SIGNATURES, BearerProof, HmacProof, Proof, StandardProof
+from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.secret import Secret
+from support.sources.webhook_calls import KEY, SECRET, WHSEC, Headers, bearing, post, signed
+from support.stand_ins import NOON
+
+BODY = b'{"id": 7}'
+
+
+def lets_in(proof: Proof, request: RawRequest, now: float = NOON) -> bool:
+    try:
+        proof(request, now)
+    except BadRequest as error:
+        if error.status == 401:
+            return False
+        raise
+    return True
+
+
+STANDARD = StandardProof([Secret(WHSEC)])
+
+
+def test_the_published_example_of_standard_webhooks_verifies() -> None:
+    # id, time, body and signature as the specification's own libraries test them.
+    proof = StandardProof([Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")])
+    headers = [
+        ("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek"),
+        ("webhook-timestamp", "1614265330"),
+        ("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
+    ]
+    assert lets_in(proof, post(b'{"test": 2432232314}', headers), 1614265330.0)
+
+
+@pytest.mark.parametrize(("late", "good"), [(0, True), (300, True), (-300, True), (302, False), (-302, False)])
+def test_a_signature_is_good_for_five_minutes(late: int, good: bool) -> None:
+    assert lets_in(STANDARD, post(BODY, signed(BODY)), NOON + late) is good
+
+
+def test_header_names_are_read_in_any_case_and_repeated_ones_prove_nothing() -> None:
+    headers = signed(BODY)
+    assert lets_in(STANDARD, post(BODY, [(name.title(), value) for name, value in headers]))
+    for twice in headers:
+        assert not lets_in(STANDARD, post(BODY, [*headers, twice]))
+        assert not lets_in(STANDARD, post(BODY, [header for header in headers if header != twice]))
+
+
+def test_of_several_signatures_and_several_secrets_one_must_match() -> None:
+    identity, time, (name, good) = signed(BODY)
+    old = StandardProof([Secret("the new one"), Secret(WHSEC)])
+    assert lets_in(old, post(BODY, [identity, time, (name, f"v1,AAAA v1a,{good} {good}")]))
+    assert not lets_in(old, post(BODY, [identity, time, (name, f"{'v1,AAAA ' * SIGNATURES}{good}")]))
+    assert not lets_in(old, post(BODY, [identity, time, (name, good.removeprefix("v1,"))]))
+    assert not lets_in(old, post(BODY, signed(BODY, key=b"another")))
+
+
+def test_a_secret_without_whsec_is_its_own_text() -> None:
+    assert lets_in(StandardProof([Secret("plain")]), post(BODY, signed(BODY, key=b"plain")))
+
+
+@pytest.mark.parametrize("secret", ["open sesame", "öffne"])
+def test_a_bearer_secret_that_no_header_can_carry_is_refused_at_the_start(secret: str) -> None:
+    with pytest.raises(ConfigError, match="no header can carry"):
+        BearerProof([Secret(secret)])
+
+
+@pytest.mark.parametrize("secret", ["whsec_", "whsec_no base64!", "whsec_abc"])
+def test_a_secret_that_is_no_key_is_refused_at_the_start(secret: str) -> None:
+    with pytest.raises(ConfigError, match="not base64"):
+        StandardProof([Secret(secret)])
+
+
+FORMS = [
+    Hmac("x-signature"),
+    Hmac("x-hub-signature-256", prefix="sha256="),
+    Hmac("x-signature", encoding="base64", algorithm="sha512"),
+    Hmac("x-signature", template="v0:{timestamp}:{body}", timestamp_header="x-time", prefix="v0="),
+    Hmac("x-signature", template="{body}.{timestamp}", timestamp_header="x-time", encoding="base64"),
+]
+
+
+def as_the_sender_signs(form: Hmac, body: bytes, secret: str = SECRET, time: str = str(int(NOON))) -> Headers:
+    base = form.template.encode().replace(b"{timestamp}", time.encode()).replace(b"{body}", body)
+    digest = hmac.new(secret.encode(), base, getattr(hashlib, form.algorithm)).digest()
+    word = digest.hex() if form.encoding == "hex" else base64.b64encode(digest).decode()
+    return [(form.header, form.prefix + word), *([(form.timestamp_header, time)] if form.timestamp_header else [])]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_hmac_of_any_form_is_checked_over_every_byte(form: Hmac) -> None:
+    proof = HmacProof(form, [Secret("the new one"), Secret(SECRET)])
+    headers = as_the_sender_signs(form, BODY)
+    assert lets_in(proof, post(BODY, headers))
+    assert not lets_in(proof, post(BODY + b" ", headers))
+    assert not lets_in(proof, post(BODY, as_the_sender_signs(form, BODY, "another secret")))
+    assert not lets_in(proof, post(BODY, headers[1:]))
+    assert not lets_in(proof, post(BODY, [*headers, headers[0]]))
+    bare = [(name, value.removeprefix(form.prefix)) for name, value in headers]
+    assert lets_in(proof, post(BODY, bare)) is (form.prefix == "")
+
+
+def test_a_signed_time_is_good_for_five_minutes_and_none_is_needed_where_none_is_signed() -> None:
+    timed, plain = HmacProof(FORMS[3], [Secret(SECRET)]), HmacProof(FORMS[0], [Secret(SECRET)])
+    assert not lets_in(timed, post(BODY, as_the_sender_signs(FORMS[3], BODY)), NOON + 302)
+    assert not lets_in(timed, post(BODY, as_the_sender_signs(FORMS[3], BODY, time="soon")))
+    assert lets_in(plain, post(BODY, as_the_sender_signs(FORMS[0], BODY)), NOON + 10_000_000)
+
+
+def test_hexadecimal_digits_may_be_capitals() -> None:
+    (name, value), *_ = as_the_sender_signs(FORMS[0], BODY)
+    assert lets_in(HmacProof(FORMS[0], [Secret(SECRET)]), post(BODY, [(name, value.upper())]))
+
+
+@pytest.mark.parametrize(
+    ("headers", "good"),
+    [
+        (bearing(), False),
+        (bearing("sesame"), True),
+        (bearing("opensesame"), True),
+        ([("AUTHORIZATION", "bearer  sesame")], True),
+        (bearing("sesam"), False),
+        (bearing(""), False),
+        ([("Authorization", "sesame")], False),
+        ([("Authorization", "Basic sesame")], False),
+        ([*bearing("sesame"), *bearing("sesame")], False),
+        ([], False),
+    ],
+)
+def test_a_bearer_token_is_the_secret_itself(headers: Headers, good: bool) -> None:
+    assert lets_in(BearerProof([Secret("sesame"), Secret("opensesame")]), post(BODY, headers)) is good
+
+
+NAMES = ["webhook-id", "webhook-timestamp", "webhook-signature", "x-signature", "x-time", "authorization", "X-Time"]
+WORDS = st.text(max_size=40) | st.sampled_from(
+    ["v1,", "Bearer ", "bearer \ud800", "1" * 400, "v1,\xe9", str(int(NOON))]
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES), WORDS), max_size=8), st.binary(max_size=60))
+def test_nobody_without_the_secret_gets_in_and_no_header_is_an_exception(headers: Headers, body: bytes) -> None:
+    secrets = [Secret(SECRET)]
+    for proof in (STANDARD, BearerProof(secrets), *(HmacProof(form, secrets) for form in FORMS)):
+        assert not lets_in(proof, post(body, headers))
+
+
+@given(st.binary(max_size=200), st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=256))
+def test_every_delivery_that_was_signed_gets_in(body: bytes, delivery: str) -> None:
+    assert lets_in(STANDARD, post(body, signed(body, delivery)))
+    assert not lets_in(STANDARD, post(body, signed(body, delivery, key=KEY + b"x")))
+    for form in FORMS:
+        assert lets_in(HmacProof(form, [Secret(SECRET)]), post(body, as_the_sender_signs(form, body)))

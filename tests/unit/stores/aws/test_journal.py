@@ -1,0 +1,317 @@
+"""What a store in one table does that its contract does not ask: long lists, an index that lags, few requests."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal.coordination import DAY_MS, Head, HeadStatus, Retention, Usage
+from gofer.journal.store import Store
+from gofer.stores.aws.items import lease_key, memo_key
+from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.table import EXPIRES, Refused, Write
+from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import BadRequest
+from support.aws.memory_table import MemoryTable
+from support.aws.moto_server import new_table
+from support.stand_ins import NOON
+
+pytestmark = pytest.mark.anyio
+
+EVER = 10**14
+OVER: HeadStatus = "done"
+
+
+def head(run: str, accepted_at: int, status: HeadStatus = "queued", **changes: object) -> Head:
+    return Head(run, "w", "c", accepted_at, status, **changes)  # type: ignore[arg-type]
+
+
+class Lagging:
+    """A store whose index shows nothing new until it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.table = MemoryTable(lambda: self.now, lambda: 10.0)
+        self.store = DynamoStore(self.table)
+
+    def catch_up(self) -> None:
+        self.now += 10.0
+
+
+async def test_a_run_that_ended_since_the_index_knew_of_it_is_not_unfinished() -> None:
+    made = Lagging()
+    await made.store.create_head(head("r", 1))
+    made.catch_up()
+    await made.store.put_head(head("r", 1, OVER))
+    assert list(await made.store.unfinished(EVER, 9)) == []
+    assert list(await made.store.ended("due", EVER, 9)) == []
+    made.catch_up()
+    assert [one.run for one in await made.store.ended("due", EVER, 9)] == ["r"]
+
+
+async def test_a_run_that_was_written_since_the_index_knew_of_it_is_shown_as_it_is_and_hides_no_other() -> None:
+    made = Lagging()
+    for n in range(4):
+        await made.store.create_head(head(f"r{n}", n))
+    made.catch_up()
+    await made.store.put_head(head("r0", 0, "running", updated_at=50))
+    assert next((one.run, one.touched_at) for one in await made.store.unfinished(100, 9)) == ("r0", 50)
+    assert [one.run for one in await made.store.unfinished(40, 9)] == ["r1", "r2", "r3"]
+    found: list[str] = []
+    last: Head | None = None
+    while page := await made.store.unfinished(100, 2, after=last):
+        found += [one.run for one in page]
+        last = page[-1]
+    assert sorted(set(found)) == ["r0", "r1", "r2", "r3"]
+
+
+async def test_a_page_never_ends_at_a_run_that_has_moved_on_while_another_stands_where_it_was() -> None:
+    made = Lagging()
+    for n in range(3):
+        await made.store.create_head(head(f"r{n}", n))
+    made.catch_up()
+    await made.store.put_head(head("r1", 1, "running", updated_at=1_000))
+    assert [one.run for one in await made.store.unfinished(EVER, 2)] == ["r1", "r0"]
+    assert [one.run for one in await made.store.unfinished(EVER, 1)] == ["r0"]
+
+
+async def test_what_was_deleted_since_the_index_knew_of_it_is_in_no_list() -> None:
+    made = Lagging()
+    await made.store.claim("r", b"one", b"key", 1)
+    await made.store.create_head(head("r", 1, OVER))
+    await made.store.claim("unlisted", b"one", b"key", 1)
+    made.catch_up()
+    assert list(await made.store.unlisted(EVER, 9)) == ["unlisted"]
+    for run in ("r", "unlisted"):
+        await made.store.forget(run)
+    assert (list(await made.store.heads(9, private=True)), list(await made.store.ended("due", EVER, 9))) == ([], [])
+    assert list(await made.store.unlisted(EVER, 9)) == []
+
+
+async def test_a_memo_written_anew_since_the_index_knew_of_it_does_not_expire() -> None:
+    made = Lagging()
+    await made.store.put_memo("k", "old", 10)
+    made.catch_up()
+    await made.store.put_memo("k", "new", 500)
+    await made.store.expire_memos(100)
+    assert await made.store.memo("k") == "new"
+
+
+async def test_long_lists_are_whole_and_in_order() -> None:
+    store = DynamoStore(MemoryTable())
+    for n in range(260):
+        await store.create_head(head(f"r{n:03}", n, OVER if n % 2 else "parked", private=n % 5 == 0))
+    assert [one.accepted_at for one in await store.heads(300, private=True)] == list(reversed(range(260)))
+    assert [one.accepted_at for one in await store.heads(3)] == [259, 258, 257]
+    assert [one.accepted_at for one in await store.unfinished(EVER, 300)] == list(range(0, 260, 2))
+    assert [one.accepted_at for one in await store.ended("due", EVER, 300)] == list(range(1, 260, 2))
+    assert [one.accepted_at for one in await store.ended("due", EVER, 5, private=True)] == [5, 15, 25, 35, 45]
+
+
+async def test_the_newest_are_found_behind_old_ones_that_were_written_lately() -> None:
+    store = DynamoStore(MemoryTable())
+    for n in range(150):
+        await store.create_head(head(f"old{n:03}", n, OVER, updated_at=10_000 + n, private=False))
+    await store.create_head(head("new", 5_000, OVER, private=False))
+    assert [one.run for one in await store.heads(2)] == ["new", "old149"]
+
+
+async def test_a_conversation_with_many_parked_runs_finds_the_one_that_can_go_on() -> None:
+    store = DynamoStore(MemoryTable())
+    for n in range(60):
+        await store.create_head(head(f"r{n:02}", n, "parked"))
+    assert await store.oldest_runnable("c") is None
+    await store.put_head(head("r55", 55, "queued"))
+    assert await store.oldest_runnable("c") == head("r55", 55, "queued")
+
+
+async def test_a_previous_run_is_found_behind_many_that_go_on_again() -> None:
+    store = DynamoStore(MemoryTable())
+    for n in range(60):
+        await store.create_head(head(f"r{n:02}", n, OVER))
+        if n > 5:
+            await store.put_head(head(f"r{n:02}", n, "running"))
+    found = await store.previous("c", "w", 1_000)
+    assert found is not None
+    assert found.run == "r05"
+
+
+async def test_claims_without_a_head_are_found_behind_many_that_have_one() -> None:
+    store = DynamoStore(MemoryTable())
+    for n in range(250):
+        await store.claim(f"r{n:03}", b"one", b"key", n + 1)
+        if n < 240:
+            await store.create_head(head(f"r{n:03}", n))
+    assert list(await store.unlisted(EVER, 5)) == [f"r{n}" for n in range(240, 245)]
+
+
+async def test_a_head_that_a_frozen_owner_writes_over_an_ending_is_found_again() -> None:
+    store = DynamoStore(MemoryTable())
+    await store.create_head(head("r", 1))
+    await store.put_head(head("r", 1, OVER))
+    assert await store.oldest_runnable("c") is None
+    await store.put_head(head("r", 1, "running"))
+    assert await store.oldest_runnable("c") == head("r", 1, "running")
+    await store.put_head(head("r", 1, OVER))
+    assert await store.oldest_runnable("c") is None
+
+
+async def test_what_becomes_of_a_run_is_kept_whatever_its_owner_believes_and_decides_its_list() -> None:
+    store = DynamoStore(MemoryTable())
+    await store.create_head(head("r", 1))
+    assert await store.retain("r", "due", "kept") == "kept"
+    await store.put_head(head("r", 1, OVER))
+    assert await store.head("r") == head("r", 1, OVER, retention="kept")
+    assert list(await store.ended("due", EVER, 9)) == []
+    assert [one.run for one in await store.ended("kept", EVER, 9)] == ["r"]
+
+
+class Meddled(MemoryTable):
+    """Somebody writes right before some of the writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meddle: Callable[[], Awaitable[object]] | None = None
+
+    async def write(self, write: Write) -> Refused | None:
+        await self._meddled()
+        return await super().write(write)
+
+    async def transact(self, writes: Sequence[Write]) -> Refused | None:
+        await self._meddled()
+        return await super().transact(writes)
+
+    async def _meddled(self) -> None:
+        meddle, self.meddle = self.meddle, None
+        if meddle:
+            await meddle()
+
+
+async def test_a_run_that_ends_while_somebody_keeps_it_is_both() -> None:
+    table = Meddled()
+    store = DynamoStore(table)
+    await store.create_head(head("r", 1))
+    table.meddle = lambda: store.retain("r", "due", "kept")
+    await store.put_head(head("r", 1, OVER))
+    await store.create_head(head("s", 1))
+    table.meddle = lambda: store.put_head(head("s", 1, OVER))
+    assert await store.retain("s", "due", "kept") == "kept"
+    assert {one.run for one in await store.ended("kept", EVER, 9)} == {"r", "s"}
+
+
+async def test_a_store_that_never_read_a_run_leaves_no_gap_in_it_either() -> None:
+    table = MemoryTable()
+    await DynamoStore(table).claim("r", b"one", b"key")
+    with pytest.raises(ValueError, match="gap"):
+        await DynamoStore(table).create("r", 3, b"three")
+    assert await DynamoStore(table).create("r", 2, b"two") is None
+    assert await DynamoStore(table).create("r", 3, b"three") is None
+
+
+async def test_a_frame_is_one_request_and_so_is_a_claim() -> None:
+    table = MemoryTable()
+    store = DynamoStore(table)
+    await store.claim("r", b"one", b"key", 1)
+    for n in range(2, 12):
+        await store.create("r", n, b"frame")
+    assert table.units["requests"] == 11
+
+
+async def test_an_event_that_no_item_can_hold_is_refused_and_nothing_is_written() -> None:
+    store = DynamoStore(new_table())
+    with pytest.raises(BadRequest) as caught:
+        await store.claim("r", bytes(400_000), b"key")
+    assert (caught.value.status, list(await store.frames("r"))) == (413, [])
+    await store.claim("r", bytes(390_000), b"key")
+    with pytest.raises(ValueError, match="400,000 bytes"):
+        await store.create("r", 2, bytes(400_000))
+    assert len(await store.frames("r")) == 1
+
+
+async def test_a_journal_of_several_megabytes_is_read_whole() -> None:
+    store = DynamoStore(new_table())
+    await store.claim("r", b"one", b"key")
+    frames = [bytes([n]) * 130_000 for n in range(2, 32)]
+    for n, frame in enumerate(frames, 2):
+        await store.create("r", n, frame)
+    assert list(await store.frames("r")) == [b"one", *frames]
+
+
+async def test_what_dynamodb_may_remove_counts_as_long_as_it_is_there_and_no_longer_than_it_says() -> None:
+    table = MemoryTable()
+    store = DynamoStore(table)
+    long_ago = int(NOON * 1000) - 1_000 * DAY_MS
+    await store.put_memo("k", "v", long_ago)
+    await store.put_usage([Usage("ada", "r", long_ago, 1.0)])
+    memo = await table.get(memo_key("k"))
+    assert memo is not None
+    assert float(memo[EXPIRES]) < NOON
+    assert (await store.memo("k"), len(await store.usage("ada", 0))) == ("v", 1)
+    await store.lease("c", "dead", NOON, 60)
+    lease = await table.get(lease_key("c"))
+    assert lease is not None
+    # Its end is in the item; that nobody removed it yet says nothing.
+    assert float(lease[EXPIRES]) > NOON + 60
+    assert await store.lease("c", "alive", NOON + 60, 60)
+
+
+RUNS, CONVERSATIONS = ("a", "b", "c"), ("c1", "c2")
+STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", "done", "failed")
+RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
+PLACES = {"a": ("c1", 5), "b": ("c1", 3), "c": ("c2", 4)}
+"""The conversation of a run, and when it was accepted: of one run they never change."""
+
+
+@st.composite
+def any_head(draw: st.DrawFn) -> Head:
+    run = draw(st.sampled_from(RUNS))
+    conversation, accepted_at = PLACES[run]
+    status, private = draw(st.sampled_from(STATUSES)), draw(st.booleans())
+    updated_at, wakes_at = draw(st.integers(0, 9)), draw(st.integers(0, 9)) if status == "parked" else 0
+    retention = draw(st.sampled_from(RETENTIONS))
+    return Head(run, "w", conversation, accepted_at, status, private, updated_at, "", wakes_at, 1, retention)
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("create_head"), any_head()),
+    st.tuples(st.just("put_head"), any_head()),
+    st.tuples(st.just("retain"), st.sampled_from(RUNS), st.sampled_from(RETENTIONS), st.sampled_from(RETENTIONS)),
+    st.tuples(st.just("forget"), st.sampled_from(RUNS)),
+)
+
+
+async def everything(store: Store) -> list[object]:
+    """All that can be read of heads."""
+    said: list[object] = [await store.head(run) for run in RUNS]
+    for private in (False, True):
+        said += [list(await store.heads(limit, private=private)) for limit in (1, 9)]
+        said += [list(await store.ended(of, 7, 9, private=private)) for of in RETENTIONS]
+    for conversation in CONVERSATIONS:
+        said += [await store.oldest_runnable(conversation), await store.previous(conversation, "w", 5)]
+    said += [list(await store.unfinished(before, limit)) for before in (5, 99) for limit in (1, 9)]
+    return said
+
+
+@given(st.lists(STEPS, max_size=12))
+def test_whatever_is_written_heads_are_those_of_a_store_in_memory(steps: list[tuple[object, ...]]) -> None:
+    async def play() -> None:
+        stores: tuple[Store, Store] = MemoryStore(), DynamoStore(MemoryTable())
+        for name, *arguments in steps:
+            first, second = [await getattr(store, str(name))(*arguments) for store in stores]
+            assert first == second
+        assert await everything(stores[0]) == await everything(stores[1])
+
+    asyncio.run(play())
+
+
+async def test_a_run_that_used_something_in_two_scopes_is_dropped_from_both_by_another_store() -> None:
+    table = MemoryTable()
+    await DynamoStore(table).put_usage([Usage("ada", "r", 10, 0.5), Usage("w", "r", 10, 0.5), Usage("w", "s", 10, 0.5)])
+    store = DynamoStore(table)
+    await store.drop_usage("r")
+    assert [list(await store.usage(scope, 0)) for scope in ("ada", "w")] == [[], [Usage("w", "s", 10, 0.5)]]
+    await store.put_usage([replace(Usage("ada", "r", 10, 0.5), at=99)])
+    assert list(await store.usage("ada", 0)) == [Usage("ada", "r", 99, 0.5)]

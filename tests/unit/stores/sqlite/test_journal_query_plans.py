@@ -1,0 +1,185 @@
+"""No question to the store or the queue becomes slower by what it does not ask about.
+
+What SQLite does for a statement is counted in steps of its virtual machine, which are the same on every machine.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from typing import TypeVar
+
+import pytest
+
+from gofer.journal.coordination import Head, InboxItem, Usage
+from gofer.journal.keys import MemoryKeys
+from gofer.stores.queue import QueueMessage
+from gofer.stores.sqlite import journal as journal
+from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.queue import SqliteQueue
+from support.stand_ins import SetClock
+
+T = TypeVar("T")
+
+FEW, MANY = 300, 15_000
+LATE = 10**9
+"""After everything that happened here."""
+
+
+class Watched:
+    """Stands in for a Database: one connection, in memory, that counts its steps and keeps its statements."""
+
+    def __init__(self, rows: int, private: int, status: str) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        filled(rows).backup(self._connection)
+        fill(self._connection, rows, {"heads": lambda i: head_row(i, private, status)})
+        self.steps = 0
+        self.statements: list[str] = []
+        self._connection.set_progress_handler(self._step, 1)
+        self._connection.set_trace_callback(self.statements.append)
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return work(self._connection)
+
+    async def empty_log(self) -> None:
+        """There is none in memory."""
+
+    def sync_first(self, sync: Callable[[], None]) -> None:
+        """There is no file to sync."""
+
+    def _step(self) -> None:
+        self.steps += 1
+
+    def plans(self) -> list[tuple[str, str]]:
+        """Each statement so far with each line of what SQLite does for it."""
+        self._connection.set_trace_callback(None)
+        return [
+            (statement, line)
+            for statement in self.statements
+            for *_, line in self._connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+        ]
+
+
+@cache
+def filled(rows: int) -> sqlite3.Connection:
+    """As many rows in every table but `heads`; three runs in a conversation, three frames in a run."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(journal.SCHEMA + queue.SCHEMA)
+    fill(
+        connection,
+        rows,
+        {
+            "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
+            "inbox": lambda i: (f"r{i}", "a", b"item"),
+            "leases": lambda i: (f"c{i}", "somebody", 1.0),
+            "doorbells": lambda i: (i, f"r{i}", float(i), 0),
+            "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
+            "memos": lambda i: (f"k{i}", "v", i),
+            "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
+        },
+    )
+    return connection
+
+
+def head_row(i: int, private: int, status: str) -> tuple[object, ...]:
+    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due"
+
+
+def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callable[[int], tuple[object, ...]]]) -> None:
+    connection.execute("BEGIN")
+    for table, row in tables.items():
+        marks = ", ".join("?" for _ in row(0))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", map(row, range(rows)))
+    connection.execute("COMMIT")
+
+
+def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, Callable[[], Awaitable[object]]]:
+    """Every method of both by its name, as it is asked in one run or for one page of a list."""
+    head, queue_message = Head("new", "w", "c5", 7), QueueMessage("r5", "5", 1)
+    return {
+        "claim": lambda: store.claim("new", b"frame", b"key"),
+        "create": lambda: store.create("new", 2, b"frame"),
+        "frames": lambda: store.frames("r5"),
+        "key": lambda: store.key("r5"),
+        "create_head": lambda: store.create_head(head),
+        "put_head": lambda: store.put_head(head),
+        "head": lambda: store.head("r5"),
+        "heads": lambda: store.heads(20),
+        "heads of all": lambda: store.heads(20, private=True),
+        "oldest_runnable": lambda: store.oldest_runnable("c5"),
+        "previous": lambda: store.previous("c6", "w", LATE),
+        "unfinished": lambda: store.unfinished(LATE, 20),
+        "ended": lambda: store.ended("due", LATE, 20),
+        "ended of private runs": lambda: store.ended("due", LATE, 20, private=True),
+        "lease": lambda: store.lease("c5", "me", 2.0, 60.0),
+        "release": lambda: store.release("c5", "me"),
+        "put_item": lambda: store.put_item("r5", InboxItem("b", b"item")),
+        "items": lambda: store.items("r5"),
+        "drop_items": lambda: store.drop_items("r5", ["a", "b"]),
+        "retain": lambda: store.retain("r5", "due", "kept"),
+        "hide": lambda: store.hide("r5"),
+        "destroy_key": lambda: store.destroy_key("r5"),
+        "empty": lambda: store.empty("r5"),
+        "forget": lambda: store.forget("r5"),
+        "scrub": store.scrub,
+        "unlisted": lambda: store.unlisted(5, 20),
+        "drop_orphans": lambda: store.drop_orphans(5),
+        "forget_dead": lambda: queue_messages.forget_dead(5.0),
+        "put_usage": lambda: store.put_usage([Usage("s5", "new", 7, 0.5)]),
+        "usage": lambda: store.usage("s5", 1),
+        "drop_usage": lambda: store.drop_usage("r5"),
+        "expire_usage": lambda: store.expire_usage(5),
+        "put_memo": lambda: store.put_memo("k5", "new", 9),
+        "exchange_memo": lambda: store.exchange_memo("k5", "v", "new", 9),
+        "memo": lambda: store.memo("k7"),
+        "expire_memos": lambda: store.expire_memos(5),
+        "enqueue": lambda: queue_messages.enqueue("r5"),
+        "receive": lambda: queue_messages.receive(5, 60.0, 0.0),
+        "extend": lambda: queue_messages.extend(queue_message, 60.0),
+        "acknowledge": lambda: queue_messages.acknowledge(queue_message),
+        "bury": lambda: queue_messages.bury(QueueMessage("r7", "7", 10), "why"),
+        "buried": lambda: queue_messages.buried(20),
+        "bring_back": lambda: store.bring_back(LATE),
+        "bring_forward": queue_messages.bring_forward,
+        "drop_leases": store.drop_leases,
+    }
+
+
+def asked(watched: Watched) -> dict[str, int]:
+    """The steps that each question takes."""
+    everything = questions(SqliteStore(watched, MemoryKeys()), SqliteQueue(watched, SetClock()))  # type: ignore[arg-type]
+    taken: dict[str, int] = {}
+
+    async def ask() -> None:
+        for name, question in everything.items():
+            before = watched.steps
+            await question()
+            taken[name] = watched.steps - before
+
+    asyncio.run(ask())
+    return taken
+
+
+def test_every_method_is_asked() -> None:
+    names = {name for made in (SqliteStore, SqliteQueue) for name in vars(made) if not name.startswith("_")}
+    assert {name.partition(" ")[0] for name in asked(Watched(FEW, 0, "done"))} == names
+
+
+@pytest.mark.parametrize("private", [0, 1])
+@pytest.mark.parametrize("status", ["done", "queued"])
+def test_no_statement_does_more_for_fifty_times_as_many_rows(private: int, status: str) -> None:
+    few, many = asked(Watched(FEW, private, status)), asked(Watched(MANY, private, status))
+    grown = {name: (few[name], steps) for name, steps in many.items() if steps > few[name] * 1.1 + 20}
+    assert grown == {}
+
+
+def test_no_statement_scans_a_table() -> None:
+    watched = Watched(FEW, 0, "done")
+    asked(watched)
+    plans = watched.plans()
+    assert any(line.startswith("SEARCH heads USING INDEX") for _, line in plans)
+    # Whoever wants the newest few walks an index in its order and stops; that it stops is counted above.
+    walks = [plan for plan in plans if plan[1].startswith("SCAN") and plan[1] != "SCAN CONSTANT ROW"]
+    assert [plan for plan in walks if " LIMIT " not in plan[0] and "FROM heads" not in plan[0]] == []
+    assert [plan for plan in plans if plan[1] == "USE TEMP B-TREE FOR ORDER BY"] == []

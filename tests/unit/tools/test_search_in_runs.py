@@ -1,0 +1,211 @@
+"""More tools than a prompt can list: found by words, and called through one tool that stands for them."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.engine.loop import Ending, coordinate
+from gofer.journal import entries as e
+from gofer.models.language_model import Answer
+from gofer.projections import conversation
+from gofer.projections.recap import recap
+from gofer.tools.plan import plan_tools
+from gofer.tools.search import search_tools
+from gofer.tools.skills import skill_tools
+from gofer.values.messages import ToolAsk, meant
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Workflow
+from gofer.workflows.skill import Skill
+from support.engine.approvals import desk, status
+from support.engine.memory_run import PROVENANCE, ListModel, Room, room, says
+from support.models.served import served
+
+pytestmark = pytest.mark.anyio
+BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"], "plan": "off"}
+SKILLS = {name: Skill(name, f"How {name} look.", "Like this.") for name in ("tables", "numbers")}
+Asked = tuple[str, dict[str, object] | str]
+
+
+def bundle_of(made: Room, *, above: int, skills: dict[str, Skill] | None = None, tools: Sequence[str] = ()) -> Bundle:
+    made.tools |= {tool.name: tool for tool in (*search_tools(), *skill_tools(), *plan_tools())}
+    workflow = Workflow.model_validate({**BASE, "tools": [*tools], "search_above": above, "limits": made.limits})
+    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=skills or {})
+    return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
+
+
+def many(*answers: Answer) -> Room:
+    made = room(*answers)
+    for name in ("jira_search", "jira_create_issue", "slack_post_message"):
+        made.tool(name, "read" if name == "jira_search" else "keyed")
+    return made
+
+
+LISTED = ("jira_search", "jira_create_issue", "slack_post_message")
+
+
+async def work(made: Room, above: int = 2, skills: dict[str, Skill] | None = None) -> Ending:
+    step = await made.step()
+    step.note(e.MessageReceived("please"))
+    ending = await coordinate(step, bundle_of(made, above=above, skills=skills, tools=LISTED), PROVENANCE)
+    await step.commit()
+    return ending
+
+
+async def gave(made: Room) -> list[str]:
+    return [item.entry.text for item in await made.journal() if isinstance(item.entry, e.ToolResult)]
+
+
+def names(bundle: Bundle) -> list[object]:
+    return [schema["function"]["name"] for schema in bundle.tools]  # pyright: ignore
+
+
+def through(name: str, arguments: object = None) -> Asked:
+    return "call_tool", {"name": name, **({} if arguments is None else {"arguments": arguments})}
+
+
+def test_what_stands_in_the_prompt_depends_on_how_much_there_is() -> None:
+    made = many()
+    assert names(bundle_of(made, above=3, tools=LISTED)) == ["finish", *LISTED]
+    assert names(bundle_of(made, above=2, tools=LISTED)) == ["finish", "tool_search", "call_tool"]
+    assert names(bundle_of(made, above=3, tools=LISTED, skills=SKILLS)) == [
+        "finish",
+        "load_skills",
+        "load_subskill",
+        *LISTED,
+    ]
+    some = bundle_of(made, above=1, tools=LISTED[:1], skills=SKILLS)
+    assert names(some) == ["finish", "load_skills", "load_subskill", "tool_search", "jira_search"]
+
+
+async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
+    made = many(
+        says("", ("tool_search", {"query": "create an issue in jira"})),
+        says("", through("jira_create_issue", {"text": "Refunds"})),
+        says("done"),
+    )
+    assert (await work(made)).answer == "done"
+    found, outcome = await gave(made)
+    head, first, *_ = found.splitlines()
+    assert head == "Tools; call one with call_tool(name=…, arguments={…}):"
+    assert json.loads(first)["name"] == "jira_create_issue"
+    assert json.loads(first)["parameters"]["properties"]["text"] == {"type": "string"}
+    assert outcome == "jira_create_issue did Refunds"
+    assert made.acted == ["jira_create_issue:Refunds"]
+    calls = [item.entry for item in await made.journal() if isinstance(item.entry, e.ToolCall)]
+    assert [(call.tool, call.effect) for call in calls] == [("tool_search", "read"), ("jira_create_issue", "keyed")]
+
+
+async def test_what_was_found_changes_nothing_before_it() -> None:
+    made = many(says("", ("tool_search", {"query": "issue"})), says("", through("jira_search")), says("done"))
+    await work(made)
+    bodies = [json.loads(body) for body in made.model.requests]
+    for before, after in itertools.pairwise(bodies):
+        assert after["tools"] == before["tools"]
+        assert after["messages"][: len(before["messages"]) - 1] == before["messages"][:-1]
+    assert "jira_create_issue" not in json.dumps(bodies[0])
+    # The history says what the model wrote.
+    assert bodies[2]["messages"][4]["tool_calls"][0]["function"]["name"] == "call_tool"
+
+
+async def test_skills_are_found_by_the_same_search() -> None:
+    made = many(says("", ("tool_search", {"query": "numbers"})), says("done"))
+    await work(made, above=1, skills=SKILLS)
+    assert (await gave(made))[0] == "Skills, for load_skills:\n- numbers: How numbers look."
+
+
+async def test_words_that_fit_nothing_say_so() -> None:
+    made = many(says("", ("tool_search", {"query": "weather"})), says("done"))
+    await work(made)
+    assert (await gave(made))[0].startswith("Nothing fits 'weather'. Use other words")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (through("jira_delete"), "There is no tool 'jira_delete' here. Find the right one with tool_search."),
+        (("call_tool", "{"), "call_tool was not called: its arguments are not JSON"),
+        (("call_tool", {}), "call_tool was not called: `name` is missing."),
+        (("call_tool", {"name": "jira_search", "text": "x"}), "it takes name, arguments; there is no text."),
+        (through("jira_search", 7), "`arguments` must be an object; you gave 7."),
+        (through("jira_search", "{"), "jira_search was not called: its arguments are not JSON"),
+        (through("jira_search", {"txet": "x"}), "it takes text; there is no txet."),
+        (through("call_tool", {"name": "jira_search"}), "and not itself"),
+    ],
+)
+async def test_a_call_that_cannot_be_made_says_what_to_correct(asked: Asked, told: str) -> None:
+    made = many(says("", asked), says("done"))
+    assert (await work(made)).answer == "done"
+    assert told in (await gave(made))[0]
+    assert made.acted == []
+
+
+def test_the_work_ends_through_it_as_well() -> None:
+    made = room()
+    state = asyncio.run(_ended(made))
+    assert (state.answer, state.answered) == ("All done.", True)
+
+
+async def _ended(made: Room) -> conversation.Conversation:
+    made.model = ListModel([says("", through("finish", {"answer": "All done."}))])
+    step = await made.step()
+    step.note(e.MessageReceived("please"))
+    await coordinate(step, bundle_of(made, above=0), PROVENANCE)
+    return step.conversation
+
+
+async def test_approval_is_asked_for_the_tool_that_is_meant() -> None:
+    made = desk(says("", through("file_ticket", {"text": "Checkout fails"})), says("Filed."), search_above=0)
+    await made.office.accept("run1", private=False)
+    await made.work(2)
+    assert (made.filed, await status(made)) == ([], "parked")
+    (question,) = made.asked
+    assert (question.tool, question.arguments) == ("file_ticket", {"text": "Checkout fails"})
+    await made.press("approved")
+    await made.work()
+    assert (made.filed, made.office.posted) == (["run1/1.0"], ["Filed."])
+
+
+@pytest.mark.parametrize("lost", ["file_ticket", "slack_ask_approval"])
+async def test_a_worker_that_is_lost_over_it_is_followed_by_one_that_knows_what_was_meant(lost: str) -> None:
+    made = desk(says("", through("file_ticket", {"text": "x"})), says("Filed."), search_above=0)
+    made.lose_after = lost
+    await made.office.accept("run1", private=False)
+    await made.work()
+    await made.press("approved")
+    await made.work()
+    assert (made.filed, made.office.posted) == (["run1/1.0"], ["Filed."])
+
+
+async def test_the_run_after_it_is_told_which_tools_were_called() -> None:
+    made = many(says("", through("jira_search", {"text": "x"})), says("done"))
+    await work(made)
+    assert '- jira_search {"text": "x"}' in recap("run1", await made.journal())
+
+
+ARGUMENTS = st.dictionaries(st.sampled_from(["text", "txet"]), st.sampled_from(["a", "b", 1]), max_size=1)
+ASKS = st.lists(st.tuples(st.sampled_from([*LISTED, "unknown"]), ARGUMENTS), min_size=1, max_size=3)
+
+
+@given(st.lists(ASKS, min_size=1, max_size=6))
+def test_a_call_through_it_is_always_treated_as_the_call_itself(turns: list[list[Asked]]) -> None:
+    def outcome(*, direct: bool) -> list[e.Entry]:
+        asked = [[ask if direct else through(*ask) for ask in turn] for turn in turns]
+        made = many(*(says("", *turn) for turn in asked), says("done"))
+        asyncio.run(work(made))
+        kept = [item.entry for item in asyncio.run(made.journal())]
+        return [one for one in kept if isinstance(one, e.ToolCall | e.ToolResult | e.ToolUnknown)]
+
+    assert outcome(direct=False) == outcome(direct=True)
+
+
+@given(st.text(), st.text())
+def test_whatever_a_model_writes_is_meant_as_something(tool: str, written: str) -> None:
+    ask = ToolAsk("1", tool, written)
+    assert meant(ask) == ask
+    assert meant(ToolAsk("1", "call_tool", written)).tool

@@ -1,0 +1,266 @@
+"""Skills that a run loads when it needs them, as they were when it began."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.engine.loop import Ending, coordinate
+from gofer.files.child import Children
+from gofer.journal.entries import MessageReceived, ToolResult
+from gofer.journal.log import read_journal
+from gofer.journal.workspace_entries import FileAdded, SkillLoaded
+from gofer.tools.definition import Call, Repertoire
+from gofer.tools.files.tools import file_tools
+from gofer.tools.skills import LoadSubskill, load_subskill, skill_tools
+from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import Clock, Http
+from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.skill import Skill
+from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.models.served import served
+from support.runtime.memory_worker import CATALOG, office
+
+pytestmark = pytest.mark.anyio
+WIDE = "references/wide.md"
+TABLES = Skill("tables", "How tables look.", "Three columns at most.", {WIDE: b"Turn them."})
+ROUTING = Skill(
+    "routing", "Where things go.", "Payments go to PAY.", {"logo.png": b"\x89PNG\xff", "scripts/a.py": b"1"}
+)
+SKILLS = {"routing": ROUTING, "tables": TABLES}
+BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
+
+
+def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
+    made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools(Children()))}
+    workflow = Workflow.model_validate({**BASE, **keys})
+    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
+    # As a run finds it again, after its files changed.
+    return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
+
+
+async def work(made: Room, withdrawn: Sequence[str] = (), skills: Mapping[str, Skill] = SKILLS) -> Ending:
+    bundle = bundle_with(made, skills)
+    step = await made.step()
+    step.withdrawn = frozenset(withdrawn)
+    step.note(MessageReceived("please"))
+    ending = await coordinate(step, bundle, PROVENANCE)
+    await step.commit()
+    return ending
+
+
+async def gave(made: Room) -> list[str]:
+    return [recorded.entry.text for recorded in await made.journal() if isinstance(recorded.entry, ToolResult)]
+
+
+async def facts(made: Room) -> list[SkillLoaded]:
+    return [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, SkillLoaded)]
+
+
+def loads(*names: str, **more: object) -> tuple[str, dict[str, object]]:
+    return "load_skills", {"names": list(names), **more}
+
+
+def reads(skill: str, file: str) -> tuple[str, dict[str, object]]:
+    return "load_subskill", {"skill": skill, "file": file}
+
+
+async def test_a_skill_is_read_when_it_is_loaded_and_is_written_down() -> None:
+    made = room(says("", loads("tables")), says("done"))
+    assert (await work(made)).answer == "done"
+    (text,) = await gave(made)
+    assert text == (
+        "# Skill: tables\n\nThree columns at most.\n\n"
+        "Its other files, for load_subskill:\n- references/wide.md (10 bytes)"
+    )
+    assert await facts(made) == [SkillLoaded("tables")]
+    first, second = (json.loads(body) for body in made.model.requests)
+    assert "Three columns" not in json.dumps(first)
+    assert second["messages"][: len(first["messages"]) - 1] == first["messages"][:-1]
+
+
+async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> None:
+    made = room(says("", loads("tables")), says("", loads("tables")), says("", loads("tables", again=True)), says("d"))
+    await work(made)
+    first, second, third = await gave(made)
+    assert "stands above already" in second
+    assert third == first
+    assert await facts(made) == [SkillLoaded("tables"), SkillLoaded("tables")]
+
+
+async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> None:
+    made = room(says("", loads("tables", "routing")), says("d"))
+    bundle = bundle_with(made, SKILLS, skills={"required": ["tables"]})
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    await coordinate(step, bundle, PROVENANCE)
+    await step.commit()
+    first, second = (await gave(made))[0].split("\n\n", 1)
+    assert first.startswith("The skill 'tables' stands above already")
+    assert second.startswith("# Skill: routing")
+
+
+async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> None:
+    made = room(says("", loads(*SKILLS, "nonsense")), says("done"))
+    await work(made)
+    (text,) = await gave(made)
+    assert text.startswith("[There is no skill 'nonsense' here. The skills of this workflow:")
+    assert all(f"# Skill: {name}" in text for name in SKILLS)
+
+
+async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_others_are_named() -> None:
+    many = {f"s{number}": Skill(f"s{number}", "d", "Like this.") for number in range(7)}
+    made = room(says("", loads(*many, "nonsense")), says("done"))
+    await work(made, skills=many)
+    (text,) = await gave(made)
+    assert "[One call loads 5 skills; these are left, load them with another call: s5, s6.]" in text
+    assert [name for name in many if f"# Skill: {name}" in text] == ["s0", "s1", "s2", "s3", "s4"]
+
+
+async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() -> None:
+    made = room(says("", loads("tables", "a", "b")), says("", loads("a", "b")), says("done"))
+    await work(made)
+    first, second = await gave(made)
+    told = "There is no skill 'a' or 'b' here. The skills of this workflow: routing, tables."
+    assert first.startswith(f"[{told}]\n\n# Skill: tables")
+    assert second == told
+
+
+async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
+    first, second = list(SKILLS)[:2]
+    made = room(says("", loads(first, second)), says("done"))
+    await work(made, withdrawn=[second])
+    (text,) = await gave(made)
+    assert text.startswith(f"[The skill {second!r} is not used any more; go on without it.]")
+    assert f"# Skill: {first}" in text
+
+
+async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
+    made = room(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
+    await work(made)
+    first, second = await gave(made)
+    assert first == "references/wide.md of the skill 'tables':\nTurn them."
+    assert "stands above already" in second
+    assert await facts(made) == [SkillLoaded("tables", WIDE)]
+
+
+@pytest.mark.parametrize(
+    ("skill", "file", "told"),
+    [
+        ("tables", "../routing/SKILL.md", "no file '../routing/SKILL.md'"),
+        ("tables", "/etc/passwd", "no file '/etc/passwd'"),
+        ("tables", "references/../../../secret", "no file"),
+        ("tables", "references", "no file"),
+        ("tables", "x\x00y", "no file"),
+        ("tables", "SKILL.md", "read it with load_skills"),
+        ("table", "a", "There is no skill 'table' here. The skills of this workflow: routing, tables."),
+    ],
+)
+async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill: str, file: str, told: str) -> None:
+    made = room(says("", reads(skill, file)), says("d"))
+    assert (await work(made)).answer == "d"
+    assert told in (await gave(made))[0]
+    assert await facts(made) == []
+
+
+@given(st.text() | st.sampled_from(["..", "../..", "/", "//etc/passwd", "references/../references/wide.md", "~"]))
+def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
+    call = Call("k", Actor("U1"), {}, False, PROVENANCE, cast(Http, None), cast(Clock, None))
+    call = replace(call, repertoire=Repertoire({}, SKILLS))
+    if path.removeprefix("./") != WIDE:
+        with pytest.raises(ToolError):
+            asyncio.run(load_subskill(call, LoadSubskill(skill="tables", file=path)))
+
+
+async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
+    made = room(says("", reads("routing", "logo.png")), says("d"))
+    await work(made)
+    (added,) = [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, FileAdded)]
+    assert (added.name, added.media_type, added.origin) == ("logo.png", "image/png", "the skill routing")
+    assert added.file in (await gave(made))[0]
+
+
+async def test_a_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview() -> None:
+    long = Skill("long", "d", "b", {"all.md": b"".join(b"A long line number %d.\n" % n for n in range(20_000))})
+    made = room(says("", reads("long", "all.md")), says("d"))
+    await work(made, skills={"long": long})
+    (text,) = await gave(made)
+    assert len(text) < 10_000
+    assert any(isinstance(recorded.entry, FileAdded) for recorded in await made.journal())
+
+
+async def test_scripts_are_listed_for_the_sandbox() -> None:
+    made = room(says("", loads("routing")), says("d"))
+    await work(made)
+    assert "what is in scripts/ is Python for the tool python:\n- logo.png" in (await gave(made))[0]
+
+
+async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes_on() -> None:
+    made = room(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
+    assert (await work(made, withdrawn=["tables"])).answer == "d"
+    first, second, third = await gave(made)
+    assert first == second == "The skill 'tables' is not used any more; go on without it."
+    assert third.endswith("The skills of this workflow: routing.")
+
+
+async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
+    made = room(says("", loads("tables")), says("d"))
+    offered = {tool["function"]["name"] for tool in bundle_with(made, {}).tools}
+    assert ("file_read" in offered, offered & {"load_skills", "load_subskill"}) == (True, set())
+    await work(made, skills={})
+    assert "There is no tool 'load_skills' here" in (await gave(made))[0]
+
+
+async def test_a_skill_that_does_not_fit_beside_others_is_a_file_and_is_never_said_to_stand_above() -> None:
+    long = {
+        name: Skill(name, "Long.", f"{name} begins. " + "word " * 6_000, {"more.md": b"word " * 12_000})
+        for name in "ab"
+    }
+    made = room(says("", loads("a", "b")), says("", reads("a", "more.md")), says("", loads("b")), says("d"))
+    await work(made, skills=long)
+    both, more, again = await gave(made)
+    assert both.count("word") == 6_000
+    assert "a begins." in both
+    assert re.search(r"The skill 'b' is too long to stand here; it is the file (file_\w+)", both)
+    assert "is too long to stand here; it is the file" in more
+    assert again.startswith("# Skill: b\n\nb begins.")
+    assert await facts(made) == [SkillLoaded("a"), SkillLoaded("b")]
+
+
+def catalog_with(*prohibited: str) -> Catalog:
+    loaded = CATALOG.workflows["answer-here"]
+    workflow = Workflow.model_validate({**BASE, "skills": {"prohibited": [*prohibited]}})
+    kept = {name: skill for name, skill in SKILLS.items() if name not in prohibited}
+    return Catalog({"answer-here": replace(loaded, workflow=workflow, skills=kept)}, Defaults())
+
+
+@pytest.mark.parametrize("prohibited", [True, False])
+async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_that_is_only_gone(
+    prohibited: bool,
+) -> None:
+    made = office(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
+    services = made.worker.services
+    tools = {**services.tools, **{tool.name: tool for tool in skill_tools()}}
+    made.worker = replace(made.worker, services=replace(services, tools=tools), catalog=catalog_with())
+    await made.accept("run1", private=False)
+    await made.hear()
+    assert await made.status("run1") == "parked"
+    # What the next worker finds in the files.
+    gone = Catalog({"answer-here": replace(CATALOG.workflows["answer-here"], skills={})}, Defaults())
+    made.worker = replace(made.worker, catalog=catalog_with("tables") if prohibited else gone)
+    made.clock.advance(700)
+    while await made.hear():
+        pass
+    journal = await read_journal("run1", made.store, made.blobs)
+    (told,) = [item.entry.text for item in journal if isinstance(item.entry, ToolResult) and item.entry.call == "1.0"]
+    assert ("not used any more" in told, "Three columns" in told) == (prohibited, not prohibited)
+    assert made.posted == ["Done."]

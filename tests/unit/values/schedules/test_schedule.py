@@ -1,0 +1,196 @@
+"""Nominal times by the wall clocks of zones, on the days on which those are set, and what EventBridge is told."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.sources.schedule.receiver import scheduled
+from gofer.values.schedules.fields import NoSchedule
+from gofer.values.schedules.planned import planned
+from gofer.values.schedules.schedule import (
+    Kind,
+    Schedule,
+    expression,
+    local,
+    next_after,
+    parse,
+    previous_before,
+    zone_name,
+)
+from support.property_examples import examples
+
+
+def at(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def following(schedule: Schedule, time: datetime, count: int) -> list[datetime]:
+    found: list[datetime] = []
+    while len(found) < count and (nominal := next_after(schedule, time)) is not None:
+        time = nominal
+        found.append(time)
+    return found
+
+
+def shown(schedule: Schedule, after: str, count: int) -> list[str]:
+    return [local(schedule, time).strftime("%d %H:%M %z") for time in following(schedule, at(after), count)]
+
+
+def test_an_hour_that_spring_skips_is_skipped() -> None:
+    half_past_two = parse("cron", "30 2 * * ? *", "Europe/Berlin")
+    assert shown(half_past_two, "2026-03-27T12:00", 3) == ["28 02:30 +0100", "30 02:30 +0200", "31 02:30 +0200"]
+    hourly = parse("cron", "0 * * * ? *", "America/New_York")
+    assert shown(hourly, "2026-03-08T05:30", 3) == ["08 01:00 -0500", "08 03:00 -0400", "08 04:00 -0400"]
+
+
+def test_an_hour_that_autumn_repeats_counts_once() -> None:
+    half_past_two = parse("cron", "30 2 * * ? *", "Europe/Berlin")
+    assert shown(half_past_two, "2026-10-24T12:00", 2) == ["25 02:30 +0200", "26 02:30 +0100"]
+    often = parse("cron", "0/30 * * * ? *", "Europe/Berlin")
+    assert shown(often, "2026-10-24T23:45", 4) == [
+        "25 02:00 +0200",
+        "25 02:30 +0200",
+        "25 03:00 +0100",
+        "25 03:30 +0100",
+    ]
+
+
+def test_intervals_know_no_wall_clock() -> None:
+    every = parse("every", "6 hours")
+    assert shown(every, "2026-03-28T20:00", 3) == ["29 00:00 +0000", "29 06:00 +0000", "29 12:00 +0000"]
+    assert previous_before(every, at("2026-03-29T00:00")) == at("2026-03-28T18:00")
+    assert previous_before(every, at("2026-03-29T00:01")) == at("2026-03-29T00:00")
+
+
+def test_one_time_is_once() -> None:
+    once = parse("at", "2026-12-01T09:00", "Asia/Tokyo")
+    assert following(once, at("2026-11-01"), 5) == [at("2026-12-01T00:00")]
+    assert previous_before(once, at("2026-12-01T00:00")) is None
+    assert previous_before(once, at("2026-12-01T00:01")) == at("2026-12-01T00:00")
+    # Of a time that there is twice, the first.
+    assert following(parse("at", "2026-10-25 02:30:00", "Europe/Berlin"), at("2026-10-01"), 2) == [
+        at("2026-10-25T00:30")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "zone", "message"),
+    [
+        ("cron", "0 9 * * MON *", "UTC", "must be `?`"),
+        ("cron", "0 9 ? * MON *", "Berlin", "`Berlin` is no time zone"),
+        ("cron", "0 9 ? * MON *", "../../etc/passwd", "is no time zone"),
+        ("cron", "0 9 ? * MON *", "", "is no time zone"),
+        ("cron", "0 9 ? * MON *", "Europe", "is no time zone"),
+        ("every", "10", "UTC", "`10` is no interval"),
+        ("every", "0 minutes", "UTC", "is no interval"),
+        ("every", "90 seconds", "UTC", "is no interval"),
+        ("every", "9999999 days", "UTC", "longer than 366 days"),
+        ("at", "tomorrow", "UTC", "is no date and time"),
+        ("at", "2026-02-30T09:00", "UTC", "is no date and time"),
+        ("at", "2026-12-01T09:00:30", "UTC", "is no date and time"),
+        ("at", "2026-12-01T09:00+01:00", "UTC", "is no date and time"),
+        ("at", "2026-03-29T02:30", "Europe/Berlin", "is skipped by the clocks of Europe/Berlin"),
+    ],
+)
+def test_what_is_no_schedule_is_told_in_a_sentence(kind: Kind, text: str, zone: str, message: str) -> None:
+    with pytest.raises(NoSchedule) as refused:
+        parse(kind, text, zone)
+    assert message in refused.value.message
+    assert refused.value.hint.startswith("Write")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("cron", "0 9 ? * mon-fri *", "cron(0 9 ? * MON-FRI *)"),
+        ("cron", "0 9 * * 1-5", "cron(0 9 ? * MON,TUE,WED,THU,FRI *)"),
+        ("cron", "0  9 ? * FRIL *", "cron(0 9 ? * 6L *)"),
+        ("cron", "0 9 ? * MON#1 *", "cron(0 9 ? * 2#1 *)"),
+        ("every", "1 minutes", "rate(1 minute)"),
+        ("every", "10 minute", "rate(10 minutes)"),
+        ("every", "2 days", "rate(2 days)"),
+        ("at", "2026-12-01 09:00", "at(2026-12-01T09:00:00)"),
+    ],
+)
+def test_eventbridge_is_told_in_its_own_words(kind: Kind, text: str, expected: str) -> None:
+    assert expression(parse(kind, text)) == expected
+
+
+ZONES = st.sampled_from(
+    ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/St_Johns", "Asia/Gaza"]
+)
+MINUTES = st.sampled_from(["0", "30", "*/7", "59", "0,30", "*/45", "*"])
+HOURS = st.sampled_from(["*", "0-3", "1", "2", "0/2", "23,0,1,2,3"])
+
+
+@examples(0.5)
+@given(MINUTES, HOURS, ZONES, st.integers(0, 365 * 4))
+def test_every_minute_at_which_the_wall_clock_first_shows_such_a_time_counts_and_no_other(
+    minutes: str, hours: str, zone: str, day: int
+) -> None:
+    schedule = parse("cron", f"{minutes} {hours} * * ? *", zone)
+    every_minute = parse("cron", "* * * * ? *", zone)
+    begin = at("2025-01-01") + timedelta(days=day)
+    wanted = {(time.hour, time.minute) for n in range(1440) if (time := plain(schedule, n)) is not None}
+    expected, seen = [], at("0001-01-02").replace(tzinfo=None)
+    for n in range(-2 * 1440, 2 * 1440):
+        moment = begin + timedelta(minutes=n)
+        wall = local(every_minute, moment).replace(tzinfo=None, fold=0)
+        if wall > seen:
+            seen = wall
+            if n >= 0 and (wall.hour, wall.minute) in wanted:
+                expected.append(moment)
+    found = following(schedule, begin - timedelta(microseconds=1), len(expected))
+    assert found == expected
+    back, time = [], begin + timedelta(days=2)
+    while (before := previous_before(schedule, time)) is not None and before >= begin:
+        time = before
+        back.append(time)
+    assert back == expected[::-1]
+
+
+def plain(schedule: Schedule, minute: int) -> datetime | None:
+    """A minute of the day at which a daily schedule fires where no clock is ever set."""
+    text = expression(schedule).removeprefix("cron(").removesuffix(")")
+    time = at("2026-01-01") + timedelta(minutes=minute)
+    return time if next_after(parse("cron", text), time - timedelta(minutes=1)) == time else None
+
+
+SCHEDULES = st.one_of(
+    st.builds(lambda m, h, z: parse("cron", f"{m} {h} * * ? *", z), MINUTES, HOURS, ZONES),
+    st.builds(lambda n, unit: parse("every", f"{n} {unit}"), st.integers(1, 300), st.sampled_from(["minutes", "days"])),
+    st.builds(lambda z: parse("at", "2026-12-01T09:00", z), ZONES),
+)
+
+
+@given(SCHEDULES, st.integers(1_577_836_800, 1_900_000_000))
+def test_nominal_times_strictly_increase_and_the_one_before_the_next_is_not_later(schedule: Schedule, now: int) -> None:
+    time = datetime.fromtimestamp(now, UTC)
+    found = following(schedule, time, 20)
+    assert all(one < other for one, other in pairwise([time, *found]))
+    for one, other in pairwise(found):
+        assert previous_before(schedule, other) == one
+        assert next_after(schedule, other - timedelta(seconds=1)) == other
+    before = previous_before(schedule, time + timedelta(microseconds=1))
+    assert before is None or (before <= time and following(schedule, before, 1) == found[:1])
+
+
+def test_an_event_is_the_same_whenever_it_is_heard_of() -> None:
+    schedule = parse("cron", "0 9 ? * MON *", "Europe/Berlin")
+    (nominal,) = following(schedule, at("2026-11-21"), 1)
+    event = scheduled("weekly-digest", schedule, nominal)
+    assert event == scheduled("weekly-digest", schedule, nominal.astimezone(UTC))
+    assert event.identity == ("weekly-digest", "cron(0 9 ? * MON *) Europe/Berlin", "2026-11-23T08:00:00Z")
+    assert event.place == {"scheduled": "2026-11-23T09:00:00+01:00"}
+    assert event.text == "Scheduled for Monday, 2026-11-23 09:00 (Europe/Berlin)."
+    assert (event.private, event.facts, event.actor.id) == (False, {"workflow": "weekly-digest"}, "schedule")
+
+
+def test_compiled_json_is_the_same_schedule() -> None:
+    plan = planned("w", {"kind": "at", "text": "2026-12-01T09:00", "zone": "Asia/Tokyo", "missed": "catch_up"})
+    assert (plan.id, plan.catch_up) == ("w at(2026-12-01T09:00:00) Asia/Tokyo", True)
+    assert zone_name(plan.schedule) == "Asia/Tokyo"
