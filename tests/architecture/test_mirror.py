@@ -1,0 +1,112 @@
+"""The rooms of the tests: unit tests mirror the source, every support module has a reader, nothing lies flat."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+ROOMS = ("unit", "contracts", "journeys", "survival", "architecture")
+READERS = ("conftest", *ROOMS, "benchmarks", "generators")
+
+
+def test_each_unit_test_stands_in_the_room_of_the_module_that_it_is_named_for() -> None:
+    tests = [path.relative_to(TESTS / "unit") for path in (TESTS / "unit").rglob("test_*.py")]
+    assert tests
+    assert strays(tests, rooms()) == []
+
+
+def test_a_unit_test_outside_its_room_is_found() -> None:
+    source = {Path("engine"): {"step", "script_run"}, Path(): {"engine"}}
+    beside = [Path("engine/test_step.py"), Path("engine/test_script_run_files.py"), Path("test_engine.py")]
+    assert strays(beside, source) == []
+    elsewhere = [Path("engine/test_stepping.py"), Path("engine/test_script.py"), Path("tools/test_step.py")]
+    assert strays(elsewhere, source) == [str(path) for path in elsewhere]
+
+
+def test_only_conftest_lies_flat_in_the_folder_of_tests() -> None:
+    assert [path.name for path in TESTS.glob("*.py")] == ["conftest.py"]
+
+
+def test_only_tests_and_their_fixtures_lie_in_the_rooms_of_tests() -> None:
+    for room in ROOMS:
+        others = [path for path in (TESTS / room).rglob("*.py") if not path.name.startswith(("test_", "conftest."))]
+        assert others == []
+
+
+def test_each_support_module_is_read_by_a_test_or_a_generator() -> None:
+    files = {_name(path): path for path in TESTS.rglob("*.py")}
+    support = {name for name in files if name.startswith("support.")}
+    assert support
+    assert support - reached(files) == set()
+
+
+def test_a_support_module_that_only_its_neighbour_reads_is_found(tmp_path: Path) -> None:
+    texts = {
+        "unit.test_a": "from support.read import x\nfrom support import by_package\n",
+        "support.read": "import support.through\n",
+        "support.through": 'HELPER = "support.by_name"\n',
+        "support.by_name": "",
+        "support.by_package": "",
+        "support.left": "from support import beside_left\n",
+        "support.beside_left": "",
+    }
+    files = {name: tmp_path / f"{name}.py" for name in texts}
+    for name, text in texts.items():
+        files[name].write_text(text)
+    assert set(files) - reached(files) == {"support.left", "support.beside_left"}
+
+
+def strays(tests: Iterable[Path], modules: Mapping[Path, Set[str]]) -> list[str]:
+    """Return the tests whose name begins with no module of the room of the same path."""
+    return [str(test) for test in tests if not modules.get(test.parent, set()) & _beginnings(test)]
+
+
+@cache
+def rooms() -> Mapping[Path, Set[str]]:
+    """Return the names of the modules and folders in each room; `gofer_simulators` is the room `simulators`."""
+    found: dict[Path, set[str]] = defaultdict(set)
+    for package in (ROOT / "src").glob("gofer*"):
+        room = Path(package.name.removeprefix("gofer").removeprefix("_"))
+        for path in package.rglob("*"):
+            if path.suffix == ".py" or path.is_dir():
+                found[room / path.parent.relative_to(package)].add(path.stem)
+    return found
+
+
+def reached(files: Mapping[str, Path]) -> Set[str]:
+    """Return the modules that tests and generators read, and those that these read."""
+    found: set[str] = set()
+    ahead = [name for name in files if name.partition(".")[0] in READERS]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += [read for read in _reads(files[name]) if read in files]
+    return found
+
+
+def _reads(path: Path) -> Iterator[str]:
+    """Yield what a file imports, and its strings: a process is started by the name of its module."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield module
+                yield from (f"{module}.{name.name}" for name in names)
+            case ast.Constant(value=str(text)):
+                yield text
+            case _:
+                pass
+
+
+def _beginnings(test: Path) -> Set[str]:
+    words = test.stem.removeprefix("test_").split("_")
+    return {"_".join(words[:length]) for length in range(1, len(words) + 1)}
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(TESTS).with_suffix("").parts)
