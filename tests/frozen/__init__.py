@@ -19,8 +19,9 @@ only in a commit whose message lists each change.
 | `check.txt` | what `gofer check` finds in tests/broken, and what it prints for this repository |
 | `explain.txt` | what `gofer explain` prints for each payload of tests/events |
 
-Three more files belong to the corpus, each compared by a test of its own: `tests/generators/explained.md` (the one reason for each
-payload), `docs/context.md` (requests of the shipped workflows, shown as text) and `tests/broken/*/expected`.
+Three more files belong to the corpus, each compared by a test of its own: `tests/generators/explained.md` (the one
+reason for each payload), `docs/context.md` (requests of the shipped workflows, shown as text) and
+`tests/broken/*/expected`.
 
 The map of names cannot reach into sealed frames. A commit that changes the words or the form of entries therefore also
 makes `state/` anew, under a new format number.

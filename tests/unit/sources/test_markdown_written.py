@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from markdown_written import GOLDEN, SAMPLES, written
+from generators.markdown_written import GOLDEN, SAMPLES, written
 
 EXPECTED = json.loads(GOLDEN.read_text())
 
@@ -16,7 +16,9 @@ def made() -> dict:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_each_sample_is_written_as_it_was_reviewed(name: str, made: dict) -> None:
-    assert made[name] == EXPECTED[name], "review what changed: python tests/markdown_written.py; git diff"
+    assert made[name] == EXPECTED[name], (
+        "review what changed: PYTHONPATH=tests python -m generators.markdown_written; git diff"
+    )
 
 
 def test_the_golden_file_has_each_sample_and_no_other() -> None:

@@ -1,6 +1,6 @@
 """The golden file of the Markdown samples: what the writers for Slack, Jira and Notion make of each.
 
-`python tests/markdown_written.py` writes unit/tools/markdown_written.json anew. A test compares the two, so a changed
+`PYTHONPATH=tests python -m generators.markdown_written` writes unit/sources/markdown_written.json anew. A test compares the two, so a changed
 document is a line in a diff for its reviewer.
 """
 
@@ -19,7 +19,7 @@ from gofer.sources.slack.parts import split
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
 
-GOLDEN = Path(__file__).parent / "unit" / "tools" / "markdown_written.json"
+GOLDEN = Path(__file__).parents[1] / "unit" / "sources" / "markdown_written.json"
 NOWHERE = Provenance("w", "", "run1", None)
 SMALL = Cost(characters=300, blocks=8, rows=5, cells=200)
 """A Slack with small messages, so that long samples are divided."""
