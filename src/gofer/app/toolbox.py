@@ -8,13 +8,14 @@ from gofer.app.settings import Settings
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.tools import jira_tools
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan import plan_tools
@@ -35,7 +36,7 @@ def build_tools(
     jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
         _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
-        _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
+        bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
         _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
         _of("Jira", jira_tools(jira)),
         file_tools(children or Children()),
