@@ -17,12 +17,14 @@ from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.python import python_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import script_of, skill_tools
-from gofer.tools.subagent import subagent_tools
+from gofer.tools.files.tools import TOOLS as FILES
+from gofer.tools.plan import TOOLS as PLAN
+from gofer.tools.python import TOOLS as PYTHON
+from gofer.tools.python import PythonClient
+from gofer.tools.search import TOOLS as SEARCH
+from gofer.tools.skills import TOOLS as SKILLS
+from gofer.tools.skills import script_of
+from gofer.tools.subagent import TOOLS as SUBAGENT
 
 
 def build_tools(
@@ -39,12 +41,10 @@ def build_tools(
         bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
         _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
         _of("Jira", jira_tools(jira)),
-        file_tools(children or Children()),
-        plan_tools(),
-        skill_tools(),
-        search_tools(),
-        python_tools(python or sandbox(), script_of),
-        subagent_tools(),
+        bind_all(FILES, children or Children()),
+        bind_all((*PLAN, *SKILLS, *SEARCH), None),
+        bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
+        bind_all(SUBAGENT, None),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 
