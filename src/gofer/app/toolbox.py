@@ -4,30 +4,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gofer.app.settings import Settings
+from gofer.app.settings import Settings, checked_credential
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.tools import jira_tools
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.company import CompanyTool
+from gofer.tools.declare import Variables, bind_all
 from gofer.tools.definition import Tool
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.python import python_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import script_of, skill_tools
-from gofer.tools.subagent import subagent_tools
+from gofer.tools.files.tools import TOOLS as FILES
+from gofer.tools.plan import TOOLS as PLAN
+from gofer.tools.python import TOOLS as PYTHON
+from gofer.tools.python import PythonClient
+from gofer.tools.search import TOOLS as SEARCH
+from gofer.tools.skills import TOOLS as SKILLS
+from gofer.tools.skills import script_of
+from gofer.tools.subagent import TOOLS as SUBAGENT
 
 
 def build_tools(
-    settings: Settings, children: Children | None = None, python: Children | None = None
+    settings: Settings,
+    children: Children | None = None,
+    python: Children | None = None,
+    company: Sequence[CompanyTool] = (),
 ) -> Mapping[str, Tool[Any]]:
-    """Every tool by its name.
+    """Return every tool by its name; `company` are those of `tools/`.
 
     `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
     """
@@ -35,15 +42,14 @@ def build_tools(
     jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
         _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
-        _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
+        bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
         _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
         _of("Jira", jira_tools(jira)),
-        file_tools(children or Children()),
-        plan_tools(),
-        skill_tools(),
-        search_tools(),
-        python_tools(python or sandbox(), script_of),
-        subagent_tools(),
+        bind_all(FILES, children or Children()),
+        bind_all((*PLAN, *SKILLS, *SEARCH), None),
+        bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
+        bind_all(SUBAGENT, None),
+        [one.bind(variables_of(one, settings)) for one in company],
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 
@@ -51,3 +57,18 @@ def build_tools(
 def _of(system: str, tools: Sequence[Tool[Any]]) -> Sequence[Tool[Any]]:
     """Return tools that name the system outside that they act on."""
     return [replace(tool, system=system) for tool in tools]
+
+
+def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
+    """Return the values of the environment variables that a company's tool names. Raises ConfigError."""
+    return {name: checked_credential(name, settings.environment.get(name, "").strip()) for name in tool.variables}
+
+
+def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Sequence[str]]:
+    """Return the variables that are not set, with the names of the tools that reach nothing without them."""
+    found: dict[str, list[str]] = {}
+    for tool in company:
+        for name in tool.variables:
+            if not settings.environment.get(name, "").strip():
+                found.setdefault(name, []).append(tool.name)
+    return found

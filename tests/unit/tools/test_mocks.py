@@ -10,10 +10,11 @@ import pytest
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
 from gofer.sources.jira.tools import jira_tools
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.mocks import mocked, read_overrides
 from gofer.values.errors import ConfigError, ToolError
@@ -184,7 +185,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
             notion.play(lambda _, call: act(call, notion_tools(notion.API)))
         case _:
             api = GitHubApi(github.API, Secret(github.TOKEN))
-            github.play(lambda _, call: act(call, github_tools(api)))
+            github.play(lambda _, call: act(call, bind_all(GITHUB_TOOLS, api)))
     result, call = came
     return [result], call
 

@@ -27,6 +27,7 @@ from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import build_worker
+from gofer.engine.services import Services
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
@@ -37,6 +38,8 @@ from gofer.runtime.worker import Worker
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
+from gofer.tools.company import CompanyTool, load_company
+from gofer.tools.mocks import mocked
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -73,6 +76,8 @@ class EmbeddedStack:
     """What answers, for people."""
     settings: Settings
     """As they are with the simulators in place."""
+    company: Sequence[CompanyTool]
+    """The tools of `tools/`, as they were when the process started."""
 
     @property
     def catalog(self) -> Catalog:
@@ -107,6 +112,7 @@ async def open_embedded(
     # Before the files are read: an edit during the start is new to the watcher.
     seen = fingerprint(root)
     catalog = checked_catalog(root / "agents")
+    company = load_company(root)
     if world is None:
         move_apart(settings.data)
     async with contextlib.AsyncExitStack() as stack:
@@ -135,15 +141,15 @@ async def open_embedded(
         links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
-        worker = build_worker(
-            settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py, reach=reach
-        )
-        worker = replace(worker, grace=GRACE, live=editions)
+        given = settings, catalog, *stores, model, outside, links, key, children
+        worker = build_worker(*given, alone=True, python=py, reach=reach, company=company)
+        reached = worker.services if world is None else _with_mocks(worker.services, company)
+        worker = replace(worker, grace=GRACE, live=editions, services=reached)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
         model_name = _model_name(settings)
-        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
+        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
 
 
 @contextlib.asynccontextmanager
@@ -202,6 +208,12 @@ def _make(
         return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make
+
+
+def _with_mocks(services: Services, company: Sequence[CompanyTool]) -> Services:
+    """Return services whose company tools reach nothing: no simulator stands in for their systems."""
+    own = {tool.name: services.tools[tool.name] for tool in company}
+    return replace(services, tools={**services.tools, **mocked(own, {})})
 
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:
