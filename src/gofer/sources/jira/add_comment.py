@@ -1,4 +1,4 @@
-"""How is a comment written exactly once? It carries the key of its call as a property that people do not see."""
+"""Comments on issues, each written exactly once: it has the key of its call as a property that people do not see."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class AddComment(Arguments):
 
 
 async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
+    """Comment with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
     name = issue_name(call, arguments.issue)
     body: dict[str, object] = {
         "body": document(arguments.text, call.provenance),
@@ -48,7 +48,7 @@ async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolRe
 
 
 async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """The comment that an earlier attempt of the same call wrote, found by its property.
+    """Return the comment that an earlier attempt of the same call wrote, found by its property.
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
     """
@@ -67,7 +67,7 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
 
 
 async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
-    """The comment with the property of this call; lists of comments do not show properties by themselves."""
+    """Return the comment with the property of this call; lists of comments do not show properties by themselves."""
     ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
     if not ids:
         return None
@@ -80,5 +80,5 @@ async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Field
 
 
 def commented(comment: Fields) -> ToolResult:
-    """A comment that was written."""
+    """Return a comment that was written."""
     return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

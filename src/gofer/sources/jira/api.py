@@ -1,4 +1,4 @@
-"""How is Jira's REST API called, and what does its refusal mean to a model?"""
+"""Requests to Jira's REST API, and the meaning of its refusals to a model."""
 
 import asyncio
 import base64
@@ -64,19 +64,19 @@ class JiraApi:
     """Returns after so many seconds."""
 
     async def read(self, call: Call, path: str, **query: str | int) -> Fields:
-        """The object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
+        """Return the object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
         return as_object(await self._sent(call, "GET", f"{path}?{urlencode(query)}" if query else path, None))
 
     async def write(self, call: Call, path: str, body: Mapping[str, object]) -> Fields:
-        """What a POST answers. Raises JiraRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Return the answer to a POST. Raises JiraRefusal when nothing happened, TemporaryError when that is open."""
         return as_object(await self._sent(call, "POST", path, body))
 
     async def listed(self, call: Call, path: str, **query: str | int) -> list[Fields]:
-        """The objects of a list at a path. Raises JiraRefusal, TemporaryError."""
+        """Return the objects of a list at a path. Raises JiraRefusal, TemporaryError."""
         return [as_object(one) for one in as_list(await self._sent(call, "GET", f"{path}?{urlencode(query)}", None))]
 
     def browse(self, key: str) -> str:
-        """The address of an issue for people; empty where only the gateway's is known, which has no pages."""
+        """Return the address of an issue for people; empty where only the gateway's is known, which has no pages."""
         return "" if "/ex/jira/" in self.base_url else f"{self.base_url}/browse/{key}"
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
@@ -135,7 +135,7 @@ def _ended(sentence: str) -> str:
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Jira asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Jira asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -143,7 +143,7 @@ def _seconds(response: HttpResponse) -> float:
 
 
 def _value(response: HttpResponse) -> object:
-    """The JSON of an answer; None when it is something else, such as a page to log in."""
+    """Return the JSON of an answer; None when it is something else, such as a page to log in."""
     try:
         return decode(response.body) if response.body.strip() else None
     except BadRequest:

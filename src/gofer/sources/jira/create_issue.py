@@ -1,4 +1,4 @@
-"""How is an issue created exactly once, although Jira takes no idempotency key and its search lags behind?
+"""New issues, each created exactly once, although Jira takes no idempotency key and its search lags behind.
 
 The request that creates an issue also gives it an entity property with the key of the call. That is part of the same
 write; people neither see nor change it, no screen has to show it (a label needs the field on the screen, stands in
@@ -42,7 +42,7 @@ class CreateIssue(Arguments):
 
 
 async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Creates an issue that carries the key of the call. Details: key, id and url.
+    """Create an issue that carries the key of the call. Details: key, id and url.
 
     Raises ToolError with the projects, types or priorities there are when the one asked for is not among them.
     """
@@ -67,7 +67,7 @@ async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> Tool
 
 
 async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
-    """The issue that an earlier attempt of the same call created, found by its property.
+    """Return the issue that an earlier attempt of the same call created, found by its property.
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
     """
@@ -87,7 +87,7 @@ async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolRe
 
 
 async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
-    """A number that the project had given away before the run began; 0 when it had none."""
+    """Return a number that the project had given away before the run began; 0 when it had none."""
     ago = math.ceil((call.clock.now() - call.since + CLOCKS_APART) / 60)
     # Relative to now, because Jira reads other times in the time zone of whoever asks.
     query = f"project = {quoted(project)} AND created <= -{ago}m ORDER BY created DESC"
@@ -98,7 +98,7 @@ async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
 
 
 async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fields]:
-    """The issues with the next numbers, as they are now."""
+    """Return the issues with the next numbers, as they are now."""
     keys = [f"{project}-{number}" for number in range(after + 1, after + 1 + CHUNK)]
     body = {"issueIdsOrKeys": keys, "fields": ["summary"], "properties": [PROPERTY]}
     answer = await api.write(call, "/issue/bulkfetch", body)
@@ -108,7 +108,7 @@ async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fiel
 
 
 def created(api: JiraApi, issue: Fields) -> ToolResult:
-    """An issue that was created."""
+    """Return an issue that was created."""
     key = as_text(issue.get("key"))
     details = {"key": key, "id": as_text(issue.get("id")), "url": api.browse(key)}
     return ToolResult(f"Created {key}. {api.browse(key)}".strip(), f"created {key}", details)

@@ -1,4 +1,4 @@
-"""Which files hang at an issue, and how does one come here?"""
+"""The files of an issue, and the fetching of one."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ class GetAttachment(Arguments):
 
 
 def attached(fields: Fields) -> Sequence[NewFile]:
-    """The files of an issue, the newest first."""
+    """Return the files of an issue, the newest first."""
     found = [as_object(one) for one in as_list(fields.get("attachment"))]
     found.sort(key=lambda one: (as_text(one.get("created")), as_text(one.get("id"))), reverse=True)
     return [new_file(one) for one in found[:FILES] if as_text(one.get("id"))]
 
 
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
-    """A file as Jira describes it."""
+    """Return a file as Jira describes it."""
     name, size = display(as_text(one.get("filename"))), one.get("size")
     return NewFile(
         name,
@@ -48,7 +48,7 @@ def new_file(one: Fields, content: bytes | None = None) -> NewFile:
 
 
 def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
-    """The files of an issue for a model, as data."""
+    """Return the files of an issue for a model, as data."""
     rows = [
         f"    [file {file.id}: {file.name}, {file.media_type or 'unknown type'}, {file.size} bytes]" for file in files
     ]
@@ -57,7 +57,7 @@ def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
 
 
 async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
-    """The file as the one of its result."""
+    """Return the file as the one of its result."""
     gone = ToolError("That attachment was deleted, or Gofer's account in Jira may not see it.", code="gone")
     try:
         about = await api.read(call, f"/attachment/{arguments.attachment}")
@@ -78,7 +78,7 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
 
 
 def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
-    """Credentials are for the API only: what it redirects to, another host, has its own in the address."""
+    """Return credentials for the API only: what it redirects to, another host, has its own in the address."""
     base = parts(api.base_url)
     if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
         basic = base64.b64encode(f"{api.email}:{api.token.reveal()}".encode()).decode()

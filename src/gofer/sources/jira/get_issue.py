@@ -1,4 +1,4 @@
-"""How does an issue look to a model: what it is about, how it stands, who said what?"""
+"""An issue as a model reads it: what it is about, its status, and who said what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class GetIssue(Arguments):
 
 
 async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """The issue as text. Details: key, id, url, `private` (it has a security level), comments (how many) and facts."""
+    """Return the issue as text. Details: key, id, url, `private` (it has a security level), comments (count), facts."""
     name = issue_name(call, arguments.issue)
     issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
     key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
@@ -79,7 +79,7 @@ def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, su
 
 
 def facts_of(fields: Fields) -> dict[str, object]:
-    """What conditions of workflow files ask of an issue, under the names of the trigger's facts."""
+    """Return what conditions of workflow files ask of an issue, under the names of the trigger's facts."""
     return {
         "project": as_text(as_object(fields.get("project")).get("key")),
         "type": named(fields.get("issuetype")),
@@ -158,7 +158,7 @@ def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
 
 
 def _indented(text: str, limit: int) -> list[str]:
-    """So that nothing people wrote can pose as a line of ours."""
+    """Return the lines of a text, indented so that nothing people wrote can pose as a line of ours."""
     return [f"    {line}" for line in _shortened(text, limit).splitlines()]
 
 

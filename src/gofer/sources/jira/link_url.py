@@ -26,7 +26,7 @@ class LinkUrl(Arguments):
 
 
 async def link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
-    """Adds a link to an issue, or gives the link to the same address another title."""
+    """Add a link to an issue, or gives the link to the same address another title."""
     path = issue_path(call, arguments.issue)
     check_url(arguments)
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
@@ -38,6 +38,6 @@ async def link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
 
 
 def check_url(arguments: LinkUrl) -> None:
-    """Raises ToolError for what is no address."""
+    """Raise ToolError for what is no address."""
     if not _URL.fullmatch(arguments.url):
         raise ToolError("That is not an address that can be linked; write one that begins with https://.")

@@ -17,7 +17,7 @@ class OnIssue(Protocol):
 
     @property
     def issue(self) -> str:
-        """Its key, its id or a link to it; empty for the issue that the request came from."""
+        """Return its key, its id or a link to it; empty for the issue that the request came from."""
         ...
 
 
@@ -48,5 +48,5 @@ async def find_place(api: JiraApi, call: Call, arguments: FindPlace) -> ToolResu
 
 
 def place_result(issue: str, project: str) -> ToolResult:
-    """An issue that was looked up."""
+    """Return an issue that was looked up."""
     return ToolResult("Found.", "looked up a place", {"id": issue, "within": [project.upper()]})

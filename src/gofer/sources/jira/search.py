@@ -1,4 +1,4 @@
-"""Which issues are there already? The model says what it looks for; the query is ours, so that it is always bounded."""
+"""Search for issues: the model says what it looks for; the query is ours, so that it is always bounded."""
 
 import re
 
@@ -26,7 +26,7 @@ class Search(Arguments):
 
 
 async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
-    """One line for each issue, those changed last first; issues for some people only are left out.
+    """Return one line for each issue, those changed last first; issues for some people only are left out.
 
     Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
     """
@@ -39,7 +39,7 @@ async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
 
 
 def found_result(call: Call, page: Fields) -> ToolResult:
-    """What a search found, for each reader."""
+    """Return what a search found, for each reader."""
     issues = [as_object(one) for one in as_list(page.get("issues"))]
     seen = [one for one in issues if _open(call, one)]
     more = page.get("isLast") is False
@@ -55,7 +55,7 @@ def found_result(call: Call, page: Fields) -> ToolResult:
 
 
 def jql(arguments: Search) -> str:
-    """The query. Raises ToolError when nothing narrows it."""
+    """Return the query. Raises ToolError when nothing narrows it."""
     # What has a meaning of its own in a search for text, and words such as AND, would be no words to Jira.
     words = " ".join(re.findall(r"\w+", arguments.text)).lower()
     exact = {
@@ -72,7 +72,7 @@ def jql(arguments: Search) -> str:
 
 
 def quoted(value: str) -> str:
-    """A text as a value of a query."""
+    """Return a text as a value of a query."""
     text = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

@@ -1,4 +1,4 @@
-"""Which Jira tools are there, and what does the model read about them?"""
+"""The tools of Jira, and what the model reads about them."""
 
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ SEES, WRITES = frozenset({"Browse Projects"}), frozenset({"Browse Projects", "Ad
 
 
 def jira_tools(api: JiraApi) -> tuple[Tool[Any], ...]:
-    """The tools of one Jira site."""
+    """Return the tools of one Jira site."""
     return (*_reading(api), *_writing(api), *_changing(api))
 
 

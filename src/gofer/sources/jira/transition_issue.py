@@ -19,7 +19,7 @@ class TransitionIssue(Arguments):
 
 
 async def transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
-    """Moves an issue to a status; one that is there already is left alone. Details: the status as Jira writes it.
+    """Move an issue to a status; one that is there already is left alone. Details: the status as Jira writes it.
 
     Raises ToolError that names the statuses it can go to.
     """
@@ -38,5 +38,5 @@ async def transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue)
 
 
 def moved(key: str, status: str) -> ToolResult:
-    """An issue that has a status."""
+    """Return an issue that has a status."""
     return ToolResult(f"{key} is in {status}.", f"moved {key}", {"status": status})

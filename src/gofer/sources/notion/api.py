@@ -1,4 +1,4 @@
-"""How is Notion called, and what does its refusal mean to a model?"""
+"""Requests to Notion, and the meaning of its refusals to a model."""
 
 import asyncio
 import math
@@ -42,20 +42,20 @@ class NotionApi:
     """Returns after so many seconds."""
 
     async def get(self, call: Call, path: str, **query: str | int) -> Fields:
-        """Reads, as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
+        """Return the object at a path such as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
         asked = f"?{urlencode(query)}" if query else ""
         return await self._send(call, "GET", path, asked, b"")
 
     async def post(self, call: Call, path: str, **body: object) -> Fields:
-        """Makes or asks. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Make or ask for a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
         return await self._send(call, "POST", path, "", encode(body))
 
     async def patch(self, call: Call, path: str, **body: object) -> Fields:
-        """Changes. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Change a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
         return await self._send(call, "PATCH", path, "", encode(body))
 
     async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
-        """Everything of a list. Raises TemporaryError when it has more than `pages` pages; NotionRefusal."""
+        """Return everything of a list. Raises TemporaryError when it has more than `pages` pages; NotionRefusal."""
         cursor: dict[str, str] = {}
         for _ in range(pages):
             page = await self.get(call, path, page_size=PAGE, **query, **cursor)
@@ -109,7 +109,7 @@ def _access(code: str) -> Access:
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Notion asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Notion asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -123,7 +123,7 @@ def _until(response: HttpResponse) -> str:
 
 
 def _body(response: HttpResponse) -> Fields:
-    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
     try:
         return as_object(decode(response.body))
     except BadRequest:

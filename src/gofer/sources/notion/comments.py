@@ -1,4 +1,4 @@
-"""Which comments are open on a page or on a block, and how is one added exactly once?"""
+"""The open comments of a page and its blocks, and new ones, each added exactly once."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 
@@ -29,7 +29,7 @@ class AddComment(Arguments):
 
 
 async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Adds one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
+    """Add one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
     page, on = where(call, arguments)
     if on != page:
         await _check_block(api, call, page, on)
@@ -42,7 +42,7 @@ async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> Tool
 
 
 async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """The comment an earlier attempt of the same call added, among the open ones of its place. None: there is none."""
+    """Return the comment that an earlier attempt of the call added, found among the open ones of its place."""
     page, on = where(call, arguments)
     async for comment in open_comments(api, call, on):
         if marked(call, comment):
@@ -51,12 +51,12 @@ async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> Too
 
 
 def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
-    """The open comments of a page, without those of its blocks, or of a block; oldest first."""
+    """Return the open comments of a page, without those of its blocks, or of a block; oldest first."""
     return api.listed(call, "comments", PAGES, block_id=on)
 
 
 def lines(comments: Sequence[Fields]) -> Iterator[str]:
-    """Comments for a model, discussion by discussion."""
+    """Comment for a model, discussion by discussion."""
     discussions: dict[str, list[Fields]] = {}
     for comment in comments:
         discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
@@ -72,13 +72,13 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
 
 
 def where(call: Call, arguments: AddComment) -> tuple[str, str]:
-    """The page, and the block or page that is commented on. Raises ToolError."""
+    """Return the page, and the block or page that is commented on. Raises ToolError."""
     page = page_id(call, arguments.page)
     return page, object_id(arguments.block, "block") if arguments.block else page
 
 
 async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
-    """A block is commented on as one of its page, so that the page tells who can see it. Raises ToolError."""
+    """Raise ToolError for a block of another page: the page tells who can see the comment."""
     above = block
     for _ in range(20):
         parent = as_object((await api.get(call, f"blocks/{above}")).get("parent"))
@@ -90,7 +90,7 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
 
 
 async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
-    """A discussion that is open there, so that what is said in it can be found again. Raises ToolError."""
+    """Return the id of a discussion that is open there, so that its comments can be found again. Raises ToolError."""
     wanted = object_id(arguments.discussion, "discussion")
     async for comment in open_comments(api, call, on):
         if comment.get("discussion_id") == wanted:
@@ -99,12 +99,12 @@ async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddCo
 
 
 def commented(comment: Fields, page: str) -> ToolResult:
-    """A comment that was added."""
+    """Return a comment that was added."""
     comment_id, discussion = as_text(comment.get("id")), as_text(comment.get("discussion_id"))
     details = {"comment": comment_id, "discussion": discussion, "page": page}
     return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)
 
 
 async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:
-    """The open comments of several places, in their order."""
+    """Return the open comments of several places, in their order."""
     return [comment for place in places async for comment in open_comments(api, call, place)]

@@ -1,4 +1,4 @@
-"""What stands on a page, as Markdown that names its blocks?"""
+"""The content of a page, as Markdown that names its blocks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class Content:
 
 
 async def read_content(api: NotionApi, call: Call, page: str) -> Content:
-    """The content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
+    """Return the content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
     content = Content(page)
     await _below(api, call, page, 0, content)
     return content
@@ -76,7 +76,7 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
 
 
 def _file(content: Content, block: str, kind: str, said: Fields) -> str:
-    """A block that is a file, under its id; empty for any other."""
+    """Return a block that is a file, under its id; empty for any other."""
     file = new_file(content.page, block, kind, said)
     if file is None or len(content.files) >= FILES:
         return ""
@@ -109,7 +109,7 @@ def _markdown(kind: str, content: Fields, number: int) -> str:
 
 
 def _named(content: Fields) -> str:
-    """What an embedded thing says of itself."""
+    """Return what an embedded thing says of itself."""
     file = as_object(content.get("file")) or as_object(content.get("external"))
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
     told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
@@ -117,7 +117,7 @@ def _named(content: Fields) -> str:
 
 
 def inline(texts: object) -> str:
-    """A rich text as Markdown."""
+    """Return a rich text as Markdown."""
     return "".join(_marked(as_object(part)) for part in as_list(texts))
 
 
@@ -131,7 +131,7 @@ def _marked(part: Mapping[str, object]) -> str:
 
 
 def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:
-    """Lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
+    """Return lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
     rows: list[str] = []
     for place, line in enumerate(lines):
         first, *rest = line.text.split("\n")

@@ -1,4 +1,4 @@
-"""Which pages and rows are there? Search by title, and questions to one database."""
+"""Search for pages by title, and questions to one database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -39,7 +39,7 @@ class QueryDatabase(Arguments):
 
 
 async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
-    """Titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
     kinds = {"page": "page", "database": "data_source"}
     wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
@@ -48,7 +48,7 @@ async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
 
 
 def search_result(found: Fields) -> ToolResult:
-    """What a search found, for each reader."""
+    """Return what a search found, for each reader."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
     more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
@@ -58,7 +58,7 @@ def search_result(found: Fields) -> ToolResult:
 
 
 async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
-    """Rows with their properties. Details: how many, and the rows as `{id, title}`."""
+    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
     source = await find_source(api, call, arguments.database)
     body: dict[str, object] = {"page_size": arguments.limit}
     if conditions := await _conditions(api, call, columns(source), arguments.where):
@@ -69,7 +69,7 @@ async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -
 
 
 def rows_result(source: Fields, found: Fields) -> ToolResult:
-    """Rows of a database, for each reader."""
+    """Return rows of a database, for each reader."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
@@ -81,7 +81,7 @@ def rows_result(source: Fields, found: Fields) -> ToolResult:
 
 
 async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
-    """The data source of a database by id, link or name. Raises ToolError when there is none, or several."""
+    """Return the data source of a database by id, link or name. Raises ToolError when there is none, or several."""
     if id_ := find_id(database):
         return await _by_id(api, call, id_)
     found = await api.post(
@@ -127,7 +127,7 @@ async def _conditions(
 
 
 def column(known: Mapping[str, Column], name: str) -> Column:
-    """The property of that name. Raises ToolError naming all there are."""
+    """Return the property of that name. Raises ToolError naming all there are."""
     found = [one for one in known.values() if one.name == name]
     found = found or [one for one in known.values() if one.name.casefold() == name.strip().casefold()]
     if len(found) == 1:

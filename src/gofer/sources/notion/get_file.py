@@ -1,6 +1,6 @@
-"""Which blocks of a page are files, and how does one come here?
+"""The blocks of a page that are files, and the fetching of one.
 
-The address of a file is good for an hour, so nobody keeps it: whoever wants the file reads its block again.
+The address of a file is good for an hour, so Gofer does not keep it: each fetching reads the block again.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class GetFile(Arguments):
 
 
 def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | None:
-    """The file that a block is; None for one that Notion does not have itself."""
+    """Return the file that a block is; None for one that Notion does not have itself."""
     file = as_object(content.get("file"))
     if kind not in KINDS or not as_text(file.get("url")):
         return None
@@ -53,7 +53,7 @@ def _last(url: str) -> str:
 
 
 async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
-    """The file as the one of its result."""
+    """Return the file as the one of its result."""
     block = await _block(api, call, object_id(arguments.block, "block"))
     kind = as_text(block.get("type"))
     content = as_object(block.get(kind))
@@ -89,5 +89,5 @@ def _type(told: NewFile, response: HttpResponse) -> str:
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
-    """The address itself says that it may be read; it is never sent a token."""
+    """Return the address itself says that it may be read; it is never sent a token."""
     return {} if is_public(address) or same_place(address, api.base_url) else None

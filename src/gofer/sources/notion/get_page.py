@@ -1,4 +1,4 @@
-"""What does a page of Notion say: its title, properties, content and open comments?"""
+"""A page of Notion as a model reads it: its title, properties, content and open comments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -32,10 +32,10 @@ class GetPage(Arguments):
 
 
 async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
-    """The page as text. Details: private, page, database, data_source, title, url, and properties as `{id, value}`.
+    """Return the page as text. Details: private, page, database, data_source, title, url, properties as `{id, value}`.
 
     `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
-    private unless it is a row of a database or public: Notion tells nobody who else can see it.
+    private unless it is a row of a database or public: Notion does not tell who else can see it.
     """
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
     id_ = as_text(page.get("id"))
@@ -49,7 +49,10 @@ async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult
 def page_result(
     page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
 ) -> ToolResult:
-    """A page as it was read, for each reader; None for comments that may not be read, `missed` blocks without them."""
+    """Return a page as it was read, for each reader.
+
+    `said` is None for comments that may not be read. `missed` counts the blocks that were not asked for theirs.
+    """
     told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
     text = "\n".join([*_header(page, source), *_content(content), *told])
     summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
@@ -57,7 +60,7 @@ def page_result(
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:
-    """What code reads of a page; see get_page."""
+    """Return what code reads of a page; see get_page."""
     database, source = home(page)
     ids = [id_ for id_ in (database, source) if id_]
     spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
@@ -77,18 +80,18 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
 
 
 def properties(page: Fields) -> Mapping[str, Fields]:
-    """The properties of a page by name, as Notion gives them."""
+    """Return the properties of a page by name, as Notion gives them."""
     return {name: as_object(value) for name, value in as_object(page.get("properties")).items()}
 
 
 def title(page: Fields) -> str:
-    """The title of a page in one line."""
+    """Return the title of a page in one line."""
     found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
     return one_line(str(found[0])) if found and found[0] else "Untitled"
 
 
 def property_lines(page: Fields) -> list[str]:
-    """The properties of a page, without its title."""
+    """Return the properties of a page, without its title."""
     rest = {name: value for name, value in properties(page).items() if value.get("type") != "title"}
     return [f"    {one_line(name)}: {line(plain(value))}" for name, value in rest.items()]
 
@@ -102,7 +105,7 @@ async def _source(api: NotionApi, call: Call, source: str) -> Fields:
 
 
 async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
-    """The open comments there; None where the connection lacks the capability: the page can be read all the same."""
+    """Return the open comments there; None where the connection may not read comments, but may read the page."""
     try:
         return await comments_of(api, call, places)
     except NotionRefusal as refused:
@@ -135,7 +138,7 @@ def _content(content: Content) -> list[str]:
 
 
 def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
-    """The page and the blocks whose comments are asked for, and for how many blocks they are not."""
+    """Return the page and the blocks that are asked for comments, and how many blocks are not."""
     here = call.place.get("block", "")
     blocks = [one.id for one in content.lines if everywhere or one.id == here]
     return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)

@@ -1,4 +1,4 @@
-"""Which page, block or database is meant? Ids and links as people and models write them."""
+"""The page, block or database that is meant: ids and links as people and models write them."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?!
 
 
 def find_id(text: str) -> str | None:
-    """The id in an id or in a link to a page, with dashes; None where there is none."""
+    """Return the id in an id or in a link to a page, with dashes; None where there is none."""
     try:
         where = urlsplit(text).path if text.startswith(("http://", "https://")) else text.strip()
     except ValueError:
@@ -25,14 +25,14 @@ def find_id(text: str) -> str | None:
 
 
 def object_id(text: str, what: str) -> str:
-    """The id of a `page`, a `block`, a `discussion`. Raises ToolError."""
+    """Return the id of a `page`, a `block`, a `discussion`. Raises ToolError."""
     if found := find_id(text):
         return found
     raise ToolError(f"That is not the id of a {what}; write the id as it was shown, or a link to it.")
 
 
 def page_id(call: Origin, page: str) -> str:
-    """The id of the page a model names, or of the one the run began with. Raises ToolError."""
+    """Return the id of the page a model names, or of the one the run began with. Raises ToolError."""
     if page:
         return object_id(page, "page")
     if here := call.place.get("page"):
@@ -41,17 +41,17 @@ def page_id(call: Origin, page: str) -> str:
 
 
 def is_at(page: str, place: Mapping[str, str]) -> bool:
-    """Whether an id or a link means the page of an event's place."""
+    """Return whether an id or a link means the page of an event's place."""
     found = find_id(page)
     return found is not None and found == find_id(place.get("page", ""))
 
 
 def home(page: Fields) -> tuple[str, str]:
-    """Ids of the database and of the data source a page is a row of; empty for any other page."""
+    """Return ids of the database and of the data source a page is a row of; empty for any other page."""
     parent = as_object(page.get("parent"))
     return as_text(parent.get("database_id")), as_text(parent.get("data_source_id"))
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Text as it may stand in one of our own lines."""
+    """Return text as it may stand in one of our own lines."""
     return " ".join(text.split())[:limit]

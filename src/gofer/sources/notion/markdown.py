@@ -67,7 +67,7 @@ class Span:
 
 
 def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
-    """Words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
+    """Return words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
     parts, last = list(_cut(spans)), list(_cut(end))
     if len(parts) + len(last) > LENGTH_LIMIT:
         parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
@@ -75,17 +75,17 @@ def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
 
 
 def comment_spans(markdown: str) -> list[Span]:
-    """A whole text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
+    """Return a text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
     return _joined(_lines(parse(markdown), ""))
 
 
 def blocks(markdown: str) -> list[Json]:
-    """A text as blocks for the end of a page."""
+    """Return a text as blocks for the end of a page."""
     return list(_blocks(parse(markdown), DEPTH))
 
 
 def paragraph(spans: Sequence[Span]) -> Json:
-    """One paragraph."""
+    """Return one paragraph."""
     return _block("paragraph", spans)
 
 
@@ -96,7 +96,7 @@ def _json(span: Span) -> Json:
 
 
 def _cut(spans: Iterable[Span]) -> Iterator[Span]:
-    """Neighbours of one look joined, and none longer than Notion takes."""
+    """Return neighbours of one look joined, and none longer than Notion takes."""
     joined: list[Span] = []
     for span in spans:
         if joined and replace(span, text="") == replace(joined[-1], text=""):
@@ -109,7 +109,7 @@ def _cut(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Notion counts as JavaScript does: what lies beyond the basic plane is two."""
+    """Yield parts that fit. Notion counts as JavaScript does: a character beyond the basic plane is two."""
     start = size = 0
     for place, char in enumerate(text):
         width = 2 if char > "\uffff" else 1

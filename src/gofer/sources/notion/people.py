@@ -1,4 +1,4 @@
-"""Who is meant by a name in Notion? Never a guess."""
+"""The person that a name in Notion means, never guessed."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,7 +13,7 @@ _PAGES = 20
 
 
 async def find_people(api: NotionApi, call: Call, names: Iterable[str]) -> Callable[[str], str]:
-    """Gives the ids of people by name, e-mail address or id. Raises ToolError for nobody and for several."""
+    """Return the ids of people by name, e-mail address or id. Raises ToolError for a name of none or of several."""
     wanted = list(names)
     known: list[Fields] = []
     if any(find_id(name) is None for name in wanted):

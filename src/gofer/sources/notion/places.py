@@ -19,7 +19,7 @@ class OnPage(Protocol):
 
     @property
     def page(self) -> str:
-        """Its id or a link to it; empty for the page that the request came from."""
+        """Return its id or a link to it; empty for the page that the request came from."""
         ...
 
 
@@ -46,5 +46,5 @@ async def find_place(api: NotionApi, call: Call, arguments: FindPlace) -> ToolRe
 
 
 def place_result(page: str, above: Sequence[str]) -> ToolResult:
-    """A page that was looked up."""
+    """Return a page that was looked up."""
     return ToolResult("Found.", "looked up a place", {"id": page, "within": [page, *above]})

@@ -1,4 +1,4 @@
-"""How does a reader find the prompt and the run behind what Gofer wrote, and a later attempt what is there already?"""
+"""The line below what Gofer wrote: links to the prompt and the run, and the mark that a later attempt looks for."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 
 
 def mark(call: Call) -> str:
-    """The mark of one call: the same on every attempt, and of no other call."""
+    """Return the mark of one call: the same on every attempt, and of no other call."""
     return f"ref {hashlib.sha256(call.key.encode()).hexdigest()[:12]}"
 
 
 def footer(call: Call) -> list[Span]:
-    """One line: links to the prompt and to the run, and the mark of the call."""
+    """Return one line: links to the prompt and to the run, and the mark of the call."""
     origin = call.provenance
     links = [Span(f"{origin.workflow} prompt", url=origin.prompt_url)] if origin.prompt_url else []
     links += [Span(f"run {origin.run[:8]}", url=origin.run_url)] if origin.run_url else []
@@ -23,10 +23,10 @@ def footer(call: Call) -> list[Span]:
 
 
 def marked(call: Call, holder: Mapping[str, object]) -> bool:
-    """Whether a comment, or the content of a block, ends with the mark of this call."""
+    """Return whether a comment, or the content of a block, ends with the mark of this call."""
     return words(holder.get("rich_text")).rstrip().endswith(mark(call))
 
 
 def words(rich_text: object) -> str:
-    """The plain words of a rich text."""
+    """Return the plain words of a rich text."""
     return "".join(as_text(as_object(part).get("plain_text")) for part in as_list(rich_text))

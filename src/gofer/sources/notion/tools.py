@@ -1,4 +1,4 @@
-"""Which Notion tools are there, and what does the model read about them?"""
+"""The tools of Notion, and what the model reads about them."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ _READ = frozenset({"read content"})
 
 
 def notion_tools(api: NotionApi) -> tuple[Tool[Any], ...]:
-    """The tools of one connection to Notion."""
+    """Return the tools of one connection to Notion."""
     return (*_reading(api), *_writing(api))
 
 

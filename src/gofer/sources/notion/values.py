@@ -35,7 +35,7 @@ class Column:
 
 
 def columns(source: Fields) -> Mapping[str, Column]:
-    """The properties of a data source by name."""
+    """Return the properties of a data source by name."""
     found: dict[str, Column] = {}
     for name, value in as_object(source.get("properties")).items():
         kind = as_text(as_object(value).get("type"))
@@ -46,7 +46,7 @@ def columns(source: Fields) -> Mapping[str, Column]:
 
 
 def plain(value: Fields) -> object:
-    """A property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
+    """Return a property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
     kind = as_text(value.get("type"))
     inner = value.get(kind)
     match kind:
@@ -86,7 +86,7 @@ def _computed(inner: Fields) -> object:
 
 
 def line(value: object) -> str:
-    """A value of `plain` in one line."""
+    """Return a value of `plain` in one line."""
     match value:
         case None | "" | []:
             return "(empty)"
@@ -105,7 +105,7 @@ def _person(person: Fields) -> dict[str, object]:
 
 
 def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[str, object]:
-    """A value as Notion takes it; `person` gives the id of somebody by name. Raises ToolError, never guesses."""
+    """Return a value as Notion takes it; `person` gives the id of a person by name. Raises ToolError, never guesses."""
     return {column.kind: _written(column, given, person)}
 
 
@@ -134,7 +134,7 @@ def _written(column: Column, given: Given, person: Callable[[str], str]) -> obje
 
 
 def option(column: Column, given: str) -> str:
-    """The option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
+    """Return the option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
     found = [name for name in column.options if name == given]
     found = found or [name for name in column.options if name.casefold() == given.strip().casefold()]
     if len(found) == 1:
@@ -144,7 +144,7 @@ def option(column: Column, given: str) -> str:
 
 
 def flag(column: Column, given: Given) -> bool:
-    """A yes or no. Raises ToolError."""
+    """Return a yes or no. Raises ToolError."""
     if isinstance(given, bool):
         return given
     if isinstance(given, str) and given.casefold() in ("true", "false", "yes", "no"):
@@ -153,7 +153,7 @@ def flag(column: Column, given: Given) -> bool:
 
 
 def number(column: Column, given: Given) -> float:
-    """A number. Raises ToolError."""
+    """Return a number. Raises ToolError."""
     try:
         value = math.nan if isinstance(given, bool | list | None) else float(given)
     except ValueError:

@@ -46,7 +46,7 @@ class AppendContent(Arguments):
 
 
 async def update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
-    """Sets values; doing it twice is doing it once. Details: page and the names of what was set."""
+    """Set values; doing it twice is doing it once. Details: page and the names of what was set."""
     page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))
     wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
@@ -57,12 +57,12 @@ async def update_properties(api: NotionApi, call: Call, arguments: UpdatePropert
 
 
 def set_result(page: str, names: list[str]) -> ToolResult:
-    """Properties that were set."""
+    """Return properties that were set."""
     return ToolResult(f"Set {', '.join(names)}.", f"set {len(names)} properties", {"page": page, "set": names})
 
 
 async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
-    """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
+    """Add blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
     page, made = page_id(call, arguments.page), content(call, arguments.text)
     position: dict[str, object] = {"type": "end"}
     if arguments.after:
@@ -102,7 +102,7 @@ def _below(block: Fields) -> Sequence[Fields]:
 
 
 async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
-    """What an earlier attempt of the same call added, found by the mark in its last block. None: there is none."""
+    """Return the content that an earlier attempt of the call added, found by the mark in its last block."""
     page = page_id(call, arguments.page)
     async for block in api.listed(call, f"blocks/{page}/children", PAGES):
         if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
@@ -111,12 +111,12 @@ async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> 
 
 
 def appended(page: str, ids: list[str]) -> ToolResult:
-    """Content that was added."""
+    """Return content that was added."""
     return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
 
 
 async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Column]:
-    """The properties of a page with their options, which only its data source knows."""
+    """Return the properties of a page with their options, which only its data source knows."""
     _, source = home(page)
     if source:
         return columns(await api.get(call, f"data_sources/{source}"))

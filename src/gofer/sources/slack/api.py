@@ -1,4 +1,4 @@
-"""How is a method of the Slack Web API called, and what does its refusal mean to a model?"""
+"""Calls of the Slack Web API, and the meaning of its refusals to a model."""
 
 import asyncio
 import math
@@ -38,11 +38,11 @@ class SlackApi:
     """Returns after so many seconds."""
 
     async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
-        """Calls a reading method, as a form. Raises SlackRefusal, TemporaryError."""
+        """Call a reading method, as a form. Raises SlackRefusal, TemporaryError."""
         return await self._send(call, method, "application/x-www-form-urlencoded", urlencode(parameters).encode())
 
     async def write(self, call: Call, method: Method, **parameters: object) -> Mapping[str, object]:
-        """Calls a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
+        """Call a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
@@ -84,7 +84,7 @@ def _access(code: str) -> Access:
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Slack asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Slack asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -98,7 +98,7 @@ def _until(response: HttpResponse) -> str:
 
 
 def _body(response: HttpResponse) -> Mapping[str, object]:
-    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
     try:
         return as_object(decode(response.body)) if response.status < 500 else {}
     except BadRequest:

@@ -60,7 +60,7 @@ class FindGroups(Arguments):
 
 
 def approval_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
-    """What asking for a decision takes; none of it can be listed in a workflow."""
+    """Return what asking for a decision takes; none of it can be listed in a workflow."""
     return (*_questions(api), *_words(api), *_lookups(api))
 
 
@@ -144,7 +144,7 @@ def _lookups(api: SlackApi) -> tuple[Tool[Any], ...]:
 
 
 async def ask(api: SlackApi, call: Call, asked: Question) -> ToolResult:
-    """Posts the question with its buttons; details: channel id and ts."""
+    """Post the question with its buttons; details: channel id and ts."""
     channel = await channel_id(api, call, asked.channel)
     reply = await api.write(
         call,
@@ -160,20 +160,20 @@ async def ask(api: SlackApi, call: Call, asked: Question) -> ToolResult:
 
 
 async def find_question(api: SlackApi, call: Call, asked: Question) -> ToolResult | None:
-    """The question that an earlier attempt posted; None when it is certain that there is none."""
+    """Return the question that an earlier attempt posted; None when it is certain that there is none."""
     channel = await channel_id(api, call, asked.channel)
     ts = await find_by_key(api, call, channel, asked.thread_ts)
     return asked_result(channel, ts) if ts else None
 
 
 async def ask_one(api: SlackApi, call: Call, asked: Question) -> ToolResult:
-    """Shows the question to one person only."""
+    """Show the question to one person only."""
     content = _content(call, question.fallback(asked), question.blocks(asked))
     return await _show_one(api, call, asked.to, asked.channel, asked.thread_ts, content)
 
 
 async def close(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResult:
-    """Replaces the buttons of a question by what was decided; doing it twice is doing it once."""
+    """Replace the buttons of a question by what was decided; doing it twice is doing it once."""
     shown = question.blocks(arguments.asked, arguments.ending) if arguments.asked else question.closed(arguments.ending)
     content = _content(call, escaped(arguments.ending), shown)
     await api.write(call, "chat.update", channel=arguments.channel, ts=arguments.ts, **content)
@@ -181,13 +181,13 @@ async def close(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResu
 
 
 async def tell_one(api: SlackApi, call: Call, arguments: TellOne) -> ToolResult:
-    """Shows one person a sentence of Gofer's own."""
+    """Show one person a sentence of Gofer's own."""
     content: Mapping[str, object] = {"text": escaped(arguments.text), "blocks": question.closed(arguments.text)}
     return await _show_one(api, call, arguments.user, arguments.channel, arguments.thread_ts, content)
 
 
 async def may_decide(api: SlackApi, call: Call, arguments: MayDecide) -> ToolResult:
-    """Whether somebody is among those who may decide; details: `allowed` and their `name`."""
+    """Return whether a person may decide; details: `allowed` and their `name`."""
     user = as_object((await api.read(call, "users.info", user=arguments.user)).get("user"))
     profile = as_object(user.get("profile"))
     name = one_line(as_text(profile.get("display_name")) or as_text(user.get("real_name")) or as_text(user.get("name")))
@@ -197,7 +197,7 @@ async def may_decide(api: SlackApi, call: Call, arguments: MayDecide) -> ToolRes
 
 
 async def find_groups(api: SlackApi, call: Call, arguments: FindGroups) -> ToolResult:
-    """The ids of user groups; details: `ids` by name. Raises ToolError when one does not exist."""
+    """Return the ids of user groups; details: `ids` by name. Raises ToolError when one does not exist."""
     groups = await _groups(api, call)
     ids = {name: as_text(group.get("id")) for name in arguments.names for group in groups if _is(group, name)}
     if missing := [name for name in arguments.names if name not in ids]:
@@ -206,12 +206,12 @@ async def find_groups(api: SlackApi, call: Call, arguments: FindGroups) -> ToolR
 
 
 def decider(name: str, *, allowed: bool) -> ToolResult:
-    """Whether somebody may decide."""
+    """Return whether a person may decide."""
     return ToolResult("Yes." if allowed else "No.", "looked up who decided", {"allowed": allowed, "name": name})
 
 
 def groups_result(ids: Mapping[str, str]) -> ToolResult:
-    """The ids of user groups by name."""
+    """Return the ids of user groups by name."""
     return ToolResult("Found.", "looked up who may decide", {"ids": dict(ids)})
 
 
@@ -227,7 +227,7 @@ async def _in_a_group(api: SlackApi, call: Call, arguments: MayDecide) -> bool:
 
 
 async def _groups(api: SlackApi, call: Call) -> Sequence[Mapping[str, object]]:
-    """The groups that are in use, with their members."""
+    """Return the groups that are in use, with their members."""
     reply = await api.read(call, "usergroups.list", include_users="true")
     return [group for group in map(as_object, as_list(reply.get("usergroups"))) if not group.get("date_delete")]
 
@@ -253,7 +253,7 @@ def _thread(thread_ts: str) -> dict[str, object]:
 
 
 def asked_result(channel: str, ts: str) -> ToolResult:
-    """A question that was put."""
+    """Return a question that was put."""
     return ToolResult("Asked.", "asked for approval", {"channel": channel, "ts": ts})
 
 

@@ -1,4 +1,4 @@
-"""Which files stand under messages, and how is a model told of them?"""
+"""The files under messages, and how a model is told of them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -23,7 +23,7 @@ _ACCESS = {"access_denied": "Gofer may not see it", "file_not_found": "it was de
 
 
 def absent(file: Fields) -> str:
-    """Why there is nothing to fetch; empty where there is."""
+    """Return why there is nothing to fetch; empty where there is."""
     if why := _ACCESS.get(as_text(file.get("file_access"))) or _ABSENT.get(as_text(file.get("mode"))):
         return why
     if file.get("is_external") is True:
@@ -32,7 +32,7 @@ def absent(file: Fields) -> str:
 
 
 def new_file(file: Fields, content: bytes | None = None) -> NewFile:
-    """A file as Slack describes it."""
+    """Return a file as Slack describes it."""
     size = file.get("size")
     name = display(as_text(file.get("name")) or as_text(file.get("title")))
     return NewFile(
@@ -46,7 +46,7 @@ def new_file(file: Fields, content: bytes | None = None) -> NewFile:
 
 
 def attached(messages: Iterable[Fields], focus: str = "") -> Sequence[NewFile]:
-    """The files of some messages, given oldest first: those of the message with ts `focus`, then the newest."""
+    """Return the files of some messages, given oldest first: those of the message with ts `focus`, then the newest."""
     newest_first = list(messages)[::-1]
     in_order = sorted(newest_first, key=lambda message: message.get("ts") != focus)
     files = (file for message in in_order for file in of(message) if not absent(file))
@@ -55,7 +55,7 @@ def attached(messages: Iterable[Fields], focus: str = "") -> Sequence[NewFile]:
 
 
 def of(message: Fields) -> Sequence[Fields]:
-    """The files under a message, as Slack describes them."""
+    """Return the files under a message, as Slack describes them."""
     return [as_object(file) for file in as_list(message.get("files"))]
 
 

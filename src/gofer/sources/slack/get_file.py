@@ -1,4 +1,4 @@
-"""How does a file come from Slack, and how is a page to log in told from it?"""
+"""The fetching of a file from Slack, told from a page to log in."""
 
 import logging
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class GetFile(Arguments):
 
 
 async def get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolResult:
-    """The file as the one of its result. What Slack knows of it is asked first: messages may say less, or too much."""
+    """Return the file as the one of its result. Slack is asked about it first: messages may say less, or too much."""
     info = as_object((await api.read(call, "files.info", file=arguments.file)).get("file"))
     if why := absent(info):
         raise ToolError(f"That file cannot be read: {why}.", code="gone")
@@ -44,7 +44,7 @@ async def get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolResult:
 
 
 def _headers(api: SlackApi, address: SplitResult) -> Mapping[str, str] | None:
-    """The token is for Slack only; a Slack that is not slack.com has its files where it has its methods."""
+    """Return the token is for Slack only; a Slack that is not slack.com has its files where it has its methods."""
     allowed = same_place(address, api.base_url) or (_is_slack(parts(api.base_url)) and _is_slack(address))
     return {"Authorization": f"Bearer {api.token.reveal()}"} if allowed else None
 
@@ -57,7 +57,7 @@ def _is_slack(address: SplitResult | None) -> bool:
 
 
 def _check(response: HttpResponse, info: Fields) -> None:
-    """Raises ToolError for anything but the file."""
+    """Raise ToolError for any answer but the file."""
     sent, said = response.headers.get("content-type", "").lower(), as_text(info.get("mimetype")).lower()
     # Canvases and posts are HTML of Slack's own.
     page = sent.startswith("text/html") and not said.startswith(("text/html", "application/vnd.slack"))

@@ -1,4 +1,4 @@
-"""Who is in a user group?"""
+"""The people of a user group."""
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ class GetGroup(Arguments):
 
 
 async def get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
-    """The people of a group by name; none for a group that is switched off or not there. Details: their ids."""
+    """Return the people of a group by name; none for a group that is switched off or not there. Details: their ids."""
     wanted = one_line(arguments.handle).removeprefix("@").casefold()
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
@@ -32,6 +32,6 @@ async def get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResul
 
 
 def group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
-    """A group that was found: ids of its members, and the names that are known."""
+    """Return a group that was found: ids of its members, and the names that are known."""
     text = f"@{handle} has {len(members)} members: {', '.join(known)}."
     return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})

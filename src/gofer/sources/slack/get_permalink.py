@@ -1,4 +1,4 @@
-"""Which link leads to a message?"""
+"""The link that leads to a message."""
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ class GetPermalink(Arguments):
 
 
 async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
-    """The link of a message; details: link."""
+    """Return the link of a message; details: link."""
     ts = which(call, arguments)
     channel = await channel_id(api, call, arguments.channel)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
@@ -27,12 +27,12 @@ async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> T
 
 
 def which(call: Call, arguments: GetPermalink) -> str:
-    """The ts of the message that is meant. Raises ToolError."""
+    """Return the ts of the message that is meant. Raises ToolError."""
     if ts := arguments.ts or call.place.get("ts", ""):
         return ts
     raise ToolError("Say which message: the request is not about one.")
 
 
 def link_result(link: str) -> ToolResult:
-    """A link that was looked up."""
+    """Return a link that was looked up."""
     return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})

@@ -1,4 +1,4 @@
-"""Who is somebody in Slack: their names, title, time zone, and whether they are a person who is still there?"""
+"""A person in Slack: their names, title, time zone, and whether they are a person who is still there."""
 
 import difflib
 import re
@@ -28,7 +28,7 @@ class GetUser(Arguments):
 
 
 async def get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
-    """The one person of that name, or everybody it may mean; never a guess.
+    """Return the one person of that name, or all whom it may mean; never a guess.
 
     Details: how many were found, and of the only one what kind of person, handle, name and team.
     """
@@ -54,7 +54,7 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
 
 
 def people_result(found: Sequence[User], asked: str) -> ToolResult:
-    """Who was found for what was asked."""
+    """Return the people who were found for a name or an id."""
     count = len(found)
     if count == 1:
         return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})

@@ -1,4 +1,4 @@
-"""How does Gofer get into a public channel by itself?"""
+"""Joining a public channel."""
 
 from pydantic import Field
 
@@ -16,12 +16,12 @@ class JoinChannel(Arguments):
 
 
 async def join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
-    """Joins a public channel; being in it already counts as joined. Details: channel id and name."""
+    """Join a public channel; being in it already counts as joined. Details: channel id and name."""
     channel = await channel_id(api, call, arguments.channel)
     reply = await api.write(call, "conversations.join", channel=channel)
     return joined(channel, one_line(as_text(as_object(reply.get("channel")).get("name"))))
 
 
 def joined(channel: str, name: str) -> ToolResult:
-    """A channel that Gofer is in."""
+    """Return a channel that Gofer is in."""
     return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

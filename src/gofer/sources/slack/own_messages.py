@@ -1,4 +1,4 @@
-"""Which messages can be what an earlier attempt of a call has left?"""
+"""The messages that an earlier attempt of a call can have left."""
 
 from collections.abc import AsyncIterator
 
@@ -16,7 +16,7 @@ CLOCKS_APART = 300.0
 
 
 async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
-    """Every message of a thread, or of a channel, since the run of the call began, with metadata; in Slack's order.
+    """Yield each message of a thread, or of a channel, since the call's run began, with metadata; in Slack's order.
 
     That it ends means that there is no other. Raises ToolError when there are too many to say so,
     SlackRefusal, TemporaryError.
@@ -39,7 +39,7 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
 
 
 async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
-    """The ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
+    """Return the ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
 
     Empty when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """

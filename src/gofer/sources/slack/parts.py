@@ -1,4 +1,4 @@
-"""How is text kept from paging people, whatever it says?
+"""Text in messages that fit, and that page no person.
 
 Slack acts on `<!channel>`, `<@U…>` and the like wherever they stand, also in Markdown, and on a plain `@channel` where
 a message asks for it. A model's words must do neither, however they are escaped.
@@ -24,13 +24,13 @@ _GROUPS = ("channel", "here", "everyone")
 
 
 def neutral(text: str) -> str:
-    """Text that looks the same and pages nobody; doing it twice is doing it once."""
+    """Return text that looks the same and pages no person; doing it twice is doing it once."""
     entities = _ENTITY.sub(lambda found: found[1] + JOINER * _begins_entity(found[2]), text)
     return _PLAIN.sub(lambda found: found[1] + JOINER * _names_group(found[2]), entities)
 
 
 def _begins_entity(after: str) -> bool:
-    """Whether what follows a `<` makes it a mention, as itself or behind an escape."""
+    """Return whether what follows a `<` makes it a mention, as itself or behind an escape."""
     return html.unescape(after).removeprefix("\\").startswith(("!", "@", "#"))
 
 
@@ -80,7 +80,7 @@ class _Piece:
 
 
 def compose(markdown: str) -> Composed:
-    """The messages of an answer, or its beginning and a file."""
+    """Return the messages of an answer, or its beginning and a file."""
     markdown = normal(markdown)
     if len(markdown) <= MESSAGES * ONE_MESSAGE.characters:
         messages = split(markdown)
@@ -90,7 +90,7 @@ def compose(markdown: str) -> Composed:
 
 
 def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
-    """Markdown of each message, in order, neutral and within `most`; none for a text without words."""
+    """Return the Markdown of each message, in order, neutral and within `most`; none for a text without words."""
     text = _without_wide_tables(normal(neutral(markdown)))
     if cost(text).within(most):
         return (text,) if text else ()
@@ -100,7 +100,7 @@ def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
 
 
 def one_message(markdown: str) -> str | None:
-    """The text as one message takes it, or None when it does not fit."""
+    """Return the text as one message takes it, or None when it does not fit."""
     messages = split(markdown) if len(markdown) <= ONE_MESSAGE.characters else ()
     return messages[0] if len(messages) == 1 else None
 
@@ -116,7 +116,7 @@ class _Packer:
         self._taken = Cost(0 if room is None else most.characters - room)
 
     def fill(self, found: Sequence[Block]) -> None:
-        """Adds blocks, divided where they must be."""
+        """Add blocks, divided where they must be."""
         divided_before = False
         for block in found:
             piece = _Piece(
@@ -128,7 +128,7 @@ class _Packer:
             divided_before = not whole
 
     def finish(self) -> Sequence[str]:
-        """All messages."""
+        """Return all messages."""
         self._end(self._pieces)
         return self.messages
 
@@ -139,7 +139,7 @@ class _Packer:
         return _pieces(block, apart, room, self._most, self._depth)
 
     def _flush(self) -> None:
-        """Ends a message; headings at its end move to the next one."""
+        """End a message; headings at its end move to the next one."""
         kept = len(self._pieces)
         while kept and self._pieces[kept - 1].heading:
             kept -= 1
@@ -156,7 +156,7 @@ class _Packer:
         self._pieces, self._taken = [], Cost()
 
     def _well_filled(self) -> bool:
-        """Whether a message may end here, so that what comes next stays whole."""
+        """Return whether a message may end here, so that what comes next stays whole."""
         return 4 * self._taken.characters >= self._most.characters
 
     def _fits(self, piece: _Piece) -> bool:
@@ -187,7 +187,7 @@ def _joined(pieces: Sequence[_Piece]) -> str:
 
 
 def _pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """A block as pieces that fit; the first one into `room` characters, where that can be."""
+    """Return a block as pieces that fit; the first one into `room` characters, where that can be."""
     match block.node:
         case ItemList() if depth < _DEEPEST:
             return _list_pieces(block, apart, room, most, depth)
@@ -214,7 +214,7 @@ def _list_pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -
 
 
 def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """An item too long for a message: its marker stays with its beginning, the rest follows without."""
+    """Return an item too long for a message: its marker stays with its beginning, the rest follows without."""
     marker = _MARKER.match(item.lines[0])
     width = marker.end() if marker else 0
     inner = [item.lines[0][width:], *(_outdented(line, width) for line in item.lines[1:])]
@@ -224,7 +224,7 @@ def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Pi
 
 
 def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int) -> Sequence[str]:
-    """What stands inside an item or a quote, as texts that fit with a prefix of so many characters on each line."""
+    """Return the content of an item or a quote, as texts that fit with a prefix of so many characters on each line."""
     overhead = min(prefix * (len(lines) + _LINES_ADDED), most.characters * 2 // 3)
     within = replace(most, characters=most.characters - overhead)
     packer = _Packer(within, max(1, room - overhead), depth + 1)
@@ -233,7 +233,7 @@ def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int
 
 
 def _fitting(texts: Sequence[str], apart: bool, most: Cost) -> Sequence[_Piece]:
-    """Texts as pieces; one that still does not fit is halved until it does."""
+    """Return texts as pieces; one that still does not fit is halved until it does."""
     pieces: list[_Piece] = []
     for text in texts:
         taken = cost(text)

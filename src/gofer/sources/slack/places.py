@@ -25,7 +25,7 @@ class InChannel(Protocol):
 
     @property
     def channel(self) -> str:
-        """Its name or id; empty for the channel that the request came from."""
+        """Return its name or id; empty for the channel that the request came from."""
         ...
 
 
@@ -91,7 +91,7 @@ async def find_place(api: SlackApi, call: Call, arguments: FindPlace) -> ToolRes
 
 
 def place_result(channel: str, name: str, *, public: bool, member: bool, own: bool, listed: bool) -> ToolResult:
-    """A channel that was looked up."""
+    """Return a channel that was looked up."""
     if not (public or member or own or listed):
         return UNSEEN
     known = {"public": public, "member": member, "own": own, "listed": listed}

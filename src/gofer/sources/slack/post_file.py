@@ -1,4 +1,4 @@
-"""How does a text too long for messages get into a thread: as a file, once?"""
+"""A text too long for messages, attached to a thread as a file, once."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ class PostFile(Arguments):
 
 
 async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
-    """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
+    """Attach a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
     channel = await channel_id(api, call, arguments.channel)
     content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
     # Not a reading method, but one that has always taken forms.
@@ -47,7 +47,7 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
 
 
 async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
-    """The file an earlier attempt of the same call attached, found by its name.
+    """Return the file an earlier attempt of the same call attached, found by its name.
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
@@ -60,12 +60,12 @@ async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
 
 
 def file_name(name: str, key: str) -> str:
-    """The name of a call's file: what it was named, and a mark that no other call has."""
+    """Return the name of a call's file: what it was named, and a mark that no other call has."""
     stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
     mark = hashlib.sha256(key.encode()).hexdigest()[:8]
     return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
 
 
 def attached(name: str, channel: str, file: str) -> ToolResult:
-    """A file that was attached."""
+    """Return a file that was attached."""
     return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

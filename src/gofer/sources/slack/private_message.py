@@ -1,4 +1,4 @@
-"""How is something said to one person only, the one who started the run?"""
+"""Messages to one person only, the one who started the run."""
 
 from pydantic import Field
 
@@ -13,20 +13,20 @@ SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
 
 
 class PostEphemeral(Arguments):
-    """What to show to whoever started the run, where they did it."""
+    """What to show to the person who started the run, where they did it."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
     thread_ts: str = Field(default="", description="ts of the thread to show it in. Left out: in the channel.")
 
 
 class PostDirect(Arguments):
-    """What to write to whoever started the run."""
+    """What to write to the person who started the run."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
 
 
 async def post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
-    """Shows Markdown to one person; nobody else sees it, and it is gone when they reload."""
+    """Show Markdown to one person alone; it is gone when they reload."""
     channel = home(call)
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     said = content(call, arguments.text)
@@ -37,14 +37,14 @@ async def post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) ->
 
 
 def home(call: Call) -> str:
-    """The id of the channel that the run began in. Raises ToolError."""
+    """Return the id of the channel that the run began in. Raises ToolError."""
     if channel := call.place.get("channel"):
         return channel
     raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
 
 
 async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
-    """Writes Markdown to one person directly; details: channel id and ts."""
+    """Write Markdown to one person directly; details: channel id and ts."""
     channel = await _direct(api, call)
     said = content(call, arguments.text)
     reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
@@ -52,7 +52,7 @@ async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolR
 
 
 async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
-    """The direct message an earlier attempt of the same call wrote. None when it is certain that there is none."""
+    """Return the direct message an earlier attempt of the call wrote. None when it is certain that there is none."""
     channel = await _direct(api, call)
     async for message in candidates(api, call, channel, ""):
         payload = as_object(as_object(message.get("metadata")).get("event_payload"))
@@ -62,11 +62,11 @@ async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolR
 
 
 async def _direct(api: SlackApi, call: Call) -> str:
-    """The conversation with whoever started the run; opening it again gives the same one."""
+    """Return the conversation with the person who started the run; opening it again gives the same one."""
     reply = await api.write(call, "conversations.open", users=call.actor.id)
     return as_text(as_object(reply.get("channel")).get("id"))
 
 
 def written_directly(channel: str, ts: str) -> ToolResult:
-    """A direct message that was written."""
+    """Return a direct message that was written."""
     return ToolResult(f"Written directly (ts {ts}).", "wrote a direct message", {"channel": channel, "ts": ts})

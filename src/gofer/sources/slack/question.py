@@ -57,7 +57,7 @@ class Question(Arguments):
 
 
 def blocks(asked: Question, ending: str = "") -> list[Block]:
-    """The question with its buttons; with `ending` instead of them once it is closed."""
+    """Return the question with its buttons; with `ending` instead of them once it is closed."""
     elements: list[Block] = [_line(_bold(_title(asked)))]
     boxes = rendered(asked.arguments)
     for name, value in boxes:
@@ -83,12 +83,12 @@ def blocks(asked: Question, ending: str = "") -> list[Block]:
 
 
 def closed(text: str) -> list[Block]:
-    """One line in place of a question that needs no answer any more."""
+    """Return one line in place of a question that needs no answer any more."""
     return [_rich([_line(_text(text))])]
 
 
 def fallback(asked: Question) -> str:
-    """What a notification says: nothing of the arguments."""
+    """Return what a notification says: nothing of the arguments."""
     return _title(asked)
 
 
@@ -126,7 +126,7 @@ def _shares(sizes: Sequence[int], room: int) -> Sequence[int]:
 
 
 def moment(at_ms: int) -> str:
-    """A time for people."""
+    """Return a time for people."""
     then = datetime.fromtimestamp(at_ms / 1000, UTC)
     return f"{then.day} {then:%B %H:%M} UTC"
 

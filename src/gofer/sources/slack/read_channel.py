@@ -1,4 +1,4 @@
-"""What was said in a channel of late: to a model as text, to code as values?"""
+"""The newest messages of a channel: to a model as text, to code as values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class ReadChannel(Arguments):
 
 
 async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> ToolResult:
-    """The newest messages of a channel without the replies in threads, oldest first, as text with names.
+    """Return the newest messages of a channel without the replies in threads, oldest first, as text with names.
 
     Details: channel name, whether it is private, and `messages`: ts, thread_ts, user, name, text, links, reactions.
     """
@@ -39,7 +39,7 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
 
 
 def channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:
-    """A channel as it was read, for each of its readers."""
+    """Return a channel as it was read, for each of its readers."""
     files = attached(messages)
     return ToolResult(
         text=render(name, messages, names, title="Newest messages", files=files),
@@ -50,7 +50,7 @@ def channel_result(name: str, messages: Sequence[Message], names: Names, *, priv
 
 
 async def _newest(api: SlackApi, call: Call, channel: str, limit: int) -> Sequence[Message]:
-    """Oldest first."""
+    """Return the newest messages, oldest first."""
     found: list[Message] = []
     cursor = ""
     while len(found) < limit:

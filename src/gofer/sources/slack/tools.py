@@ -1,4 +1,4 @@
-"""Which Slack tools are there, and what does the model read about them?"""
+"""The tools of Slack, and what the model reads about them."""
 
 from functools import partial
 from typing import Any
@@ -43,7 +43,7 @@ from gofer.tools.places import Writes
 
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
-    """The tools of one Slack workspace."""
+    """Return the tools of one Slack workspace."""
     reading = (*_reading(api), *_links(api), *_people(api), *_places(api))
     writing = (*_messages(api), *_aside(api), *_additions(api))
     return (*reading, *writing, *approval_tools(api))

@@ -1,4 +1,4 @@
-"""How are messages and reactions written, so that readers see where they come from and nobody is paged by accident?"""
+"""Messages and reactions: readers see where they come from, and no person is paged by accident."""
 
 import re
 
@@ -49,7 +49,7 @@ class AddReaction(Arguments):
 
 
 async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
-    """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
+    """Post Markdown with one link to the prompt and one to the run; details: channel id and ts."""
     channel = await channel_id(api, call, arguments.channel)
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
@@ -65,14 +65,14 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
 
 async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
-    """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
+    """Replace a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
     channel = await channel_id(api, call, arguments.channel)
     await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
     return changed(channel, arguments.ts)
 
 
 async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
-    """Deletes a message of ours; one that is gone already counts as deleted."""
+    """Delete a message of ours; one that is gone already counts as deleted."""
     channel = await channel_id(api, call, arguments.channel)
     try:
         await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
@@ -83,7 +83,7 @@ async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) ->
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
-    """The message an earlier attempt of the same call posted, found by the key in its metadata.
+    """Return the message an earlier attempt of the same call posted, found by the key in its metadata.
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
@@ -93,7 +93,7 @@ async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
 
 async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
-    """Adds a reaction; one that is there already counts as added."""
+    """Add a reaction; one that is there already counts as added."""
     channel = await channel_id(api, call, arguments.channel)
     name = emoji_name(arguments.emoji)
     try:
@@ -105,29 +105,29 @@ async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> Too
 
 
 def emoji_name(emoji: str) -> str:
-    """The name of an emoji as Slack takes it. Raises ToolError."""
+    """Return the name of an emoji as Slack takes it. Raises ToolError."""
     if name := _EMOJI.fullmatch(emoji):
         return name[1]
     raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
 
 
 def posted(channel: str, ts: str) -> ToolResult:
-    """A message that was posted."""
+    """Return a message that was posted."""
     return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
 
 
 def changed(channel: str, ts: str) -> ToolResult:
-    """A message that has another text."""
+    """Return a message that has another text."""
     return ToolResult(f"Changed (ts {ts}).", "changed a message", {"channel": channel, "ts": ts})
 
 
 def reacted(emoji: str) -> ToolResult:
-    """A message that has a reaction."""
+    """Return a message that has a reaction."""
     return ToolResult(f"The message now has :{emoji}:.", f"added :{emoji}:")
 
 
 def content(call: Call, markdown: str) -> dict[str, object]:
-    """The fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
+    """Return the fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
     text = one_message(markdown)
     if text is None:
         raise ToolError(
@@ -145,7 +145,7 @@ def content(call: Call, markdown: str) -> dict[str, object]:
 
 
 def origin(provenance: Provenance) -> list[dict[str, object]]:
-    """The links under a message; none under one that another with the links follows."""
+    """Return the links under a message; none under one that another with the links follows."""
     links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
     if provenance.run_url:
         links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
