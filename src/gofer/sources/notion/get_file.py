@@ -89,5 +89,5 @@ def _type(told: NewFile, response: HttpResponse) -> str:
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
-    """Return the address itself says that it may be read; it is never sent a token."""
+    """Return no token: the address itself says that it may be read."""
     return {} if is_public(address) or same_place(address, api.base_url) else None
