@@ -13,7 +13,7 @@ from gofer.journal.entries import RunStarted
 from gofer.models.language_model import Answer
 from gofer.runtime.worker import Worker
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_user import GetUser
+from gofer.sources.slack.directory import GetUser
 from gofer.sources.slack.places import FindPlace, place_result
 from gofer.sources.slack.private_message import PostEphemeral
 from gofer.sources.slack.read_thread import ReadThread

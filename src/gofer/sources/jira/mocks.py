@@ -2,14 +2,13 @@
 
 from gofer.sources.jira.add_comment import AddComment, commented
 from gofer.sources.jira.api import Fields, JiraApi
+from gofer.sources.jira.change_issue import LINKED, LinkUrl, TransitionIssue, check_url, moved
 from gofer.sources.jira.create_issue import CreateIssue, created
 from gofer.sources.jira.get_attachment import GetAttachment
 from gofer.sources.jira.get_issue import GetIssue, issue_result
 from gofer.sources.jira.issues import is_home, issue_name
-from gofer.sources.jira.link_url import LINKED, LinkUrl, check_url
 from gofer.sources.jira.places import FindPlace, place_result
 from gofer.sources.jira.search import Search, found_result, jql
-from gofer.sources.jira.transition_issue import TransitionIssue, moved
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, digits, fetched
 

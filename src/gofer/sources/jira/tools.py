@@ -6,14 +6,13 @@ from typing import Any
 from gofer.sources.jira import mocks
 from gofer.sources.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.change_issue import LinkUrl, TransitionIssue, link_url, transition_issue
 from gofer.sources.jira.create_issue import CreateIssue, create_issue, find_issue
 from gofer.sources.jira.get_attachment import FETCH, GetAttachment, get_attachment
 from gofer.sources.jira.get_issue import GetIssue, get_issue
 from gofer.sources.jira.issues import is_at
-from gofer.sources.jira.link_url import LinkUrl, link_url
 from gofer.sources.jira.places import FindPlace, find_place, issue_place, project_place
 from gofer.sources.jira.search import Search, search
-from gofer.sources.jira.transition_issue import TransitionIssue, transition_issue
 from gofer.tools.definition import Tool
 from gofer.tools.places import Writes
 

@@ -5,10 +5,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi
-from gofer.sources.notion.content import inline
 from gofer.sources.notion.ids import object_id, one_line, page_id
-from gofer.sources.notion.markdown import Span, comment_spans, rich_text
-from gofer.sources.notion.provenance import footer, marked
+from gofer.sources.notion.markdown import comment_spans
+from gofer.sources.notion.rich_text import Span, footer, inline, marked, rich_text
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError

@@ -1,17 +1,16 @@
 """The content of a page, as Markdown that names its blocks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gofer.sources.notion.api import PAGE, Fields, NotionApi
 from gofer.sources.notion.get_file import FILES, new_file
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.rich_text import inline, words
 from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 REQUESTS = 60
 """Requests for one page at most: one for each hundred blocks, and one for each block that has others below it."""
-_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 _PREFIX = {
     "heading_1": "# ",
     "heading_2": "## ",
@@ -114,20 +113,6 @@ def _named(content: Fields) -> str:
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
     told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
     return f": {told}" if told else ""
-
-
-def inline(texts: object) -> str:
-    """Return a rich text as Markdown."""
-    return "".join(_marked(as_object(part)) for part in as_list(texts))
-
-
-def _marked(part: Mapping[str, object]) -> str:
-    text = as_text(part.get("plain_text"))
-    looks = as_object(part.get("annotations"))
-    for name, sign in _MARKS if text.strip() else ():
-        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
-    url = as_text(part.get("href"))
-    return f"[{text}]({url})" if url and part.get("type") == "text" else text
 
 
 def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:

@@ -7,10 +7,9 @@ from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.get_page import property_lines, title
-from gofer.sources.notion.ids import find_id, home, one_line
-from gofer.sources.notion.people import find_people
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.ids import find_id, find_people, home, one_line
 from gofer.sources.notion.refusals import NOT_THERE
+from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_list, as_object, as_text

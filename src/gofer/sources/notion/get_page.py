@@ -9,7 +9,7 @@ from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.comments import comments_of, lines
 from gofer.sources.notion.content import Content, read_content, shown
 from gofer.sources.notion.ids import home, one_line, page_id
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import line, plain
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object, as_text

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from gofer.sources.notion.api import Fields
 from gofer.sources.notion.ids import object_id, one_line
-from gofer.sources.notion.markdown import Span, rich_text
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.rich_text import Span, rich_text, words
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 

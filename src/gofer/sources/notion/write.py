@@ -7,10 +7,9 @@ from pydantic import Field
 from gofer.sources.notion.api import Fields, NotionApi
 from gofer.sources.notion.find import column
 from gofer.sources.notion.get_page import properties
-from gofer.sources.notion.ids import home, object_id, page_id
+from gofer.sources.notion.ids import find_people, home, object_id, page_id
 from gofer.sources.notion.markdown import blocks, paragraph
-from gofer.sources.notion.people import find_people
-from gofer.sources.notion.provenance import footer, marked
+from gofer.sources.notion.rich_text import footer, marked
 from gofer.sources.notion.values import Column, Given, columns, written
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_list, as_object, as_text, encode

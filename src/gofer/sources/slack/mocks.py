@@ -3,14 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 from gofer.sources.slack import post_file, private_message, write
+from gofer.sources.slack.channels import (
+    GetPermalink,
+    JoinChannel,
+    ReadChannel,
+    channel_result,
+    joined,
+    link_result,
+    which,
+)
+from gofer.sources.slack.directory import GetGroup, GetUser, group_result, people_result
 from gofer.sources.slack.get_file import GetFile
-from gofer.sources.slack.get_group import GetGroup, group_result
-from gofer.sources.slack.get_permalink import GetPermalink, link_result, which
-from gofer.sources.slack.get_user import GetUser, people_result
-from gofer.sources.slack.join_channel import JoinChannel, joined
 from gofer.sources.slack.names import Names, one_line
 from gofer.sources.slack.places import FindPlace, place_result
-from gofer.sources.slack.read_channel import ReadChannel, channel_result
 from gofer.sources.slack.read_thread import ID, Message, ReadThread, channel_name, meant, thread_result
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import NAME, SECONDS, code, digits, fetched

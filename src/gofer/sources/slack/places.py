@@ -5,7 +5,7 @@ from typing import Protocol
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_permalink import GetPermalink
+from gofer.sources.slack.channels import GetPermalink
 from gofer.sources.slack.names import PAGE, find_channel, one_line
 from gofer.sources.slack.read_thread import ABSENT, ID, ReadThread, channel_name, is_private, meant
 from gofer.tools.definition import Arguments, Call, ToolResult

@@ -7,11 +7,16 @@ from gofer.sources.slack import mocks
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approval_tools import approval_tools
 from gofer.sources.slack.attached_files import FETCH
+from gofer.sources.slack.channels import (
+    GetPermalink,
+    JoinChannel,
+    ReadChannel,
+    get_permalink,
+    join_channel,
+    read_channel,
+)
+from gofer.sources.slack.directory import GetGroup, GetUser, get_group, get_user
 from gofer.sources.slack.get_file import GetFile, get_file
-from gofer.sources.slack.get_group import GetGroup, get_group
-from gofer.sources.slack.get_permalink import GetPermalink, get_permalink
-from gofer.sources.slack.get_user import GetUser, get_user
-from gofer.sources.slack.join_channel import JoinChannel, join_channel
 from gofer.sources.slack.places import (
     FindPlace,
     channel_place,
@@ -23,7 +28,6 @@ from gofer.sources.slack.places import (
 )
 from gofer.sources.slack.post_file import PostFile, find_file, post_file
 from gofer.sources.slack.private_message import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
-from gofer.sources.slack.read_channel import ReadChannel, read_channel
 from gofer.sources.slack.read_thread import ReadThread, is_at, read_thread
 from gofer.sources.slack.refusals import EDIT_REFUSED
 from gofer.sources.slack.scopes import scopes

@@ -9,10 +9,9 @@ import pytest
 from gofer.engine.effects import Done, Patience, Permit, carry_out
 from gofer.sources.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.sources.jira.api import PROPERTY, JiraApi
+from gofer.sources.jira.change_issue import LinkUrl, TransitionIssue, link_url, transition_issue
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
-from gofer.sources.jira.link_url import LinkUrl, link_url
 from gofer.sources.jira.tools import jira_tools
-from gofer.sources.jira.transition_issue import TransitionIssue, transition_issue
 from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault
 from gofer_simulators.jira.people import NewIssue

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gofer.sources.notion.comments import AddComment, add_comment, find_comment
 from gofer.sources.notion.ids import find_id
-from gofer.sources.notion.markdown import blocks, comment_spans, rich_text
+from gofer.sources.notion.markdown import blocks, comment_spans
+from gofer.sources.notion.rich_text import rich_text
 from gofer.sources.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError

@@ -14,8 +14,8 @@ from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import FILES, attached, line
+from gofer.sources.slack.channels import ReadChannel, read_channel
 from gofer.sources.slack.get_file import GetFile, get_file
-from gofer.sources.slack.read_channel import ReadChannel, read_channel
 from gofer.sources.slack.read_thread import ReadThread, read_thread
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_user import GetUser, get_user
+from gofer.sources.slack.directory import GetUser, get_user
 from gofer.sources.slack.post_file import PostFile, file_name, find_file, post_file
 from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message

@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from gofer.sources.slack.api import SlackRefusal
-from gofer.sources.slack.get_group import GetGroup, get_group
-from gofer.sources.slack.get_permalink import GetPermalink, get_permalink
-from gofer.sources.slack.get_user import GetUser, get_user
-from gofer.sources.slack.join_channel import JoinChannel, join_channel
+from gofer.sources.slack.channels import (
+    GetPermalink,
+    JoinChannel,
+    ReadChannel,
+    get_permalink,
+    join_channel,
+    read_channel,
+)
+from gofer.sources.slack.directory import GetGroup, GetUser, get_group, get_user
 from gofer.sources.slack.private_message import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
-from gofer.sources.slack.read_channel import ReadChannel, read_channel
 from gofer.sources.slack.read_thread import ReadThread, read_thread
 from gofer.sources.slack.write import DeleteMessage, PostMessage, delete_message, post_message
 from gofer.tools.definition import Call

@@ -1,4 +1,4 @@
-"""The newest messages of a channel: to a model as text, to code as values."""
+"""Channels: their newest messages, the link of a message, and joining."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from gofer.sources.slack.names import Names, look_up, mentioned, one_line
 from gofer.sources.slack.read_thread import DIRECT, Message, channel_id, check_readable, is_private, render
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
 
 PAGE = 200
 _LINK = re.compile(r"<(https?://[^<>|]+)(?:\|[^<>]*)?>")
@@ -74,3 +75,50 @@ def _value(message: Message, names: Names) -> Mapping[str, object]:
         "links": [link.replace("&amp;", "&") for link in _LINK.findall(text)],
         "reactions": [as_text(as_object(one).get("name")) for one in as_list(message.get("reactions"))],
     }
+
+
+class GetPermalink(Arguments):
+    """Which message."""
+
+    ts: str = Field(default="", description="ts of the message. Left out: the one that the request is about.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
+async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
+    """Return the link of a message; details: link."""
+    ts = which(call, arguments)
+    channel = await channel_id(api, call, arguments.channel)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    check_readable(call, channel, info)
+    reply = await api.read(call, "chat.getPermalink", channel=channel, message_ts=ts)
+    return link_result(as_text(reply.get("permalink")))
+
+
+def which(call: Call, arguments: GetPermalink) -> str:
+    """Return the ts of the message that is meant. Raises ToolError."""
+    if ts := arguments.ts or call.place.get("ts", ""):
+        return ts
+    raise ToolError("Say which message: the request is not about one.")
+
+
+def link_result(link: str) -> ToolResult:
+    """Return a link that was looked up."""
+    return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})
+
+
+class JoinChannel(Arguments):
+    """Which channel."""
+
+    channel: str = Field(default="", description="Public channel, as #name. Left out: the one that this is about.")
+
+
+async def join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
+    """Join a public channel; being in it already counts as joined. Details: channel id and name."""
+    channel = await channel_id(api, call, arguments.channel)
+    reply = await api.write(call, "conversations.join", channel=channel)
+    return joined(channel, one_line(as_text(as_object(reply.get("channel")).get("name"))))
+
+
+def joined(channel: str, name: str) -> ToolResult:
+    """Return a channel that Gofer is in."""
+    return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})
