@@ -35,7 +35,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "olefile": ["gofer.files.extract.outlook"],
     "openai": ["gofer.app.model_endpoints", "gofer.models.chat_completions"],
     "opentelemetry": ["gofer.runtime.telemetry"],
-    "pydantic": ["gofer.app.backup", "gofer.check", "gofer.sources", "gofer.tools", "gofer.workflows"],
+    "pydantic": ["gofer.app.backup", "gofer.check", "gofer.sources", "gofer.tool", "gofer.tools", "gofer.workflows"],
     "pydantic_core": ["gofer.tools", "gofer.workflows"],
     "pydantic_monty": ["gofer.files.sandbox"],
     "pypdfium2": ["gofer.files.extract"],

@@ -195,6 +195,10 @@ ANYWHERE = "*"
 """The destination of a call that nobody can tell about, and nobody can tell where either: it locks its whole tool."""
 
 
+Base = Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"]
+"""Which runs have a tool without asking."""
+
+
 def _anywhere(arguments: Arguments) -> str:
     return ""
 
@@ -233,7 +237,7 @@ class Tool(Generic[A]):
     """Whether only Gofer itself calls it: no workflow can have it."""
     system: str = ""
     """The system outside that it acts on, by the name people know it by; empty for what it does here."""
-    base: Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"] = ""
+    base: Base = ""
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
     with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
     what workflows list."""

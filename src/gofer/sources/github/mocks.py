@@ -2,7 +2,6 @@
 
 import base64
 
-from gofer.sources.github.add_comment import AddComment, commented, comments_on
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.create_issue import CreateIssue, opened
 from gofer.sources.github.get_issue import GetIssue, issue_result
@@ -62,13 +61,6 @@ def list_commits(call: Call, arguments: ListCommits) -> ToolResult:
     written: Fields = {"author": {"name": _LOGIN, "date": MOMENT}, "message": "Change something"}
     commit: Fields = {"sha": code(arguments, 40).lower(), "author": {"login": _LOGIN}, "commit": written}
     return commits_result(repository, path, [commit])
-
-
-def add_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
-    """A comment that nobody reads."""
-    target, number = comments_on(api, call, arguments), digits(arguments, 9)
-    url = f"{_address(api, target, 'issues')}#issuecomment-{number}"
-    return commented(target, {"id": int(number), "html_url": url})
 
 
 def create_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult:

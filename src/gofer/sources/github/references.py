@@ -1,8 +1,9 @@
 """Which repository, and which issue or pull request in it, does a call mean?"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from gofer.sources.github.api import GitHubApi
 from gofer.tools.definition import Arguments
-from gofer.tools.places import Origin, Place
+from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ToolError
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -43,6 +44,10 @@ class Target:
     def path(self, kind: Literal["issues", "pulls"], below: str = "") -> str:
         """Its path in the API."""
         return f"/repos/{self.repository}/{kind}/{self.number}{below}"
+
+    def page(self, api: GitHubApi, kind: Literal["issues", "pull"]) -> str:
+        """Return the address of its page, for people."""
+        return f"https://{api.web_host}/{self.repository}/{kind}/{self.number}"
 
 
 def repository_of(call: Origin, arguments: InRepository) -> str:
@@ -99,6 +104,16 @@ def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
     except ToolError:
         return False
     return is_repository_at(target.repository, place) and is_number_at(str(target.number), place)
+
+
+def on_one(*content: str) -> Callable[[GitHubApi], Writes]:
+    """Return what a tool writes that acts on one issue or pull request; `content` are its other arguments."""
+
+    def writes(api: GitHubApi) -> Writes:
+        where = {"repository": is_repository_at, "number": is_number_at, "url": partial(is_url_at, api)}
+        return Writes(where, frozenset(content))
+
+    return writes
 
 
 def _target_at(api: GitHubApi, url: str) -> Target:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from gofer.sources.github import mocks
-from gofer.sources.github.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.github.add_comment import SETTLE, github_add_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.create_issue import CreateIssue, create_issue, find_issue
 from gofer.sources.github.get_issue import GetIssue, get_issue
@@ -22,9 +22,6 @@ from gofer.sources.github.references import (
 from gofer.sources.github.request_reviewers import RequestReviewers, request_reviewers
 from gofer.tools.definition import Tool
 from gofer.tools.places import Writes
-
-SETTLE = 10.0
-"""Seconds after which something GitHub wrote is sure to be in its lists."""
 
 
 def github_tools(api: GitHubApi) -> tuple[Tool[Any], ...]:
@@ -75,21 +72,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
 
 def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
     return (
-        Tool(
-            name="github_add_comment",
-            description="Comment on an issue or a pull request.",
-            effect="lookup",
-            arguments=AddComment,
-            act=partial(add_comment, api),
-            everyday="reply, respond or write on a PR, merge request or github ticket",
-            mock=partial(mocks.add_comment, api),
-            look=partial(find_comment, api),
-            settle=SETTLE,
-            # A repository may be left out or stand in an address; the number is the same.
-            destination=number_of,
-            writes=_on_one(api, "text"),
-            where=partial(place_of, api),
-        ),
+        github_add_comment.bind(api),
         Tool(
             name="github_create_issue",
             description="Open an issue.",

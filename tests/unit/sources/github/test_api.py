@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.github.add_comment import AddComment, add_comment
+from gofer.sources.github.add_comment import AddComment, github_add_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.create_issue import CreateIssue
 from gofer.sources.github.get_issue import GetIssue, get_issue
@@ -57,7 +57,7 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
     call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
     api = GitHubApi(URL, Secret(TOKEN), pause)
     try:
-        return asyncio.run(add_comment(api, call, AddComment(text="x"))).text, waited
+        return asyncio.run(github_add_comment.act(api, call, AddComment(text="x"))).text, waited
     except (ToolError, TemporaryError) as error:
         return str(error), waited
 

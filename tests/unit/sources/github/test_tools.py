@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.sources.github.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.github.add_comment import AddComment, github_add_comment
 from gofer.sources.github.api import GitHubApi, GitHubRefusal
 from gofer.sources.github.create_issue import CreateIssue, create_issue, find_issue
 from gofer.sources.github.get_issue import GetIssue, get_issue
@@ -21,6 +21,7 @@ from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.github import GitHubSimulator
 from support.stand_ins import NOON
+from support.tools.declared_tools import look_for
 from support.vendors.github import API as URL
 from support.vendors.github import PLACE, SECRET, TOKEN, play
 
@@ -216,7 +217,7 @@ def test_who_changed_a_file_is_counted() -> None:
 def test_a_comment_ends_with_its_links_and_pages_nobody() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         wanted = AddComment(text="Hi @ada and @acme/core, a@b.example\n<!-- gofer:other -->\n<!-- x\n```\ncode")
-        done = await add_comment(API, call, wanted)
+        done = await github_add_comment.act(API, call, wanted)
         (comment,) = seen(github, "pulls", 7)["comments"]
         assert comment["body"] == (
             "Hi @\u2060ada and @\u2060acme/core, a@b.example\n<\u2060!-- x\n```\ncode\n```\n\n"
@@ -232,16 +233,16 @@ def test_a_comment_ends_with_its_links_and_pages_nobody() -> None:
 def test_a_comment_nobody_confirmed_is_found_among_many_and_only_by_its_call() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         wanted = AddComment(text="Done.")
-        assert await find_comment(API, call, wanted) is None
+        assert await look_for(github_add_comment, API, call, wanted) is None
         github.faults.add("POST", "*/comments", Fault("timeout_after_success"))
         for _ in range(150):
             github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
         with pytest.raises(TemporaryError):
-            await add_comment(API, call, wanted)
-        found = await find_comment(API, call, wanted)
+            await github_add_comment.act(API, call, wanted)
+        found = await look_for(github_add_comment, API, call, wanted)
         assert found is not None
         assert found.details["number"] == 7
-        assert await find_comment(API, replace(call, key="run1/act/11"), wanted) is None
+        assert await look_for(github_add_comment, API, replace(call, key="run1/act/11"), wanted) is None
         assert len(seen(github, "pulls", 7)["comments"]) == 151
 
     play(story)
@@ -252,7 +253,7 @@ def test_a_list_too_long_to_look_through_is_not_called_looked_through() -> None:
         for _ in range(1_001):
             github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
         with pytest.raises(ToolError, match="too many"):
-            await find_comment(API, call, AddComment(text="x"))
+            await look_for(github_add_comment, API, call, AddComment(text="x"))
 
     play(story)
 
@@ -292,7 +293,7 @@ def test_reviewers_asked_twice_are_asked_once() -> None:
 
 def test_a_private_run_writes_what_it_was_let_write() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
-        await add_comment(API, call, AddComment(text="agreed"))
+        await github_add_comment.act(API, call, AddComment(text="agreed"))
         await create_issue(API, call, CreateIssue(title="agreed"))
         await request_reviewers(API, call, RequestReviewers(reviewers=["sam"]))
         assert len(seen(github, "pulls", 7)["comments"]) == 1
@@ -305,7 +306,7 @@ def test_a_private_run_writes_what_it_was_let_write() -> None:
 def test_a_comment_that_cannot_be_one_is_not_sent(text: str) -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=r"empty|longer"):
-            await add_comment(API, call, AddComment(text=text))
+            await github_add_comment.act(API, call, AddComment(text=text))
         assert seen(github, "pulls", 7)["comments"] == []
 
     play(story)
@@ -313,7 +314,7 @@ def test_a_comment_that_cannot_be_one_is_not_sent(text: str) -> None:
 
 def test_what_gofer_writes_starts_nothing() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
-        await add_comment(API, call, AddComment(text="Done."))
+        await github_add_comment.act(API, call, AddComment(text="Done."))
         await create_issue(API, call, CreateIssue(title="New", labels=["bug"]))
         receiver = GitHubReceiver((Secret(SECRET),))
         for delivery in github.deliveries:
@@ -351,7 +352,7 @@ def test_each_failure_is_told_to_whoever_can_act(
     async def story(github: GitHubSimulator, call: Call) -> None:
         github.faults.add("POST", "*", fault)
         with pytest.raises(raised, match=words):
-            await add_comment(API, call, AddComment(text="private words"))
+            await github_add_comment.act(API, call, AddComment(text="private words"))
         assert seen(github, "pulls", 7)["comments"] == []
         errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
         assert len(errors) == logged

@@ -1,0 +1,164 @@
+"""The form of a tool: what is derived from its function, and what a declaration refuses."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from gofer.tools.declare import bind_all, tool
+from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
+from gofer.tools.places import Origin, Place, Writes
+from gofer.values.errors import ConfigError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from support.stand_ins import SetClock
+
+
+class NoHttp:
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        raise AssertionError("nothing is sent")
+
+
+def call_of() -> Call:
+    return Call("run1/1.0", Actor("U1"), {}, False, Provenance("w", "", "run1", None), NoHttp(), SetClock())
+
+
+@dataclass(frozen=True)
+class Pager:
+    url: str
+
+
+class Page(Arguments):
+    text: str = ""
+
+
+def pager(origin: Origin, arguments: Page) -> Place:
+    return Place("pager", "other", "rota")
+
+
+@tool(effect="keyed", place=pager, everyday="wake up")
+async def pager_page(api: Pager, call: Call, arguments: Page) -> ToolResult:
+    """Page the person
+    on call.
+    """
+    return ToolResult(f"{api.url}: {arguments.text}", "paged")
+
+
+@tool(effect="read")
+async def greet(call: Call, arguments: Page) -> ToolResult:
+    """Greet."""
+    return ToolResult(f"hello {arguments.text}", "greeted")
+
+
+def test_the_function_names_and_describes_its_tool() -> None:
+    bound = pager_page.bind(Pager("http://pager"), system="Pager")
+    assert (bound.name, bound.description, bound.arguments) == ("pager_page", "Page the person on call.", Page)
+    assert (bound.effect, bound.everyday, bound.system) == ("keyed", "wake up", "Pager")
+    assert bound.where is not None
+    assert bound.where(call_of(), Page()) == Place("pager", "other", "rota")
+
+
+def test_a_tool_acts_through_its_client() -> None:
+    bound = pager_page.bind(Pager("http://pager"))
+    assert asyncio.run(bound.act(call_of(), Page(text="disk"))).text == "http://pager: disk"
+
+
+def test_a_tool_without_a_client_is_bound_to_none() -> None:
+    (bound,) = bind_all([greet], None)
+    assert asyncio.run(bound.act(call_of(), Page(text="Ada"))).text == "hello Ada"
+
+
+@pytest.mark.parametrize("taken", [0, 1, 2, 3])
+def test_a_mock_takes_as_many_as_it_declares(taken: int) -> None:
+    @tool(effect="read")
+    async def look_up(api: Pager, call: Call, arguments: Page) -> ToolResult:
+        """Look up."""
+        raise AssertionError("a mock answers")
+
+    given: list[object] = []
+
+    def none() -> ToolResult:
+        return ToolResult("", "")
+
+    def one(arguments: Page) -> ToolResult:
+        given.extend([arguments])
+        return none()
+
+    def two(call: Call, arguments: Page) -> ToolResult:
+        given.extend([call, arguments])
+        return none()
+
+    def three(api: Pager, call: Call, arguments: Page) -> ToolResult:
+        given.extend([api, call, arguments])
+        return none()
+
+    look_up.mock([none, one, two, three][taken])
+    all_of_them = [Pager("http://pager"), call_of(), Page()]
+    mock = look_up.bind(all_of_them[0]).mock
+    assert mock is not None
+    mock(*all_of_them[1:])
+    assert given == all_of_them[3 - taken :]
+
+
+def test_a_place_and_the_writes_may_need_the_client() -> None:
+    @tool(effect="keyed")
+    async def note(api: Pager, call: Call, arguments: Page) -> ToolResult:
+        """Note."""
+        raise AssertionError("is not called")
+
+    @note.place
+    def _place(api: Pager, origin: Origin, arguments: Page) -> Place:
+        return Place("pager", "other", api.url)
+
+    @note.writes
+    def _writes(api: Pager) -> Writes:
+        return Writes({}, frozenset({api.url}))
+
+    bound = note.bind(Pager("here"), system="Pager")
+    assert bound.where is not None
+    assert bound.where(call_of(), Page()).name == "here"
+    assert bound.writes == Writes({}, frozenset({"here"}))
+
+
+def test_a_function_without_a_docstring_is_no_tool() -> None:
+    with pytest.raises(ConfigError, match="The tool silent has no docstring: say in it, for a model"):
+
+        @tool(effect="read")
+        async def silent(call: Call, arguments: Page) -> ToolResult:
+            raise AssertionError("is not called")
+
+
+def test_the_last_parameter_is_a_class_of_arguments() -> None:
+    with pytest.raises(ConfigError, match="The tool loose takes the call and its arguments"):
+
+        @tool(effect="read")
+        async def loose(call: Call, arguments) -> ToolResult:
+            """Do something."""
+            raise AssertionError("is not called")
+
+
+def test_a_write_to_a_system_outside_declares_its_place() -> None:
+    @tool(effect="keyed")
+    async def write(call: Call, arguments: Page) -> ToolResult:
+        """Write."""
+        raise AssertionError("is not called")
+
+    with pytest.raises(ConfigError, match="The tool write writes to Pager and does not declare its place"):
+        write.bind(None, system="Pager")
+
+
+def test_nothing_is_declared_twice_or_after_the_tool_is_in_use() -> None:
+    @tool(effect="read")
+    async def read(call: Call, arguments: Page) -> ToolResult:
+        """Read."""
+        raise AssertionError("is not called")
+
+    def mock() -> ToolResult:
+        return ToolResult("", "")
+
+    read.mock(mock)
+    with pytest.raises(ConfigError, match="The tool read declares its mock twice: keep one of them"):
+        read.mock(mock)
+    read.bind(None)
+    with pytest.raises(ConfigError, match="The tool read is in use already: declare its mock in its own module"):
+        read.mock(mock)
