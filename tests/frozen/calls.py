@@ -8,9 +8,10 @@ from frozen.lines import lines
 from frozen.recording import RecordingHttp
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
-from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
@@ -126,7 +127,7 @@ def _jira() -> list[object]:
     made: list[object] = []
 
     async def story(room: jira.Room) -> None:
-        await _each(JIRA, jira_tools(jira.API), jira.call_of(room, issue="OPS-7"), made)
+        await _each(JIRA, bind_all(JIRA_TOOLS, jira.API), jira.call_of(room, issue="OPS-7"), made)
 
     jira.play(story)
     return made

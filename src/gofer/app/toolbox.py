@@ -10,11 +10,12 @@ from gofer.files.sandbox.python import sandbox
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan import plan_tools
@@ -37,7 +38,7 @@ def build_tools(
         _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
         _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
         _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
-        _of("Jira", jira_tools(jira)),
+        bind_all(JIRA_TOOLS, jira, "Jira"),
         file_tools(children or Children()),
         plan_tools(),
         skill_tools(),

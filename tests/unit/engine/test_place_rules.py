@@ -167,7 +167,9 @@ async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_ar
 async def test_an_issue_that_moved_is_where_jira_says_it_is_now() -> None:
     http = AnsweringHttp(lambda url, content: {"key": "PAY-9", "fields": {"project": {"key": "PAY"}}})
     call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
-    found = await jira.find_place(JiraApi("http://jira", "a@b", Secret("t")), call, jira.FindPlace(issue="OPS-7"))
+    found = await jira.jira_find_place.act(
+        JiraApi("http://jira", "a@b", Secret("t")), call, jira.FindPlace(issue="OPS-7")
+    )
     assert found.details == {"id": "PAY-9", "within": ["PAY"]}
 
 

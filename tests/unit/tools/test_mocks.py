@@ -11,9 +11,10 @@ from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
-from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.slack.tools import slack_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.mocks import mocked, read_overrides
 from gofer.values.errors import ConfigError, ToolError
@@ -179,7 +180,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
             simulated_slack.play(slack)
         case "jira":
             at = {"issue": "OPS-7"}
-            jira.play(lambda room: act(jira.call_of(room, **at), jira_tools(jira.API)))
+            jira.play(lambda room: act(jira.call_of(room, **at), bind_all(JIRA_TOOLS, jira.API)))
         case "notion":
             notion.play(lambda _, call: act(call, notion_tools(notion.API)))
         case _:

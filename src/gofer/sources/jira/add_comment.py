@@ -7,7 +7,10 @@ from pydantic import Field
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import is_home, issue_name, issue_path, moment, path_of
+from gofer.sources.jira.places import SEES, issue_place, on_issue
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -28,18 +31,27 @@ class AddComment(Arguments):
     )
 
 
-async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Comment with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
+@tool(
+    effect="lookup",
+    settle=10.0,
+    place=issue_place,
+    # An issue may be named by its key, by a link, or left out.
+    writes=on_issue("text", narrow=True),
+    scopes=SEES | {"Add Comments"},
+    everyday="reply, respond, note or update on a ticket, bug or task",
+)
+async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comment on a Jira issue. Not for the answer to the request: that is delivered by itself."""
     name = issue_name(call, arguments.issue)
     body: dict[str, object] = {
         "body": document(arguments.text, call.provenance),
         "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
     }
     if is_home(call, name) and (audience := call.place.get("audience")):
-        # Whoever reads the comment that this one answers, and nobody else.
+        # Only people who read the comment that this one answers.
         body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
     try:
-        return commented(await api.write(call, f"{path_of(name)}/comment", body))
+        return _commented(await api.write(call, f"{path_of(name)}/comment", body))
     except JiraRefusal as refused:
         if "commentLevel" not in refused.fields:
             raise
@@ -47,7 +59,8 @@ async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolRe
         raise ToolError(said, code=refused.code) from refused
 
 
-async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
+@jira_add_comment.look
+async def _find(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """Return the comment that an earlier attempt of the same call wrote, found by its property.
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
@@ -59,11 +72,18 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
         comments = [as_object(one) for one in as_list(answer.get("comments"))]
         recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
         if found := await _marked(api, call, recent):
-            return commented(found)
+            return _commented(found)
         if len(recent) < PAGE:
             return None
     said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
     raise ToolError(said, code="too_many")
+
+
+@jira_add_comment.mock
+def _mock(call: Call, arguments: AddComment) -> ToolResult:
+    """Return a comment that Jira never got."""
+    issue_name(call, arguments.issue)
+    return _commented({"id": digits(arguments, 5)})
 
 
 async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
@@ -79,6 +99,6 @@ async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Field
     return None
 
 
-def commented(comment: Fields) -> ToolResult:
-    """Return a comment that was written."""
+def _commented(comment: Fields) -> ToolResult:
+    """Return a comment that was written; details: its id."""
     return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

@@ -11,12 +11,13 @@ from gofer.files.declared_type import told
 from gofer.files.file_names import display
 from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.places import SEES
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.mock_ids import fetched as mock_file
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
-FETCH = "jira_get_attachment"
-"""The tool that fetches one."""
 FILES = 50
 """Files of one issue that are shown; the newest."""
 
@@ -43,7 +44,7 @@ def new_file(one: Fields, content: bytes | None = None) -> NewFile:
         content,
         "Jira",
         size if isinstance(size, int) and size > 0 else 0,
-        {"tool": FETCH, "arguments": {"attachment": as_text(one.get("id"))}},
+        {"tool": jira_get_attachment.name, "arguments": {"attachment": as_text(one.get("id"))}},
     )
 
 
@@ -56,8 +57,9 @@ def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
     return ["", "Attachments, newest first:", *rows, *more] if rows else []
 
 
-async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
-    """Return the file as the one of its result."""
+@tool(effect="read", internal=True, scopes=SEES)
+async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
+    """Fetch an attachment of an issue that the run was told of."""
     gone = ToolError("That attachment was deleted, or Gofer's account in Jira may not see it.", code="gone")
     try:
         about = await api.read(call, f"/attachment/{arguments.attachment}")
@@ -75,6 +77,12 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
         raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
     made = filled(told_of, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
+
+
+@jira_get_attachment.mock
+def _mock() -> ToolResult:
+    """Return a file of one line."""
+    return mock_file("Jira")
 
 
 def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:

@@ -10,7 +10,11 @@ from gofer.sources.jira.adf_text import adf_text
 from gofer.sources.jira.api import Fields, JiraApi
 from gofer.sources.jira.get_attachment import attached, lines
 from gofer.sources.jira.issues import is_home, issue_name, named, one_line, path_of, person, shown
+from gofer.sources.jira.mock_issue import adf_of, mock_issue
+from gofer.sources.jira.places import SEES
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import MOMENT, NAME
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -31,8 +35,13 @@ class GetIssue(Arguments):
     )
 
 
-async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """Return the issue as text. Details: key, id, url, `private` (it has a security level), comments (count), facts."""
+@tool(
+    effect="read",
+    scopes=SEES,
+    everyday="read, show, open or look at a ticket, bug, task or story; what does it say, details",
+)
+async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Read a Jira issue: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
     issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
     key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
@@ -42,13 +51,24 @@ async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult
         raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
-    return issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
+    return _issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
 
 
-def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
+@jira_get_issue.mock
+def _mock(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Return an open issue with one comment."""
+    name = issue_name(call, arguments.issue)
+    # A run may know its issue by number alone.
+    key = f"MOCK-{name}" if name.isdecimal() else name
+    said = {"author": {"displayName": NAME}, "created": MOMENT, "body": adf_of("Could somebody look at this?")}
+    return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, at_home=is_home(call, name))
+
+
+def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
     """Return an issue and a page of its comments, newest first, for each reader.
 
     `at_home` says whether the run began there, and `subject` is the id of the comment that it began with.
+    Details: key, id, url, `private` (it has a security level), comments (count), facts and subject.
     """
     key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
     private = fields.get("security") is not None

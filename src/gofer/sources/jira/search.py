@@ -6,8 +6,12 @@ from pydantic import Field
 
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import is_home, named, one_line, person, shown
+from gofer.sources.jira.mock_issue import mock_issue
+from gofer.sources.jira.places import SEES
 from gofer.sources.jira.projects import project_keys
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -25,21 +29,37 @@ class Search(Arguments):
     limit: int = Field(default=20, ge=1, le=50, description="Issues shown at most; the ones changed last come first.")
 
 
-async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
-    """Return one line for each issue, those changed last first; issues for some people only are left out.
-
-    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+@tool(
+    effect="read",
+    scopes=SEES,
+    everyday="tickets, bugs, tasks, backlog, sprint, board; what is open, already reported, duplicate, look up",
+)
+async def jira_search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
+    """Find Jira issues by words, project, label, status or type. Use it before creating one, to see whether there is
+    one already.
     """
     body = {"jql": jql(arguments), "fields": list(FIELDS), "maxResults": arguments.limit}
     try:
         page = await api.write(call, "/search/jql", body)
     except JiraRefusal as refused:
         raise await _with_what_exists(api, call, arguments, refused) from refused
-    return found_result(call, page)
+    return _found_result(call, page)
 
 
-def found_result(call: Call, page: Fields) -> ToolResult:
-    """Return what a search found, for each reader."""
+@jira_search.mock
+def _mock(call: Call, arguments: Search) -> ToolResult:
+    """Return one issue that has what was asked for."""
+    jql(arguments)
+    key = f"{arguments.project.upper() or 'MOCK'}-{digits(arguments, 3)}"
+    found = mock_issue(key, arguments.text or "Something like it", arguments.status, arguments.type)
+    return _found_result(call, {"issues": [found], "isLast": True})
+
+
+def _found_result(call: Call, page: Fields) -> ToolResult:
+    """Return one line for each issue, those changed last first; issues for some people only are left out.
+
+    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+    """
     issues = [as_object(one) for one in as_list(page.get("issues"))]
     seen = [one for one in issues if _open(call, one)]
     more = page.get("isLast") is False
