@@ -9,7 +9,7 @@ from frozen.recording import RecordingHttp
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
-from gofer.sources.notion.tools import notion_tools
+from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.tools import slack_tools
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
@@ -137,7 +137,7 @@ def _notion() -> list[object]:
     made: list[object] = []
 
     async def story(_: object, call: Call) -> None:
-        await _each(NOTION, notion_tools(notion.API), call, made)
+        await _each(NOTION, bind_all(NOTION_TOOLS, notion.API), call, made)
 
     notion.play(story)
     return made

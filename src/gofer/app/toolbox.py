@@ -12,7 +12,7 @@ from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import notion_tools
+from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import slack_tools
 from gofer.tools.declare import bind_all
@@ -37,7 +37,7 @@ def build_tools(
     systems: Sequence[Sequence[Tool[Any]]] = [
         _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
         _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
-        _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
+        bind_all(NOTION_TOOLS, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
         bind_all(JIRA_TOOLS, jira, "Jira"),
         file_tools(children or Children()),
         plan_tools(),

@@ -179,7 +179,9 @@ async def test_a_page_of_notion_is_within_itself_and_what_it_stands_in() -> None
     parent = {"type": "data_source_id", "data_source_id": source, "database_id": database}
     http = AnsweringHttp(lambda url, content: {"object": "page", "id": page, "parent": parent})
     call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
-    found = await notion.find_place(NotionApi("http://notion", Secret("t")), call, notion.FindPlace(page=page))
+    found = await notion.notion_find_place.act(
+        NotionApi("http://notion", Secret("t")), call, notion.FindPlace(page=page)
+    )
     assert found.details == {"id": page, "within": [page, database, source]}
 
 

@@ -12,7 +12,7 @@ from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
-from gofer.sources.notion.tools import notion_tools
+from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.tools import slack_tools
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
@@ -182,7 +182,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
             at = {"issue": "OPS-7"}
             jira.play(lambda room: act(jira.call_of(room, **at), bind_all(JIRA_TOOLS, jira.API)))
         case "notion":
-            notion.play(lambda _, call: act(call, notion_tools(notion.API)))
+            notion.play(lambda _, call: act(call, bind_all(NOTION_TOOLS, notion.API)))
         case _:
             api = GitHubApi(github.API, Secret(github.TOKEN))
             github.play(lambda _, call: act(call, github_tools(api)))

@@ -8,10 +8,14 @@ from pydantic import Field
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.get_page import property_lines, title
 from gofer.sources.notion.ids import find_id, find_people, home, one_line
+from gofer.sources.notion.mock_page import mock_page, mock_source
+from gofer.sources.notion.places import READS
 from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import uuid
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -37,17 +41,32 @@ class QueryDatabase(Arguments):
     cursor: str = Field(default="", max_length=200, description="From an earlier answer, for the rows after it.")
 
 
-async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
-    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+@tool(
+    effect="read",
+    scopes=READS,
+    everyday="wiki, handbook, docs, documentation, knowledge base, design doc, article, note; look up, find, "
+    "where is it written",
+)
+async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
+    """Search Notion by title for pages and databases that are shared with Gofer."""
     kinds = {"page": "page", "database": "data_source"}
     wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
     body = {"query": arguments.query, "page_size": arguments.limit, "sort": sort, **wanted}
-    return search_result(await api.post(call, "search", **body))
+    return _search_result(await api.post(call, "search", **body))
 
 
-def search_result(found: Fields) -> ToolResult:
-    """Return what a search found, for each reader."""
+@notion_search.mock
+def _mock_search(arguments: Search) -> ToolResult:
+    """Return one page, or one database, of the title that was asked for."""
+    title = arguments.query or "Something to read"
+    database: Fields = {"object": "data_source", **mock_source(title)}
+    found = database if arguments.kind == "database" else mock_page(uuid(title), title, "Pages")
+    return _search_result({"results": [found], "has_more": False})
+
+
+def _search_result(found: Fields) -> ToolResult:
+    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
     more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
@@ -56,19 +75,33 @@ def search_result(found: Fields) -> ToolResult:
     return ToolResult(text, f"found {len(rows)} in Notion", {"found": len(rows), "pages": pages})
 
 
-async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
-    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
+@tool(
+    effect="read",
+    timeout=40.0,
+    scopes=READS | {"read user information"},
+    everyday="table, roadmap, tracker, board, entries, records, overdue, list all, filter",
+)
+async def notion_query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
+    """List rows of a Notion database with their properties, all or those with given values."""
     source = await find_source(api, call, arguments.database)
     body: dict[str, object] = {"page_size": arguments.limit}
     if conditions := await _conditions(api, call, columns(source), arguments.where):
         body["filter"] = {"and": conditions}
     if arguments.cursor:
         body["start_cursor"] = arguments.cursor
-    return rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
+    return _rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
 
 
-def rows_result(source: Fields, found: Fields) -> ToolResult:
-    """Return rows of a database, for each reader."""
+@notion_query_database.mock
+def _mock_query(arguments: QueryDatabase) -> ToolResult:
+    """Return one row of the database, without the values that were asked for."""
+    name = "Pages" if find_id(arguments.database) else arguments.database
+    row = mock_page(uuid(arguments.database), "Something to read", arguments.database)
+    return _rows_result(mock_source(name), {"results": [row], "has_more": False})
+
+
+def _rows_result(source: Fields, found: Fields) -> ToolResult:
+    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []

@@ -15,13 +15,14 @@ from gofer.files.kind import kind_of
 from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import object_id
+from gofer.sources.notion.places import READS
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.mock_ids import fetched as mock_file
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpResponse
 
-FETCH = "notion_get_file"
-"""The tool that fetches one."""
 FILES = 50
 """Files of one page that can be looked into."""
 KINDS: Mapping[str, str] = {"image": "image/png", "pdf": "application/pdf", "file": "", "audio": "", "video": ""}
@@ -41,7 +42,7 @@ def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | Non
     if kind not in KINDS or not as_text(file.get("url")):
         return None
     name = display(as_text(content.get("name")) or _last(as_text(file.get("url"))))
-    source = {"tool": FETCH, "arguments": {"page": page, "block": block}}
+    source = {"tool": notion_get_file.name, "arguments": {"page": page, "block": block}}
     return NewFile(name, guessed(name) or KINDS[kind], None, "Notion", source=source)
 
 
@@ -52,8 +53,9 @@ def _last(url: str) -> str:
         return ""
 
 
-async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
-    """Return the file as the one of its result."""
+@tool(effect="read", internal=True, scopes=READS)
+async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
+    """Fetch a file of a page that the run was told of."""
     block = await _block(api, call, object_id(arguments.block, "block"))
     kind = as_text(block.get("type"))
     content = as_object(block.get(kind))
@@ -67,6 +69,12 @@ async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult
         raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
     made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
     return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
+
+
+@notion_get_file.mock
+def _mock() -> ToolResult:
+    """Return a file of one line."""
+    return mock_file("Notion")
 
 
 async def _block(api: NotionApi, call: Call, block: str) -> Fields:

@@ -7,11 +7,15 @@ from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.comments import comments_of, lines
-from gofer.sources.notion.content import Content, read_content, shown
+from gofer.sources.notion.content import Content, Line, read_content, shown
 from gofer.sources.notion.ids import home, one_line, page_id
+from gofer.sources.notion.mock_page import mock_page, mock_source, words_of
+from gofer.sources.notion.places import READS
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import line, plain
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import MOMENT, NAME, uuid
 from gofer.values.canonical_json import as_object, as_text
 
 TEXT_BUDGET = 30_000
@@ -31,22 +35,41 @@ class GetPage(Arguments):
     )
 
 
-async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
-    """Return the page as text. Details: private, page, database, data_source, title, url, properties as `{id, value}`.
-
-    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
-    private unless it is a row of a database or public: Notion does not tell who else can see it.
-    """
+@tool(
+    effect="read",
+    # A request for each block that has others below it, and for the comments of each.
+    timeout=90.0,
+    scopes=READS | {"read comments"},
+    everyday="wiki, doc, document, article; open it, read it, what is in it, what does it say",
+)
+async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
+    """Read a page of Notion: title, properties, content with the ids of its blocks, open comments."""
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
     id_ = as_text(page.get("id"))
     source = await _source(api, call, home(page)[1])
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
     said = await _said(api, call, places)
-    return page_result(page, source, content, said, missed)
+    return _page_result(page, source, content, said, missed)
 
 
-def page_result(
+@notion_get_page.mock
+def _mock(call: Call, arguments: GetPage) -> ToolResult:
+    """Return a row of a database with one paragraph and one open comment."""
+    page = page_id(call, arguments.page)
+    block = call.place.get("block") or uuid(f"block of {page}")
+    said: Fields = {
+        "discussion_id": uuid(f"discussion of {page}"),
+        "parent": {"page_id": page},
+        "display_name": {"resolved_name": NAME},
+        "created_time": MOMENT,
+        "rich_text": words_of("Could somebody look at this?"),
+    }
+    content = Content(page, [Line(block, 0, "What this is about stands here.")])
+    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [said], 0)
+
+
+def _page_result(
     page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
 ) -> ToolResult:
     """Return a page as it was read, for each reader.
@@ -60,7 +83,11 @@ def page_result(
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:
-    """Return what code reads of a page; see get_page."""
+    """Return what code reads of a page: private, page, database, data_source, title, url, properties and facts.
+
+    Each property is `{id, value}`. The facts are `database`, its ids and its name, and `database_id`, its ids alone. A
+    page counts as private unless it is a row of a database or public: Notion does not tell who else can see it.
+    """
     database, source = home(page)
     ids = [id_ for id_ in (database, source) if id_]
     spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
