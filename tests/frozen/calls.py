@@ -10,7 +10,7 @@ from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import github_tools
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
@@ -117,7 +117,7 @@ def _slack() -> list[object]:
 
     async def story(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await _each(SLACK, slack_tools(slack.API), replace(call, actor=Actor("U0000001")), made)
+        await _each(SLACK, bind_all(SLACK_TOOLS, slack.API), replace(call, actor=Actor("U0000001")), made)
 
     slack.play(story)
     return made

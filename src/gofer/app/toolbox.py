@@ -14,7 +14,7 @@ from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
 from gofer.tools.files.tools import file_tools
@@ -35,7 +35,7 @@ def build_tools(
     # One line for each system outside, and for what every run has.
     jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
-        _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
+        bind_all(SLACK_TOOLS, SlackApi(settings.slack_api_url, settings.slack_bot_token), "Slack"),
         _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
         bind_all(NOTION_TOOLS, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
         bind_all(JIRA_TOOLS, jira, "Jira"),

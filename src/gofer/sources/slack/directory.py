@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.mock_channel import MOCK_USER
 from gofer.sources.slack.names import PAGE, UNKNOWN, look_up, one_line
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import NAME, code
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -27,18 +31,22 @@ class GetUser(Arguments):
     name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
 
 
-async def get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
-    """Return the one person of that name, or all whom it may mean; never a guess.
-
-    Details: how many were found, and of the only one what kind of person, handle, name and team.
+@tool(
+    effect="read",
+    scopes=scopes("users.info", "users.list"),
+    everyday="who is this person, colleague, employee, teammate, profile, local time",
+)
+async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
+    """Look up one person: real name, title, time zone, whether bot, guest or deactivated. Not needed for the authors of
+    a thread you were shown.
     """
     if by_id := _ID.fullmatch(arguments.name.strip()):
         found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
-        return people_result(found, "that id")
+        return _people_result(found, "that id")
     people = await _everybody(api, call)
     wanted = one_line(arguments.name).lstrip("@").casefold()
     found = [person for person in people if wanted in _names(person)]
-    return people_result(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
+    return _people_result(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
 
 
 async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
@@ -53,8 +61,26 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
     raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
 
 
-def people_result(found: Sequence[User], asked: str) -> ToolResult:
-    """Return the people who were found for a name or an id."""
+@slack_get_user.mock
+def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
+    """Return a member of the workspace who has the name that was asked for."""
+    name = one_line(arguments.name).lstrip("@")
+    found: Mapping[str, object] = {
+        "id": f"U{code(arguments)}",
+        "name": name.casefold().replace(" ", "."),
+        "real_name": name,
+        "profile": {"display_name": name},
+        "team_id": call.place.get("team", ""),
+        "tz": "Etc/UTC",
+    }
+    return _people_result([found], f"“{name}”")
+
+
+def _people_result(found: Sequence[User], asked: str) -> ToolResult:
+    """Return the one person who was found, or all whom a name may mean; never a guess.
+
+    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    """
     count = len(found)
     if count == 1:
         return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
@@ -123,12 +149,18 @@ class GetGroup(Arguments):
     handle: str = Field(min_length=1, max_length=200, description="The group's handle, such as @dev-leads.")
 
 
-async def get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
-    """Return the people of a group by name; none for a group that is switched off or not there. Details: their ids."""
+@tool(
+    effect="read",
+    scopes=scopes("usergroups.list", "users.info"),
+    everyday="team members, who is on this team, people in a group, squad, handle, on-call",
+)
+async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
+    """Look up who is in a user group, such as @dev-leads."""
     wanted = one_line(arguments.handle).removeprefix("@").casefold()
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
     except SlackRefusal as refused:
+        # A workspace without user groups has none of that name.
         if refused.code != "plan_upgrade_required":
             raise
         groups: list[object] = []
@@ -136,11 +168,17 @@ async def get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResul
         if as_text(group.get("handle")).casefold() == wanted and not group.get("date_delete"):
             members = [as_text(user) for user in as_list(group.get("users"))]
             names = await look_up(api, call, members)
-            return group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
+            return _group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
     return ToolResult(f"There is no user group @{wanted}.", "found no group", {"members": []})
 
 
-def group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
+@slack_get_group.mock
+def _mock_group(arguments: GetGroup) -> ToolResult:
+    """Return a group of one."""
+    return _group_result(one_line(arguments.handle).removeprefix("@").casefold(), [MOCK_USER], [NAME])
+
+
+def _group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
     """Return a group that was found: ids of its members, and the names that are known."""
     text = f"@{handle} has {len(members)} members: {', '.join(known)}."
     return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})

@@ -12,6 +12,8 @@ from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 
+ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+"""What the id of a channel looks like."""
 _ENTITY = re.compile(r"<([^<>]*)>")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))

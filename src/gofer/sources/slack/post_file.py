@@ -7,9 +7,14 @@ from pydantic import Field
 
 from gofer.sources.downloads import configured
 from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.mock_channel import mock_channel_id
 from gofer.sources.slack.own_messages import candidates
-from gofer.sources.slack.read_thread import channel_id
+from gofer.sources.slack.places import channel_place, in_channel
+from gofer.sources.slack.read_thread import channel_id, channel_name
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import code
 from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest
@@ -27,8 +32,30 @@ class PostFile(Arguments):
     thread_ts: str = Field(default="", description="ts of the thread to attach it in. Left out: the channel itself.")
 
 
-async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
-    """Attach a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
+def _destination(arguments: PostFile) -> str:
+    return arguments.thread_ts
+
+
+@tool(
+    effect="lookup",
+    # The message with the file appears some time after Slack has answered.
+    settle=15.0,
+    place=channel_place,
+    destination=_destination,
+    writes=in_channel("name", "text", "thread_ts"),
+    scopes=scopes(
+        "conversations.list",
+        "files.getUploadURLExternal",
+        "files.completeUploadExternal",
+        "conversations.replies",
+        "conversations.history",
+    ),
+    everyday="upload, share or send a file, report, export, csv, document",
+)
+async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
+    """Attach a text file to a Slack thread. Not for the answer to the request, however long it is, and not for what
+    fits a message.
+    """
     channel = await channel_id(api, call, arguments.channel)
     content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
     # Not a reading method, but one that has always taken forms.
@@ -43,10 +70,11 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
     await api.write(call, "files.completeUploadExternal", **shared)
-    return attached(name, channel, file)
+    return _attached(name, channel, file)
 
 
-async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
+@slack_post_file.look
+async def _find(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
     """Return the file an earlier attempt of the same call attached, found by its name.
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
@@ -55,8 +83,16 @@ async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:
-                return attached(name, channel, as_text(file.get("id")))
+                return _attached(name, channel, as_text(file.get("id")))
     return None
+
+
+@slack_post_file.mock
+def _mock(call: Call, arguments: PostFile) -> ToolResult:
+    """Return a file that was attached nowhere."""
+    channel = mock_channel_id(channel_name(call, arguments.channel))
+    name = file_name(arguments.name, arguments.text)
+    return _attached(name, channel, f"F{code(arguments)}")
 
 
 def file_name(name: str, key: str) -> str:
@@ -66,6 +102,6 @@ def file_name(name: str, key: str) -> str:
     return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
 
 
-def attached(name: str, channel: str, file: str) -> ToolResult:
-    """Return a file that was attached."""
+def _attached(name: str, channel: str, file: str) -> ToolResult:
+    """Return a file that was attached; details: channel and file id."""
     return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

@@ -8,16 +8,17 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.attached_files import attached, line, of
-from gofer.sources.slack.names import Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.mock_channel import MOCK_NAMES, mock_channel_name, mock_messages
+from gofer.sources.slack.names import ID, Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.scopes import scopes
 from gofer.sources.slack.shared_messages import shared_lines, shared_texts
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
-from gofer.tools.places import Origin
+from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
-ID = re.compile(r"[CDG][A-Z0-9]{6,}")
-"""What the id of a channel looks like."""
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
 ABSENT = "channel_not_found"
 """Slack's code for a channel that does not exist or that Gofer does not see."""
@@ -41,11 +42,20 @@ class ReadThread(Arguments):
     ts: str = Field(default="", description="Of any message of the thread.")
 
 
-async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
-    """Return the thread as text with names; details: channel name, whether private, how many messages, ts of the first.
+def _place(origin: Origin, arguments: ReadThread) -> Place:
+    """Return the channel of the thread that a call names. Raises ToolError."""
+    channel, _ = meant(origin, arguments)
+    return Place("slack", "channel", channel, "" if arguments.link else "channel")
 
-    For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
-    """
+
+@tool(
+    effect="read",
+    place=_place,
+    scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
+    everyday="conversation discussion chat replies; catch up, summarise, recap, what was said, who said what",
+)
+async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
+    """Read a Slack thread: who said what and when. Use it for threads that are linked or named."""
     named, ts = meant(call, arguments)
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
@@ -54,11 +64,22 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or DIRECT
-    return thread_result(name, messages, names, ts, private=private)
+    return _thread_result(name, messages, names, ts, private=private)
 
 
-def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
-    """Return a thread as it was read, for each of its readers; `ts` is the message that was asked for."""
+@slack_read_thread.mock
+def _mock(call: Call, arguments: ReadThread) -> ToolResult:
+    """Return a thread of one message, the one that was asked for."""
+    channel, ts = meant(call, arguments)
+    return _thread_result(mock_channel_name(channel), mock_messages(ts), MOCK_NAMES, ts, private=False)
+
+
+def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
+    """Return a thread as it was read, for each of its readers; `ts` is the message that was asked for.
+
+    Details: channel name, whether private, how many messages, ts of the first. For scripts: `{channel, private, text,
+    messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
+    """
     files = attached(messages, ts)
     text = render(name, messages, names, ts, files=files)
     return ToolResult(
