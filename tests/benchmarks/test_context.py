@@ -11,8 +11,9 @@ from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
-from gofer.tools.files.tools import file_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -49,7 +50,7 @@ async def sent(results: Sequence[str]) -> list[bytes]:
         return ToolResult(next(given), "looked")
 
     made.tool("look", "read", look)
-    made.tools |= {tool.name: tool for tool in file_tools(Children())}
+    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, Children())}
     limits = Limits(llm_calls=2_000, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**fields, "limits": limits, "context": Context()})

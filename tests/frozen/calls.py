@@ -7,7 +7,7 @@ from typing import Any
 from frozen.lines import lines
 from frozen.recording import RecordingHttp
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
@@ -148,7 +148,7 @@ def _github() -> list[object]:
     api = GitHubApi(github.API, Secret(github.TOKEN))
 
     async def story(_: object, call: Call) -> None:
-        await _each(GITHUB, github_tools(api), call, made)
+        await _each(GITHUB, bind_all(GITHUB_TOOLS, api), call, made)
 
     github.play(story)
     return made

@@ -12,11 +12,12 @@ from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, Recorded, RunCancelled, RunConcluded, RunFinished, RunRetried
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile, ToolResult
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import skill_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
+from gofer.tools.search import TOOLS as SEARCH_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -123,7 +124,10 @@ def _furnished(model: Narrator) -> Room:
         made.tool(name, "read", act)
     made.tool("post", "keyed")
     made.tool("fetch", "read", fetch)
-    others = (*file_tools(Children()), *plan_tools(), *skill_tools(), *search_tools())
+    others = (
+        *bind_all(FILE_TOOLS, Children()),
+        *bind_all((*PLAN_TOOLS, *SKILL_TOOLS, *SEARCH_TOOLS), None),
+    )
     made.tools |= {tool.name: tool for tool in others}
     return made
 

@@ -1,28 +1,29 @@
 """Every tool, built for the settings of one process."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from gofer.app.settings import Settings
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
+from gofer.sources.jira.tools import TOOLS as JIRA
 from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
+from gofer.sources.notion.tools import TOOLS as NOTION
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.sources.slack.tools import TOOLS as SLACK
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.python import python_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import script_of, skill_tools
-from gofer.tools.subagent import subagent_tools
+from gofer.tools.files.tools import TOOLS as FILES
+from gofer.tools.plan import TOOLS as PLAN
+from gofer.tools.python import TOOLS as PYTHON
+from gofer.tools.python import PythonClient
+from gofer.tools.search import TOOLS as SEARCH
+from gofer.tools.skills import TOOLS as SKILLS
+from gofer.tools.skills import script_of
+from gofer.tools.subagent import TOOLS as SUBAGENT
 
 
 def build_tools(
@@ -35,20 +36,13 @@ def build_tools(
     # One line for each system outside, and for what every run has.
     jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
-        bind_all(SLACK_TOOLS, SlackApi(settings.slack_api_url, settings.slack_bot_token), "Slack"),
-        _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
-        bind_all(NOTION_TOOLS, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
-        bind_all(JIRA_TOOLS, jira, "Jira"),
-        file_tools(children or Children()),
-        plan_tools(),
-        skill_tools(),
-        search_tools(),
-        python_tools(python or sandbox(), script_of),
-        subagent_tools(),
+        bind_all(SLACK, SlackApi(settings.slack_api_url, settings.slack_bot_token), "Slack"),
+        bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
+        bind_all(NOTION, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
+        bind_all(JIRA, jira, "Jira"),
+        bind_all(FILES, children or Children()),
+        bind_all((*PLAN, *SKILLS, *SEARCH), None),
+        bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
+        bind_all(SUBAGENT, None),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
-
-
-def _of(system: str, tools: Sequence[Tool[Any]]) -> Sequence[Tool[Any]]:
-    """Return tools that name the system outside that they act on."""
-    return [replace(tool, system=system) for tool in tools]

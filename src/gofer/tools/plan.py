@@ -1,14 +1,15 @@
-"""How does a model write its plan, and how is it shown?"""
+"""The tools with which a model keeps its plan and ends, and the plan as it is shown."""
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from gofer.journal.workspace_entries import PlanUpdated, Todo, TodoStatus
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.errors import ToolError
 
 ITEMS = 50
@@ -58,15 +59,18 @@ class ReadTodos(Arguments):
     """Nothing."""
 
 
+@tool(effect="read", base="plan", in_order=True)
 async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
-    """Replaces the plan; also puts an earlier one back in place, with the statuses it had."""
+    """Write your whole plan, or write it anew."""
+    # An earlier plan may be put back in place, with the statuses it had.
     ids = _numbered([item.id for item in arguments.todos])
     items = zip(ids, arguments.todos, strict=True)
     return _changed(tuple(Todo(own, item.description, item.status, item.needs) for own, item in items))
 
 
+@tool(effect="read", base="plan", in_order=True)
 async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
-    """Changes one item of the plan."""
+    """Change an item of your plan as soon as its status changes."""
     plan = call.workspace.plan
     if arguments.id not in {todo.id for todo in plan}:
         known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
@@ -74,8 +78,9 @@ async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
     return _changed(tuple(_updated(todo, arguments) if todo.id == arguments.id else todo for todo in plan))
 
 
+@tool(effect="read", base="plan", in_order=True)
 async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
-    """The plan as it stands."""
+    """Read your plan."""
     plan = call.workspace.plan
     return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
 
@@ -144,48 +149,12 @@ class Finish(Arguments):
     answer: str = Field(min_length=1, description="Whole, as people read it, or the JSON asked for.")
 
 
-def plan_tools() -> tuple[Tool[Any], ...]:
-    """The tools that every run of a model has to keep its plan and to end."""
-    return (
-        Tool(
-            name="todo_write",
-            description="Write your whole plan, or write it anew.",
-            effect="read",
-            arguments=WriteTodos,
-            act=todo_write,
-            base="plan",
-            in_order=True,
-        ),
-        Tool(
-            name="todo_update",
-            description="Change an item of your plan as soon as its status changes.",
-            effect="read",
-            arguments=UpdateTodo,
-            act=todo_update,
-            base="plan",
-            in_order=True,
-        ),
-        Tool(
-            name="todo_read",
-            description="Read your plan.",
-            effect="read",
-            arguments=ReadTodos,
-            act=todo_read,
-            base="plan",
-            in_order=True,
-        ),
-        Tool(
-            name="finish",
-            description="End with your answer; call it alone. An answer without a call does the same.",
-            effect="read",
-            arguments=Finish,
-            act=finish,
-            base="model",
-            in_order=True,
-        ),
-    )
-
-
+@tool(effect="read", base="model", in_order=True)
 async def finish(call: Call, arguments: Finish) -> ToolResult:
-    """The gate has let it through: what it says is the answer."""
+    """End with your answer; call it alone. An answer without a call does the same."""
+    # The gate has let it through: what it says is the answer.
     return ToolResult("Finished.", "finished", {"answer": arguments.answer})
+
+
+TOOLS = (todo_write, todo_update, todo_read, finish)
+"""The tools that every run of a model has to keep its plan and to end."""

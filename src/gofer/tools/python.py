@@ -2,15 +2,16 @@
 
 import mimetypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from pydantic import Field
 
 from gofer.files.child import Children
 from gofer.files.completeness import together
 from gofer.files.sandbox.python import Program, run
-from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.files.text import HeldText, held_text
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
@@ -20,11 +21,6 @@ Scripts = Callable[[Call, str, str], str]
 
 _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
-_DESCRIPTION = (
-    "Run Python for 5 seconds. Gives what is printed and the last line's value. Has "
-    "json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or folders; random needs "
-    "a seed; the clock (UTC) stands at the time of the call."
-)
 _NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
 
 
@@ -45,31 +41,32 @@ def no_scripts(call: Call, skill: str, script: str) -> str:
     )
 
 
-def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Tool[Any], ...]:
-    """`python`; its code runs in `children`."""
+@dataclass(frozen=True, slots=True)
+class PythonClient:
+    """What the code of a model needs to run: limited children, and the scripts of the run's skills."""
 
-    async def python(call: Call, arguments: RunPython) -> ToolResult:
-        texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
-        output = await run(children, _program(call, arguments, texts, scripts))
-        said = "".join(found.said for found in texts.values())
-        if not output:
-            return ToolResult(f"{_NOTHING}{said}", "no output", value="")
-        if arguments.output_file:
-            return _as_file(output, arguments.output_file, said, _missing(call, arguments.files))
-        return ToolResult(f"{output}{said}", _counted(output), value=output)
+    children: Children
+    scripts: Scripts = no_scripts
 
-    return (
-        Tool(
-            name="python",
-            description=_DESCRIPTION,
-            effect="read",
-            arguments=RunPython,
-            act=python,
-            # Several at once wait for each other.
-            timeout=60.0,
-            base="all",
-        ),
-    )
+
+@tool(
+    effect="read",
+    # Several at once wait for each other.
+    timeout=60.0,
+    base="all",
+)
+async def python(client: PythonClient, call: Call, arguments: RunPython) -> ToolResult:
+    """Run Python for 5 seconds. Gives what is printed and the last line's value. Has json, re, csv, math, datetime,
+    decimal and the like; no yield, del, inheritance, network or folders; random needs a seed; the clock (UTC) stands at
+    the time of the call."""
+    texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
+    output = await run(client.children, _program(call, arguments, texts, client.scripts))
+    said = "".join(found.said for found in texts.values())
+    if not output:
+        return ToolResult(f"{_NOTHING}{said}", "no output", value="")
+    if arguments.output_file:
+        return _as_file(output, arguments.output_file, said, _missing(call, arguments.files))
+    return ToolResult(f"{output}{said}", _counted(output), value=output)
 
 
 def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
@@ -101,3 +98,7 @@ def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) 
 def _counted(output: str) -> str:
     lines = output.count("\n") + (not output.endswith("\n"))
     return f"{lines} {'line' if lines == 1 else 'lines'}, {len(output.encode())} bytes"
+
+
+TOOLS = (python,)
+"""The tool that runs the code of models."""

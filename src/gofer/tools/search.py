@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from gofer.tools.declare import tool
 from gofer.tools.definition import SEARCH, Arguments, Call, Repertoire, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.messages import CALL_TOOL
@@ -85,30 +86,6 @@ class CallTool(Arguments):
     arguments: dict[str, object] = Field(default_factory=dict, description="By its own schema.")
 
 
-def search_tools() -> tuple[Tool[Any], ...]:
-    """The tools of runs that have more than their prompt can list."""
-    return (
-        Tool(
-            name=SEARCH,
-            description="Find tools and skills that are not listed here, by what they are for. Call such tools with "
-            f"{CALL_TOOL}.",
-            effect="read",
-            arguments=SearchTools,
-            act=tool_search,
-            base="search",
-        ),
-        Tool(
-            name=CALL_TOOL,
-            description=f"Call a tool that {SEARCH} found.",
-            effect="read",
-            arguments=CallTool,
-            act=call_tool,
-            base="calls",
-            in_order=True,
-        ),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Searched:
     """What a search looks through: the tools and skills that a run may use and its prompt may not list."""
@@ -129,8 +106,9 @@ def searched(repertoire: Repertoire) -> Searched:
     return Searched({name: tool for name, tool in repertoire.tools.items() if not tool.base}, skills)
 
 
+@tool(effect="read", base="search")
 async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
-    """Return the schemas of the tools, and the names of the skills, that fit the words best."""
+    """Find tools and skills that are not listed here, by what they are for. Call such tools with call_tool."""
     return found(searched(call.repertoire), arguments.query)
 
 
@@ -161,6 +139,12 @@ def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
     return [head, *lines, *more] if lines else []
 
 
+@tool(effect="read", base="calls", in_order=True)
 async def call_tool(call: Call, arguments: CallTool) -> ToolResult:
-    """Never happens for a tool that is there: what it stands for is called in its place."""
+    """Call a tool that tool_search found."""
+    # The engine calls a tool that is there in its place.
     raise ToolError(f"{CALL_TOOL} calls the tools that {SEARCH} finds, and not itself.")
+
+
+TOOLS = (tool_search, call_tool)
+"""The tools of runs that have more than their prompt can list."""

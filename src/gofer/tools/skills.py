@@ -2,13 +2,13 @@
 
 import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from pydantic import Field
 
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import SkillLoaded
-from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.values.errors import ToolError
 from gofer.workflows.allowed_skills import other_files
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
@@ -39,33 +39,10 @@ class LoadSubskill(Arguments):
     again: bool = _AGAIN
 
 
-def skill_tools() -> tuple[Tool[Any], ...]:
-    """The tools of every run that has skills."""
-    return (
-        Tool(
-            name="load_skills",
-            description="Read how something is done here, before you begin it.",
-            effect="read",
-            arguments=LoadSkills,
-            act=load_skills,
-            base="skills",
-        ),
-        Tool(
-            name="load_subskill",
-            description="Read another file of a skill.",
-            effect="read",
-            arguments=LoadSubskill,
-            act=load_subskill,
-            base="skills",
-        ),
-    )
-
-
+@tool(effect="read", base="skills")
 async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
-    """Return the texts of skills, each with the list of its other files, and which of the names are no skills.
-
-    A skill that does not fit beside the others becomes a file. Raises ToolError when no name is a skill.
-    """
+    """Read how something is done here, before you begin it."""
+    # A skill that does not fit beside the others becomes a file.
     names = list(dict.fromkeys(arguments.names))
     skills, missing = _found(call, names)
     if not skills:
@@ -110,8 +87,10 @@ def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[
     return [known[name] for name in names if name in known], missing
 
 
+@tool(effect="read", base="skills")
 async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
-    """A text of a skill's folder; anything else becomes a file of the run."""
+    """Read another file of a skill."""
+    # What is no text becomes a file of the run.
     skill = _skill(call, arguments.skill)
     # Only what the folder held is there to be named: a path that leads out of it is just no file of the skill.
     path = arguments.file.removeprefix("./")
@@ -186,3 +165,7 @@ def _shown(skill: Skill) -> str:
 
 def _files(skill: Skill) -> str:
     return other_files(skill) or "It has no other files."
+
+
+TOOLS = (load_skills, load_subskill)
+"""The tools of every run that has skills."""

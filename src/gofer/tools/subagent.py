@@ -1,10 +1,9 @@
-"""How does a model hand a piece of its work to a subagent?"""
-
-from typing import Any
+"""The tool with which a model hands a piece of its work to a subagent."""
 
 from pydantic import Field
 
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.errors import ToolError
 
 NAME = "subagent"
@@ -23,21 +22,12 @@ class AskSubagent(Arguments):
     files: tuple[str, ...] = Field(default=(), max_length=50, description="Ids of files that it may look into.")
 
 
-def subagent_tools() -> tuple[Tool[Any], ...]:
-    """The tool that runs of a model have that may ask subagents."""
-    return (
-        Tool(
-            name=NAME,
-            description="Hand a piece of the work to a subagent and get its answer. Several calls in one turn work at "
-            "once.",
-            effect="read",
-            arguments=AskSubagent,
-            act=_unable,
-            base="subagents",
-        ),
-    )
-
-
-async def _unable(call: Call, arguments: AskSubagent) -> ToolResult:
-    """The engine makes subagents work before it comes to this; a tool sees nothing of its run."""
+@tool(effect="read", base="subagents")
+async def subagent(call: Call, arguments: AskSubagent) -> ToolResult:
+    """Hand a piece of the work to a subagent and get its answer. Several calls in one turn work at once."""
+    # The engine makes subagents work before it comes to this; a tool sees nothing of its run.
     raise ToolError("No subagent can be asked here; go on without it.", code="no_such_subagent")
+
+
+TOOLS = (subagent,)
+"""The tool that runs of a model have that may ask subagents."""

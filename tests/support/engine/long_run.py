@@ -10,9 +10,10 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -57,7 +58,9 @@ async def run(
     offered: bool = True,
 ) -> Ending:
     made.model = model  # type: ignore[assignment]
-    made.tools |= {tool.name: tool for tool in (*file_tools(children or Children()), *plan_tools())}
+    made.tools |= {
+        tool.name: tool for tool in (*bind_all(FILE_TOOLS, children or Children()), *bind_all(PLAN_TOOLS, None))
+    }
     limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})

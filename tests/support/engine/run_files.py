@@ -3,9 +3,10 @@
 from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.journal.entries import ToolResult
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.files.tools import file_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from support.engine.memory_run import PROVENANCE, Room, Said, says
 from support.engine.memory_run import room as empty_room
 
@@ -20,7 +21,7 @@ def room(children: Children, text: str = LINES) -> Room:
         return Result(text, "a lot")
 
     made.tool("flood", "read", flood)
-    made.tools |= {tool.name: tool for tool in file_tools(children)}
+    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, children)}
     return made
 
 

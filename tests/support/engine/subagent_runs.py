@@ -14,11 +14,12 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import skill_tools
-from gofer.tools.subagent import subagent_tools
+from gofer.tools.declare import bind_all
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
+from gofer.tools.search import TOOLS as SEARCH_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
+from gofer.tools.subagent import TOOLS as SUBAGENT_TOOLS
 from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -28,8 +29,15 @@ from gofer.workflows.subagent import LoadedSubagent, reached
 from support.engine.memory_run import PROVENANCE, Room, says
 from support.models.served import served
 
-SKILLED = (*skill_tools(), *search_tools())
-BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools(), *SKILLED)}
+SKILLED = bind_all((*SKILL_TOOLS, *SEARCH_TOOLS), None)
+BASE = {
+    tool.name: tool
+    for tool in (
+        *bind_all(FILE_TOOLS, Children()),
+        *bind_all((*PLAN_TOOLS, *SUBAGENT_TOOLS), None),
+        *SKILLED,
+    )
+}
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
-from gofer.tools.files.read import read_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.subagent import subagent_tools
+from gofer.tools.files.read import file_read, peek_file
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
+from gofer.tools.subagent import TOOLS as SUBAGENT_TOOLS
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits, Workflow
 from gofer.workflows.subagent import LoadedSubagent
@@ -80,7 +81,7 @@ def delegating(workflow: Workflow) -> Workflow:
 
 def base_tools() -> dict[str, Tool]:
     """The tools that such runs have besides."""
-    return {tool.name: tool for tool in (*read_tools(), *plan_tools(), *subagent_tools())}
+    return {tool.name: tool for tool in bind_all((file_read, peek_file, *PLAN_TOOLS, *SUBAGENT_TOOLS), None)}
 
 
 def given(name: str, words: str) -> str:

@@ -12,7 +12,9 @@ from gofer.engine.loop import Ending, coordinate
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
 from gofer.projections.workspace import Workspace
-from gofer.tools.plan import MARKS, current, open_items, plan_tools, shown
+from gofer.tools.declare import bind_all
+from gofer.tools.plan import MARKS, current, open_items, shown
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan, Workflow
@@ -24,7 +26,7 @@ STATUSES: Sequence[TodoStatus] = ("pending", "in_progress", "completed", "blocke
 
 
 def planned(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Bundle:
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**base, "plan": plan, "limits": made.limits, "output": output})
     return Bundle(Loaded("answer-here", workflow, "You are a test.", "p.md", served("m")), [])

@@ -17,11 +17,12 @@ from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Reco
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile, ToolResult
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import skill_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
+from gofer.tools.search import TOOLS as SEARCH_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -92,7 +93,10 @@ def furnished() -> tuple[Room, Bundle]:
     made.tool("post", "keyed")
     listed = tuple(made.tools)
     made.tool("fetch", "read", fetch)
-    others = (*file_tools(Children()), *plan_tools(), *skill_tools(), *search_tools())
+    others = (
+        *bind_all(FILE_TOOLS, Children()),
+        *bind_all((*PLAN_TOOLS, *SKILL_TOOLS, *SEARCH_TOOLS), None),
+    )
     made.tools |= {tool.name: tool for tool in others}
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": listed, "search_above": 2}
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)

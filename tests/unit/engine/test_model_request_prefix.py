@@ -16,9 +16,10 @@ from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.language_model import Answer
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan import plan_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -93,7 +94,7 @@ async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
         return ToolResult(f"{said.text}: " + "word " * int(said.text.split()[0]), "looked", media=media)
 
     made.tool("look", "read", look)
-    made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
+    made.tools |= {tool.name: tool for tool in (*bind_all(FILE_TOOLS, Children()), *bind_all(PLAN_TOOLS, None))}
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     given_ = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**given_, "limits": limits, "context": Context(window=WINDOW)})

@@ -12,9 +12,11 @@ from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.files.size_limits import without_middle
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.python import python_tools
+from gofer.tools.python import TOOLS as PYTHON_TOOLS
+from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from gofer.workflows.schema import Limits
 from support.engine import run_files
@@ -38,7 +40,7 @@ def ended() -> Iterator[None]:
 async def with_file(content: bytes, name: str, *missing: Missing) -> tuple[Step, str]:
     """Return a step of a run that has one file, and the id of the file."""
     made: Room = run_files.room(CHILDREN)
-    made.tools |= {tool.name: tool for tool in python_tools(SANDBOX)}
+    made.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(SANDBOX))}
     file = NewFile(name, "text/plain", content, "Slack", missing=missing)
 
     async def find(call: Call, said: Said) -> Result:

@@ -12,10 +12,12 @@ from gofer.engine.step import Step
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.files.tools import file_tools
-from gofer.tools.python import python_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.python import TOOLS as PYTHON_TOOLS
+from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from support.documents.made_by_hand import lines, pdf
 from support.engine.memory_run import Room, Said
@@ -39,7 +41,9 @@ def ended() -> Iterator[None]:
 async def with_files(*files: NewFile) -> Step:
     """Return a step of a run that has these files."""
     made: Room = empty_room()
-    made.tools |= {tool.name: tool for tool in (*file_tools(CHILDREN), *python_tools(SANDBOX))}
+    made.tools |= {
+        tool.name: tool for tool in (*bind_all(FILE_TOOLS, CHILDREN), *bind_all(PYTHON_TOOLS, PythonClient(SANDBOX)))
+    }
 
     async def find(call: Call, said: Said) -> Result:
         return Result("found them", "files", files=files)

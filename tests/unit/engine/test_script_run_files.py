@@ -8,9 +8,10 @@ import pytest
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import FileAdded
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.files.tools import file_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
@@ -37,7 +38,7 @@ def scripted(body: str, *answers: str, content: bytes = b"what it says") -> Room
     made.tool("find", "read", find)
     made.tool("fetch", "read", fetch)
     made.tools["fetch"] = replace(made.tools["fetch"], internal=True)
-    made.tools |= {tool.name: tool for tool in file_tools(Children())}
+    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, Children())}
     return made
 
 

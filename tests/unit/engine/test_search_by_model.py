@@ -14,8 +14,9 @@ from gofer.engine.subagent_runs import Subagents
 from gofer.files.tokens import estimate
 from gofer.journal import entries as e
 from gofer.models.language_model import Answer
-from gofer.tools.search import search_tools
-from gofer.tools.skills import skill_tools
+from gofer.tools.declare import bind_all
+from gofer.tools.search import TOOLS as SEARCH_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded, load_catalog
@@ -36,7 +37,7 @@ def many(*answers: Answered) -> Room:
     made = room(*answers)
     for name in LISTED:
         made.tool(name, "read")
-    made.tools |= {tool.name: tool for tool in (*search_tools(), *skill_tools())}
+    made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS), None)}
     return made
 
 

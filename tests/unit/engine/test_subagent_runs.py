@@ -9,8 +9,9 @@ from gofer.files.child import Children
 from gofer.journal.entries import LlmResponse, RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolResult
 from gofer.models.language_model import Answer
 from gofer.projections import progress, workspace
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import ToolResult as Given
-from gofer.tools.files.tools import file_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import says
@@ -74,7 +75,7 @@ async def test_a_subagent_has_no_tool_that_its_run_has_not_and_none_that_it_does
     assert (await made.go_on()).answer == "done"
     assert made.acted == []
     (first, *_) = [asked for asked in made.many.asked if asked.system == "You are helper."]
-    assert first.tools == {"look", "finish", *(tool.name for tool in file_tools(Children()))}
+    assert first.tools == {"look", "finish", *(tool.name for tool in bind_all(FILE_TOOLS, Children()))}
     inheriting = asking(says("done"), to="all")
     inheriting.subagent("all", tools="inherit")
     await inheriting.go_on()

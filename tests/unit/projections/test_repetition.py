@@ -12,8 +12,9 @@ from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import spoken
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
-from gofer.tools.plan import plan_tools
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import PROVENANCE, Room, Said, room, says
 
@@ -85,7 +86,7 @@ async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
 async def test_a_plan_written_again_as_it_stands_is_nothing_new() -> None:
     plan = ("todo_write", {"todos": [{"id": "1", "description": "look", "status": "completed"}]})
     made = endless(*[says("", plan, LOOK)] * 20)
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     ending = await made.run()
     assert (ending.status, len(made.acted)) == ("limited", 3)
 
@@ -95,7 +96,7 @@ async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
         return "todo_write", {"todos": [{"id": "1", "description": "look", "status": status}]}
 
     made = endless(*(says("", LOOK, plan(status)) for status in ("pending", "in_progress", "completed")), says("d"))
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     assert (await made.run()).status == "done"
     assert len(made.acted) == 3
 
@@ -103,7 +104,7 @@ async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
 async def test_a_model_that_only_moves_its_plan_to_and_fro_is_told_so_and_then_ends() -> None:
     to_and_fro = [says("", ("todo_update", {"id": "1", "status": status})) for status in ("in_progress", "pending")]
     made = endless(says("", PLAN), *to_and_fro * 20)
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     assert (await made.run()).status == "limited"
     assert len(made.model.requests) < 12
     assert (
@@ -117,7 +118,7 @@ async def test_a_plan_may_go_to_and_fro_as_long_as_work_gives_something_new_in_b
 
     moves = [move("in_progress" if n % 2 else "pending", n) for n in range(1, 30)]
     made = endless(says("", PLAN), *moves, *[says("No.")] * 3)
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     await made.run()
     assert len(made.acted) == 29
     assert [text for text in await refusals(made) if "gave the same" in text] == []
@@ -149,6 +150,6 @@ async def test_a_model_that_repeats_itself_for_ever_always_ends(
     told: list[list[tuple[str, dict[str, object]]]],
 ) -> None:
     made = endless()
-    made.tools |= {tool.name: tool for tool in plan_tools()}
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     made.model = Parrot([says("", *asks) for asks in told])
     assert (await made.run()).status in ("failed", "limited")

@@ -10,7 +10,7 @@ import pytest
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
 from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
@@ -185,7 +185,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
             notion.play(lambda _, call: act(call, bind_all(NOTION_TOOLS, notion.API)))
         case _:
             api = GitHubApi(github.API, Secret(github.TOKEN))
-            github.play(lambda _, call: act(call, github_tools(api)))
+            github.play(lambda _, call: act(call, bind_all(GITHUB_TOOLS, api)))
     result, call = came
     return [result], call
 

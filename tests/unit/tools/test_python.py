@@ -9,10 +9,12 @@ from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.journal.entries import ToolResult
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.files.read import read_tools
-from gofer.tools.python import python_tools
+from gofer.tools.files.read import file_read, peek_file
+from gofer.tools.python import TOOLS as PYTHON_TOOLS
+from gofer.tools.python import PythonClient
 from gofer.values.errors import ToolError
 from support.engine.memory_run import PROVENANCE, Room, Said, says
 from support.engine.memory_run import room as empty_room
@@ -47,7 +49,10 @@ def room(children: Children) -> Room:
         return Result(f"Found {TABLE.id} and {PICTURE.id}.", "a table", files=(TABLE, PICTURE))
 
     made.tool("find", "read", find)
-    made.tools |= {tool.name: tool for tool in (*python_tools(children, scripts), *read_tools())}
+    made.tools |= {
+        tool.name: tool
+        for tool in (*bind_all(PYTHON_TOOLS, PythonClient(children, scripts)), *bind_all((file_read, peek_file), None))
+    }
     return made
 
 
@@ -137,7 +142,7 @@ async def test_a_script_of_a_skill_runs_before_the_code(room: Room) -> None:
 
 
 async def test_a_run_without_skills_has_no_scripts(children: Children, room: Room) -> None:
-    room.tools |= {tool.name: tool for tool in python_tools(children)}
+    room.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(children))}
     step = await room.step()
     given = await ask(step, "1.0", "python", skill="tables", script="scripts/total.py")
     assert given.text == "This run has no skill 'tables'; write what its script does as `code`."

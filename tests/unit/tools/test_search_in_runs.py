@@ -14,9 +14,10 @@ from gofer.journal import entries as e
 from gofer.models.language_model import Answer
 from gofer.projections import conversation
 from gofer.projections.recap import recap
-from gofer.tools.plan import plan_tools
-from gofer.tools.search import search_tools
-from gofer.tools.skills import skill_tools
+from gofer.tools.declare import bind_all
+from gofer.tools.plan import TOOLS as PLAN_TOOLS
+from gofer.tools.search import TOOLS as SEARCH_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import ToolAsk, meant
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -33,7 +34,7 @@ Asked = tuple[str, dict[str, object] | str]
 
 
 def bundle_of(made: Room, *, above: int, skills: dict[str, Skill] | None = None, tools: Sequence[str] = ()) -> Bundle:
-    made.tools |= {tool.name: tool for tool in (*search_tools(), *skill_tools(), *plan_tools())}
+    made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS, *PLAN_TOOLS), None)}
     workflow = Workflow.model_validate({**BASE, "tools": [*tools], "search_above": above, "limits": made.limits})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=skills or {})
     return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])

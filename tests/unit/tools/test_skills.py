@@ -16,9 +16,11 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import FileAdded, SkillLoaded
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Repertoire
-from gofer.tools.files.tools import file_tools
-from gofer.tools.skills import LoadSubskill, load_subskill, skill_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.skills import TOOLS as SKILL_TOOLS
+from gofer.tools.skills import LoadSubskill, load_subskill
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import Clock, Http
@@ -41,7 +43,7 @@ BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
 
 
 def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
-    made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools(Children()))}
+    made.tools |= {tool.name: tool for tool in (*bind_all(SKILL_TOOLS, None), *bind_all(FILE_TOOLS, Children()))}
     workflow = Workflow.model_validate({**BASE, **keys})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
     # As a run finds it again, after its files changed.
@@ -178,7 +180,7 @@ def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
     call = replace(call, repertoire=Repertoire({}, SKILLS))
     if path.removeprefix("./") != WIDE:
         with pytest.raises(ToolError):
-            asyncio.run(load_subskill(call, LoadSubskill(skill="tables", file=path)))
+            asyncio.run(load_subskill.act(call, LoadSubskill(skill="tables", file=path)))
 
 
 async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
@@ -249,7 +251,7 @@ async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_th
 ) -> None:
     made = office(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
     services = made.worker.services
-    tools = {**services.tools, **{tool.name: tool for tool in skill_tools()}}
+    tools = {**services.tools, **{tool.name: tool for tool in bind_all(SKILL_TOOLS, None)}}
     made.worker = replace(made.worker, services=replace(services, tools=tools), catalog=catalog_with())
     await made.accept("run1", private=False)
     await made.hear()

@@ -1,11 +1,14 @@
-"""How does an issue look to a model: its state, its text, what was said about it?"""
+"""The tool that reads an issue of GitHub with its comments."""
 
 from collections.abc import Sequence
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
+from gofer.sources.github.mock_content import LOGIN, QUESTION, mock_issue
 from gofer.sources.github.references import Numbered, Target, target_of
 from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
+from gofer.tools.mock_ids import MOMENT
 from gofer.values.canonical_json import as_text
 
 PAGES_SHOWN = 3
@@ -16,18 +19,30 @@ class GetIssue(Numbered):
     """Which issue."""
 
 
-async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """An issue with its comments as text; details: state, title, url, author, labels, comments, private and facts."""
+@tool(effect="read", everyday="bug report, ticket on github; what does it say, discussion")
+async def github_get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Read an issue with its comments; also the comments of a pull request."""
     target = target_of(api, call, arguments)
     issue = await api.read_object(call, target.path("issues"))
     count = number(issue, "comments")
     first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
     comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
-    return issue_result(target, issue, comments, older=(first - 1) * PER_PAGE)
+    return _result(target, issue, comments, older=(first - 1) * PER_PAGE)
 
 
-def issue_result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
-    """An issue as it was read, for each reader; `older` comments were not."""
+@github_get_issue.mock
+def _mock(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Return an open issue with one comment."""
+    target = target_of(api, call, arguments)
+    comment: Fields = {"user": {"login": LOGIN}, "created_at": MOMENT, "body": QUESTION}
+    return _result(target, mock_issue(api, target, "issues") | {"comments": 1}, [comment], older=0)
+
+
+def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
+    """Return an issue as it was read; `older` comments were not.
+
+    Details: repository, number, state, title, url, author, comments, private and facts.
+    """
     said = statements(comments, "created_at", older=older)
     title, url = one_line(as_text(issue.get("title"))), one_line(as_text(issue.get("html_url")), 500)
     kind = "Pull request" if issue.get("pull_request") else "Issue"

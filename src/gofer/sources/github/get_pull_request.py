@@ -1,9 +1,12 @@
-"""How does a pull request look to a model: its state, what it changes, who is asked to look at it?"""
+"""The tool that reads a pull request of GitHub: its state, its files and its reviews."""
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
+from gofer.sources.github.mock_content import LOGIN, QUESTION, mock_issue
 from gofer.sources.github.references import Numbered, Target, target_of
 from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
+from gofer.tools.mock_ids import MOMENT
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 
@@ -11,17 +14,44 @@ class GetPullRequest(Numbered):
     """Which pull request."""
 
 
-async def get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
-    """A pull request as text; details: state, merged, draft, url, author, files, reviewers, private and facts."""
+@tool(
+    effect="read",
+    everyday="PR, merge request, diff, what changed, build green, checks, ci, approved, who reviewed",
+)
+async def github_get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
+    """Read a pull request: state, whether merged, author, description, changed files, reviews."""
     target = target_of(api, call, arguments)
     pull = await api.read_object(call, target.path("pulls"))
     files = await _first(api, call, target.path("pulls", "/files"))
     reviews = await _first(api, call, target.path("pulls", "/reviews"))
-    return pull_result(target, pull, files, reviews)
+    return _result(target, pull, files, reviews)
 
 
-def pull_result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fields]) -> ToolResult:
-    """A pull request as it was read, for each reader."""
+@github_get_pull_request.mock
+def _mock(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
+    """Return an open pull request that changes one file, with one review."""
+    target = target_of(api, call, arguments)
+    pull = mock_issue(api, target, "pull") | {
+        "merged": False,
+        "draft": False,
+        "head": {"ref": "change"},
+        "base": {"ref": "main"},
+        "requested_reviewers": [{"login": LOGIN}],
+        "requested_teams": [],
+        "changed_files": 1,
+        "additions": 1,
+        "deletions": 0,
+    }
+    file: Fields = {"filename": "README.md", "status": "modified", "additions": 1, "deletions": 0}
+    review: Fields = {"user": {"login": LOGIN}, "state": "COMMENTED", "submitted_at": MOMENT, "body": QUESTION}
+    return _result(target, pull, [file], [review])
+
+
+def _result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fields]) -> ToolResult:
+    """Return a pull request as it was read.
+
+    Details: repository, number, state, merged, draft, url, author, files, reviewers, private and facts.
+    """
     details = _details(pull, files) | {"repository": target.repository, "number": target.number}
     details["facts"] = pull_facts(target.repository, pull)
     lines = [

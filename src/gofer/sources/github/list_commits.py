@@ -1,14 +1,17 @@
-"""Who changed a path of a repository, when, and with which words?"""
+"""The tool that lists the commits of a path in a repository of GitHub."""
 
 from collections import Counter
 
 from pydantic import Field
 
 from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.mock_content import LOGIN
 from gofer.sources.github.read_file import path_of
 from gofer.sources.github.references import InRepository, repository_of
 from gofer.sources.github.shown_text import Fields, login, one_line
+from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
+from gofer.tools.mock_ids import MOMENT, code
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 
@@ -20,17 +23,32 @@ class ListCommits(InRepository):
     limit: int = Field(default=30, ge=1, le=100, description="How many, newest first.")
 
 
-async def list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> ToolResult:
-    """Commits, newest first; details: repository, path, commits with sha, author and date, and commits by author."""
+@tool(
+    effect="read",
+    everyday="git history, log, blame, recent changes in the repository, who touched it last, author",
+)
+async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> ToolResult:
+    """List the commits of a file or folder: who changed it and when. Use it to choose reviewers."""
     repository, path = repository_of(call, arguments), path_of(arguments.path)
     query = {"path": path, "sha": arguments.ref}
     asked = {name: value for name, value in query.items() if value}
     found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)
-    return commits_result(repository, path, [as_object(item) for item in as_list(found)])
+    return _result(repository, path, [as_object(item) for item in as_list(found)])
 
 
-def commits_result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
-    """Commits as they were read, for each reader."""
+@github_list_commits.mock
+def _mock(call: Call, arguments: ListCommits) -> ToolResult:
+    """Return one commit."""
+    written: Fields = {"author": {"name": LOGIN, "date": MOMENT}, "message": "Change something"}
+    commit: Fields = {"sha": code(arguments, 40).lower(), "author": {"login": LOGIN}, "commit": written}
+    return _result(repository_of(call, arguments), path_of(arguments.path), [commit])
+
+
+def _result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
+    """Return commits as they were read, newest first.
+
+    Details: repository, path, commits with sha, author and date, and the number of commits by author.
+    """
     authors = Counter(map(_author, commits))
     lines = [f"{len(commits)} commits of {repository}{f'/{path}' if path else ''}, newest first:"]
     lines += [f"    {_sha(one)[:7]} {_date(one)} {_author(one)}: {_subject(one)}" for one in commits]

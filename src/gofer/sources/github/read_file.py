@@ -1,4 +1,4 @@
-"""What stands in a file of a repository, or which files are in a folder?"""
+"""The tool that reads a file of a repository of GitHub, or lists a folder."""
 
 import base64
 import binascii
@@ -9,6 +9,7 @@ from pydantic import Field
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.references import InRepository, repository_of
 from gofer.sources.github.shown_text import Fields, one_line
+from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
@@ -21,16 +22,33 @@ class ReadFile(InRepository):
     ref: str = Field(default="", max_length=300, description="Branch, tag or commit. Left out: the default branch.")
 
 
-async def read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> ToolResult:
-    """A text file, or what a folder lists; details: repository, path, url, and size or entries."""
+@tool(effect="read", everyday="source code, repo, config, show me the code, readme, directory")
+async def github_read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> ToolResult:
+    """Read a text file of a repository, or list a folder."""
     repository, path = repository_of(call, arguments), path_of(arguments.path)
     ref = {"ref": arguments.ref} if arguments.ref else {}
     found = await api.read(call, f"/repos/{repository}/contents/{quote(path)}", **ref)
-    return file_result(repository, path, arguments.ref, found)
+    return _result(repository, path, arguments.ref, found)
 
 
-def file_result(repository: str, path: str, ref: str, found: object) -> ToolResult:
-    """A file or a folder as it was read. Raises ToolError for a file that is no text."""
+@github_read_file.mock
+def _mock(call: Call, arguments: ReadFile) -> ToolResult:
+    """Return a file of one line, or a folder with one file."""
+    repository = repository_of(call, arguments)
+    path = path_of(arguments.path)
+    if not path:
+        return _result(repository, path, arguments.ref, [{"path": "README.md", "type": "file"}])
+    url = f"https://github.com/{repository}/blob/main/{path}"
+    content = base64.b64encode(b"Something to read.\n").decode()
+    file: Fields = {"type": "file", "encoding": "base64", "content": content, "html_url": url}
+    return _result(repository, path, arguments.ref, file)
+
+
+def _result(repository: str, path: str, ref: str, found: object) -> ToolResult:
+    """Return a file or a folder as it was read; details: repository, path, url, and size or entries.
+
+    Raises ToolError for a file that is no text.
+    """
     where = f"{repository}/{one_line(path, 500)}{f' at {one_line(ref)}' if ref else ''}"
     if isinstance(found, list):
         return _listed(repository, path, where, as_list(found))  # pyright: ignore[reportUnknownArgumentType]

@@ -1,4 +1,4 @@
-"""What does each refusal of GitHub mean, and who can do something about it?"""
+"""The refusals of GitHub that its tools share: what each means, and who can act on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,5 @@
 """The tool that makes a text of a document, for models to read and search."""
 
-from functools import partial
-from typing import Any
-
 from pydantic import Field
 
 from gofer.files.child import Children
@@ -11,7 +8,8 @@ from gofer.files.declared_type import charset_of, guessed
 from gofer.files.document import Document, Member, extract, member_of
 from gofer.files.kind import kind_of
 from gofer.files.tokens import estimate
-from gofer.tools.definition import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.values.missing import Missing
 
 TIMEOUT = 120.0
@@ -32,23 +30,10 @@ class ExtractFile(Arguments):
     encoding: str = Field(default="", description="Instead of a guess.")
 
 
-def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
-    """`extract_file`."""
-    return (
-        Tool(
-            name="extract_file",
-            description="Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search.",
-            effect="read",
-            arguments=ExtractFile,
-            act=partial(extract_file, children),
-            timeout=TIMEOUT,
-            base="all",
-        ),
-    )
-
-
+@tool(effect="read", timeout=TIMEOUT, base="all")
 async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
-    """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
+    """Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search."""
+    # A short text is shown as well; `value` is the id of the new file.
     content = await call.files.content(arguments.file)
     added = call.files.added(arguments.file)
     if arguments.member:

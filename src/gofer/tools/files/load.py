@@ -1,8 +1,6 @@
 """The tool that brings a whole file into the window: a text, an image, a PDF or some of its pages."""
 
 import base64
-from functools import partial
-from typing import Any
 
 from pydantic import Field
 
@@ -13,7 +11,8 @@ from gofer.files.image import BYTES, EACH, EDGE, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileRead
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.files.text import held, held_text, lines_of
 from gofer.values.errors import ToolError
 from gofer.values.messages import Media
@@ -36,23 +35,9 @@ class LoadFile(Arguments):
     last_page: int | None = Field(default=None, ge=1)
 
 
-def load_tools(children: Children) -> tuple[Tool[Any], ...]:
-    """`load_file`."""
-    return (
-        Tool(
-            name="load_file",
-            description=f"Look at an image or a PDF of up to {LOOKED_AT} pages, or read a short text whole.",
-            effect="read",
-            arguments=LoadFile,
-            act=partial(load_file, children),
-            timeout=TIMEOUT,
-            base="model",
-        ),
-    )
-
-
+@tool(effect="read", timeout=TIMEOUT, base="model")
 async def load_file(children: Children, call: Call, arguments: LoadFile) -> ToolResult:
-    """The text, or an image or a PDF to look at beside a line that announces it."""
+    """Look at an image or a PDF of up to 10 pages, or read a short text whole."""
     name = held(call, arguments.file).added.name
     content = await call.files.content(arguments.file)
     # By what it is: a type is what somebody else said of it.

@@ -2,8 +2,6 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +9,8 @@ from gofer.files import json_query
 from gofer.files.child import Children
 from gofer.files.decoder import decode
 from gofer.journal.workspace_entries import FileRead
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.files.text import held, in_utf8
 from gofer.values.errors import ToolError
 
@@ -33,32 +32,9 @@ class GrepJson(Arguments):
     pattern: str = Field(min_length=1, description="As for file_regex; (?i) ignores case.")
 
 
-def query_tools(children: Children) -> tuple[Tool[Any], ...]:
-    """`jq` and `grep_json`."""
-    return (
-        Tool(
-            name="jq",
-            description="Run a jq program on a JSON or JSON Lines file; at most 10,000 characters come back.",
-            effect="read",
-            arguments=QueryJson,
-            act=partial(jq, children),
-            timeout=TIMEOUT,
-            base="all",
-        ),
-        Tool(
-            name="grep_json",
-            description="Find keys and values of a JSON file that match, with their paths for jq.",
-            effect="read",
-            arguments=GrepJson,
-            act=partial(grep_json, children),
-            timeout=TIMEOUT,
-            base="all",
-        ),
-    )
-
-
+@tool(effect="read", timeout=TIMEOUT, base="all")
 async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult:
-    """The results, one JSON value on each line; `value` is that text."""
+    """Run a jq program on a JSON or JSON Lines file; at most 10,000 characters come back."""
     content, said = await in_utf8(call, arguments.file)
     with _instead(call, arguments.file, content):
         answer = await json_query.jq(children, arguments.program, content)
@@ -67,8 +43,9 @@ async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult
     return _answer(arguments.file, answer.text, "no result", said)
 
 
+@tool(effect="read", timeout=TIMEOUT, base="all")
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
-    """Paths and values, one on each line; `value` is that text."""
+    """Find keys and values of a JSON file that match, with their paths for jq."""
     content, said = await in_utf8(call, arguments.file)
     with _instead(call, arguments.file, content):
         text = await json_query.grep_json(children, arguments.pattern, content)
@@ -95,6 +72,7 @@ def _reader(content: bytes) -> str:
 
 
 def _answer(file: str, text: str, empty: str, said: str) -> ToolResult:
+    """Return what was found, one on each line; `value` is that text."""
     lines = text.count("\n") + bool(text)
     looked = FileRead(file, "matches", 0, lines)
     return ToolResult(f"{text or f'({empty})'}{said}", f"{lines} lines of results", value=text, facts=(looked,))

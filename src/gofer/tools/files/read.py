@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import Field
 
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileRead
 from gofer.projections.workspace import merged
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.files.text import Part, held, held_text, in_utf8, line_bytes, lines_of, part_of
 from gofer.values.errors import ToolError
 
@@ -33,30 +33,10 @@ class PeekFile(Arguments):
     stop: int = Field(ge=1, description=f"At most {PEEKED:,} after start.")
 
 
-def read_tools() -> tuple[Tool[Any], ...]:
-    """`file_read` and `peek_file`."""
-    return (
-        Tool(
-            name="file_read",
-            description="Show lines of a text file.",
-            effect="read",
-            arguments=ReadFile,
-            act=file_read,
-            base="all",
-        ),
-        Tool(
-            name="peek_file",
-            description="Show bytes of a file as text, where lines are very long.",
-            effect="read",
-            arguments=PeekFile,
-            act=peek_file,
-            base="all",
-        ),
-    )
-
-
+@tool(effect="read", base="all")
 async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
-    """Lines of a file; `value` is their text."""
+    """Show lines of a text file."""
+    # `value` is their text.
     if arguments.end_line is not None and arguments.end_line < arguments.start_line:
         raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
     found = await held_text(call, arguments.file)
@@ -123,8 +103,10 @@ class _Shown:
         return f"{line}\n[{self.part.cut[number] - len(line):,} more characters of line {number}; {how}.]"
 
 
+@tool(effect="read", base="all")
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
-    """Bytes of a file as text; `value` is that text. No character is cut in its middle."""
+    """Show bytes of a file as text, where lines are very long."""
+    # `value` is that text. No character is cut in its middle.
     content, said = await in_utf8(call, arguments.file)
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")

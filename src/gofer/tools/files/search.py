@@ -1,13 +1,13 @@
 """The tool that finds the lines of a file that match a pattern."""
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
 from gofer.files.search import SYNTAX, Search, search
 from gofer.journal.workspace_entries import FileRead
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.files.text import held, in_utf8
 
 MATCHES = 200
@@ -26,22 +26,9 @@ class SearchFile(Arguments):
     ignore_case: bool = False
 
 
-def search_tools() -> tuple[Tool[Any], ...]:
-    """`file_regex`."""
-    return (
-        Tool(
-            name="file_regex",
-            description="Find the lines of a file that match. Use it before file_read on anything long.",
-            effect="read",
-            arguments=SearchFile,
-            act=file_regex,
-            base="all",
-        ),
-    )
-
-
+@tool(effect="read", base="all")
 async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
-    """Matching lines with their numbers and neighbours."""
+    """Find the lines of a file that match. Use it before file_read on anything long."""
     content, said = await in_utf8(call, arguments.file)
     around = arguments.context
     wanted = Search(arguments.pattern, arguments.max_matches, around, around, arguments.ignore_case)

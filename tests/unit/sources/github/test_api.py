@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from gofer.sources.github.add_comment import AddComment, github_add_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.create_issue import CreateIssue
-from gofer.sources.github.get_issue import GetIssue, get_issue
-from gofer.sources.github.get_pull_request import GetPullRequest, get_pull_request
-from gofer.sources.github.list_commits import ListCommits, list_commits
+from gofer.sources.github.get_issue import GetIssue, github_get_issue
+from gofer.sources.github.get_pull_request import GetPullRequest, github_get_pull_request
+from gofer.sources.github.list_commits import ListCommits, github_list_commits
 from gofer.sources.github.provenance import JOINER, carries, marker, signed
-from gofer.sources.github.read_file import ReadFile, read_file
-from gofer.sources.github.tools import github_tools
+from gofer.sources.github.read_file import ReadFile, github_read_file
+from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
@@ -114,8 +115,14 @@ FIELDS = ("title", "body", "user", "state", "labels", "merged", "head", "base", 
 
 
 @given(
-    st.sampled_from([(get_issue, GetIssue()), (get_pull_request, GetPullRequest()), (read_file, ReadFile())])
-    | st.just((list_commits, ListCommits())),
+    st.sampled_from(
+        [
+            (github_get_issue.act, GetIssue()),
+            (github_get_pull_request.act, GetPullRequest()),
+            (github_read_file.act, ReadFile()),
+        ]
+    )
+    | st.just((github_list_commits.act, ListCommits())),
     st.dictionaries(st.sampled_from(FIELDS), ANYTHING) | st.lists(ANYTHING, max_size=3) | ANYTHING,
     st.lists(st.dictionaries(st.sampled_from([*FIELDS, "filename", "commit"]), ANYTHING), max_size=3),
 )
@@ -136,16 +143,16 @@ def told(read, arguments, call: Call) -> str:
 
 def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
     commit = {"sha": "a" * 40, "author": None, "commit": {"message": "m", "author": {"name": "Ada\nB", "date": "2026"}}}
-    found = asyncio.run(list_commits(API, answered([commit]), ListCommits()))
+    found = asyncio.run(github_list_commits.act(API, answered([commit]), ListCommits()))
     assert "aaaaaaa 2026 Ada B (no account): m" in found.text
     ghost = asyncio.run(
-        get_issue(API, answered({"title": "t", "user": None, "state_reason": "not_planned"}, []), GetIssue())
+        github_get_issue.act(API, answered({"title": "t", "user": None, "state_reason": "not_planned"}, []), GetIssue())
     )
     assert "Author: ghost" in ghost.text
     assert "State:  (not planned)" in ghost.text
     folder = {"type": "symlink", "path": "x"}
     with pytest.raises(ToolError, match="no file but a symlink"):
-        asyncio.run(read_file(API, answered(folder), ReadFile(path="x")))
+        asyncio.run(github_read_file.act(API, answered(folder), ReadFile(path="x")))
 
 
 @given(st.text(st.sampled_from("@ada/`~\n <!->&#64;\u2060gofer:k")) | st.text(), st.text(min_size=1))
@@ -170,7 +177,7 @@ def test_nobody_is_mentioned_however_it_is_escaped(text: str) -> None:
 
 
 def test_a_call_whose_outcome_is_unknown_locks_the_number_it_is_about() -> None:
-    tools = {tool.name: tool for tool in github_tools(API)}
+    tools = {tool.name: tool for tool in bind_all(GITHUB_TOOLS, API)}
     comment = tools["github_add_comment"]
     named = [{"url": "https://github.com/acme/app/pull/7"}, {"number": 7}, {"number": 7, "repository": "acme/app"}]
     assert {comment.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}

@@ -14,10 +14,12 @@ from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
-from gofer.tools.files.tools import file_tools
-from gofer.tools.python import python_tools
+from gofer.tools.files.tools import TOOLS as FILE_TOOLS
+from gofer.tools.python import TOOLS as PYTHON_TOOLS
+from gofer.tools.python import PythonClient
 from gofer.workflows.schema import Limits
 from support.documents.made_by_hand import docx, lines, noise, paragraph, pdf
 from support.engine.memory_run import Room, Said
@@ -49,7 +51,7 @@ def room(children: Children, *files: NewFile) -> Room:
         return Result("found", "found", files=files)
 
     made.tool("find", "read", find)
-    made.tools |= {tool.name: tool for tool in file_tools(children)}
+    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, children)}
     return made
 
 
@@ -170,7 +172,7 @@ async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) ->
     await step.commit()
     closed = Children()
     closed.close()
-    made.tools |= {tool.name: tool for tool in file_tools(closed)}
+    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, closed)}
     again = await made.step("another owner")
     assert await ask(again, "1.1", "extract_file", file=report.id, last_page=150) == told
     text = next(file for file in again.workspace.files if file.startswith("text_"))
@@ -203,7 +205,7 @@ async def test_every_answer_over_an_incomplete_text_says_what_it_lacks(children:
     content = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
     table = file("big.csv", "text/csv", content)
     made = room(children, table)
-    made.tools |= {tool.name: tool for tool in python_tools(python)}
+    made.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(python))}
     step = await made.step()
     await ask(step, "1.0", "find")
     told = await ask(step, "1.1", "extract_file", file=table.id)
