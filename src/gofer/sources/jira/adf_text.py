@@ -18,7 +18,8 @@ def adf_text(document: object) -> str:
 
 
 def _block(node: Fields) -> str:
-    kind, attributes = as_text(node.get("type")), as_object(node.get("attrs"))
+    kind = as_text(node.get("type"))
+    attributes = as_object(node.get("attrs"))
     match kind:
         case "bulletList":
             return "\n".join(_item("- ", child) for child in _children(node))

@@ -89,7 +89,8 @@ class JiraApi:
         headers |= {"Content-Type": "application/json"} if body is not None else {}
         content = b"" if body is None else encode(body)
         request = HttpRequest(method, f"{self.base_url}/rest/api/3{path}", headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)

@@ -37,9 +37,11 @@ class TransitionIssue(Arguments):
 )
 async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
     """Move a Jira issue to another status, such as In Progress or Done."""
-    path, wanted = issue_path(call, arguments.issue), one_line(arguments.status).casefold()
+    path = issue_path(call, arguments.issue)
+    wanted = one_line(arguments.status).casefold()
     issue = await api.read(call, path, fields="status")
-    key, now = as_text(issue.get("key")), named(as_object(issue.get("fields")).get("status"))
+    key = as_text(issue.get("key"))
+    now = named(as_object(issue.get("fields")).get("status"))
     if now.casefold() == wanted:
         return _moved(key, now)
     steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]

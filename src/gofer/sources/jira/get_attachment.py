@@ -37,7 +37,8 @@ def attached(fields: Fields) -> Sequence[NewFile]:
 
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
     """Return a file as Jira describes it."""
-    name, size = display(as_text(one.get("filename"))), one.get("size")
+    name = display(as_text(one.get("filename")))
+    size = one.get("size")
     return NewFile(
         name,
         told(as_text(one.get("mimeType")), name),

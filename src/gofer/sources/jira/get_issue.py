@@ -44,9 +44,8 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
     """Read a Jira issue: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
     issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
-    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
-    private = fields.get("security") is not None
-    at_home = is_home(call, key) or is_home(call, number)
+    private = as_object(issue.get("fields")).get("security") is not None
+    at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
     if private and not at_home:
         raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
     path = f"{path_of(name)}/comment"
@@ -70,7 +69,9 @@ def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, s
     `at_home` says whether the run began there, and `subject` is the id of the comment that it began with.
     Details: key, id, url, `private` (it has a security level), comments (count), facts and subject.
     """
-    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
+    key = as_text(issue.get("key"))
+    number = as_text(issue.get("id"))
+    fields = as_object(issue.get("fields"))
     private = fields.get("security") is not None
     comments = [as_object(one) for one in reversed(as_list(page.get("comments")))]
     total = page.get("total")

@@ -75,7 +75,8 @@ class NotionApi:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         headers |= {"Content-Type": "application/json"} if content else {}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status in LIMITED and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)

@@ -72,14 +72,16 @@ async def _find(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult
 def _mock(call: Call, arguments: AddComment) -> ToolResult:
     """Return a comment that Notion never got."""
     page, _ = _where(call, arguments)
-    replied = object_id(arguments.discussion, "discussion") if arguments.discussion else ""
-    discussion = replied or uuid(f"discussion: {arguments.text}")
+    discussion = uuid(f"discussion: {arguments.text}")
+    if arguments.discussion:
+        discussion = object_id(arguments.discussion, "discussion")
     return _commented({"id": uuid(arguments), "discussion_id": discussion}, page)
 
 
 def _commented(comment: Fields, page: str) -> ToolResult:
     """Return a comment that was added; details: comment, discussion, page."""
-    comment_id, discussion = as_text(comment.get("id")), as_text(comment.get("discussion_id"))
+    comment_id = as_text(comment.get("id"))
+    discussion = as_text(comment.get("discussion_id"))
     details = {"comment": comment_id, "discussion": discussion, "page": page}
     return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)
 

@@ -62,7 +62,8 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
         page = await api.get(call, f"blocks/{parent}/children", page_size=PAGE, **cursor)
         for block in map(as_object, as_list(page.get("results"))):
             number = number + 1 if block.get("type") == "numbered_list_item" else 0
-            kind, id_ = as_text(block.get("type")), as_text(block.get("id"))
+            kind = as_text(block.get("type"))
+            id_ = as_text(block.get("id"))
             said = as_object(block.get(kind))
             told = _file(content, id_, kind, said) or _markdown(kind, said, number)
             content.lines.append(Line(id_, depth, told))

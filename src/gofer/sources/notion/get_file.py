@@ -89,7 +89,8 @@ async def _block(api: NotionApi, call: Call, block: str) -> Fields:
 
 
 def _type(told: NewFile, response: HttpResponse) -> str:
-    sent, found = plain(response.headers.get("content-type", "")), kind_of(response.body, told.name).media_type
+    sent = plain(response.headers.get("content-type", ""))
+    found = kind_of(response.body, told.name).media_type
     # Its bytes say most, but not of which kind a plain text is.
     if found not in UNTOLD and not found.startswith("text/"):
         return found

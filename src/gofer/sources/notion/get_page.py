@@ -142,17 +142,25 @@ async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Field
 
 
 def _header(page: Fields, source: Fields) -> list[str]:
-    name = one_line(words(source.get("title")))
-    kind = f", a row of the database “{name}”" if name else ", a row of a database" if home(page)[1] else ""
     gone = ["It is in the trash."] if page.get("in_trash") is True or page.get("archived") is True else []
     rows = property_lines(page)
     return [
-        f"Notion page “{title(page)}”{kind}",
+        f"Notion page “{title(page)}”{_kind(page, source)}",
         f"id {as_text(page.get('id'))}, last edited {as_text(page.get('last_edited_time'))[:16].replace('T', ' ')} UTC",
         as_text(page.get("url")),
         *gone,
         *(["", "Properties:", *rows] if rows else []),
     ]
+
+
+def _kind(page: Fields, source: Fields) -> str:
+    """Return of what a page is a row, as its header says it; empty for any other page."""
+    name = one_line(words(source.get("title")))
+    if name:
+        return f", a row of the database “{name}”"
+    if home(page)[1]:
+        return ", a row of a database"
+    return ""
 
 
 def _content(content: Content) -> list[str]:

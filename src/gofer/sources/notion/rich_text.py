@@ -25,7 +25,8 @@ class Span:
 
 def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
     """Return words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
-    parts, last = list(_cut(spans)), list(_cut(end))
+    parts = list(_cut(spans))
+    last = list(_cut(end))
     if len(parts) + len(last) > LENGTH_LIMIT:
         parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
     return [_json(part) for part in (*parts[: LENGTH_LIMIT - len(last)], *last)]
@@ -57,7 +58,8 @@ def _pieces(text: str) -> Iterator[str]:
         width = 2 if char > "\uffff" else 1
         if size + width > CONTENT_LIMIT:
             yield text[start:place]
-            start, size = place, 0
+            start = place
+            size = 0
         size += width
     yield text[start:]
 

@@ -69,7 +69,8 @@ def plain(value: Fields) -> object:
         case "formula" | "rollup":
             return _computed(as_object(inner))
         case "unique_id":
-            prefix, number = as_text(as_object(inner).get("prefix")), as_object(inner).get("number")
+            prefix = as_text(as_object(inner).get("prefix"))
+            number = as_object(inner).get("number")
             return f"{prefix}-{number}" if prefix else str(number)
         case "number" | "checkbox" | "url" | "email" | "phone_number" | "created_time" | "last_edited_time":
             return inner
@@ -169,7 +170,11 @@ def _text(column: Column, given: Given) -> str:
 
 
 def _texts(column: Column, given: Given) -> list[str]:
-    values = given if isinstance(given, list) else [given] if given else []
+    values: list[Given] = []
+    if isinstance(given, list):
+        values = [*given]
+    elif given:
+        values = [given]
     if not all(isinstance(value, str) for value in values):
         raise ToolError(f"{column.name} is a {column.kind}; write its value as a list of texts.")
     if len(values) > _ENTRIES:

@@ -48,7 +48,8 @@ class SlackApi:
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
         request = HttpRequest("POST", self.base_url + method, headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)

@@ -14,7 +14,7 @@ from gofer.sources.slack.question import Question
 from gofer.sources.slack.read_thread import channel_id, channel_name
 from gofer.sources.slack.refusals import NOT_THERE
 from gofer.sources.slack.scopes import scopes
-from gofer.sources.slack.write import origin
+from gofer.sources.slack.write import in_thread, origin
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import NAME, code
@@ -76,7 +76,7 @@ async def slack_ask_approval(api: SlackApi, call: Call, asked: Question) -> Tool
         metadata={"event_type": "gofer_call", "event_payload": {"key": call.key}},
         unfurl_links=False,
         unfurl_media=False,
-        **_thread(asked.thread_ts),
+        **in_thread(asked.thread_ts),
     )
     return _asked(channel, as_text(reply.get("ts")))
 
@@ -212,16 +212,12 @@ async def _show_one(
     api: SlackApi, call: Call, user: str, channel: str, thread_ts: str, content: Mapping[str, object]
 ) -> ToolResult:
     target = await channel_id(api, call, channel)
-    await api.write(call, "chat.postEphemeral", channel=target, user=user, **content, **_thread(thread_ts))
+    await api.write(call, "chat.postEphemeral", channel=target, user=user, **content, **in_thread(thread_ts))
     return _SHOWN
 
 
 def _content(call: Call, text: str, blocks: Sequence[question.Block]) -> dict[str, object]:
     return {"text": text, "blocks": [*blocks, *origin(call.provenance)], "parse": "none", "link_names": False}
-
-
-def _thread(thread_ts: str) -> dict[str, object]:
-    return {"thread_ts": thread_ts} if thread_ts else {}
 
 
 def _asked(channel: str, ts: str) -> ToolResult:

@@ -131,7 +131,8 @@ def _is_slack(address: SplitResult | None) -> bool:
 
 def _check(response: HttpResponse, info: Fields) -> None:
     """Raise ToolError for any answer but the file."""
-    sent, said = response.headers.get("content-type", "").lower(), as_text(info.get("mimetype")).lower()
+    sent = response.headers.get("content-type", "").lower()
+    said = as_text(info.get("mimetype")).lower()
     # Canvases and posts are HTML of Slack's own.
     page = sent.startswith("text/html") and not said.startswith(("text/html", "application/vnd.slack"))
     if page or response.status in (401, 403):

@@ -87,7 +87,8 @@ def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list
         size = characters(line) + 1
         if size > left and (held or not pieces):
             pieces += ["\n".join([opening, *held, closing])] if held else []
-            held, left = [], most - frame
+            held = []
+            left = most - frame
         held.append(line)
         left -= size
     return [*pieces, "\n".join([opening, *held, closing])]
@@ -95,7 +96,8 @@ def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list
 
 def _tables(block: Block, room: int, most: Cost) -> list[str]:
     """Return tables with the same header; none when one row is too long for that."""
-    header, rows = list(block.lines[:2]), block.lines[2:]
+    header = list(block.lines[:2])
+    rows = block.lines[2:]
     frame = characters("\n".join(header)) + 1
     if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
         return []
@@ -106,7 +108,8 @@ def _tables(block: Block, room: int, most: Cost) -> list[str]:
         size = characters(row) + 1
         if held and (size > left or len(held) + 1 >= most.rows):
             pieces.append("\n".join([*header, *held]))
-            held, left = [], min(most.characters, most.cells) - frame
+            held = []
+            left = min(most.characters, most.cells) - frame
         held.append(row)
         left -= size
     return [*pieces, "\n".join([*header, *held])]
@@ -231,7 +234,8 @@ def _between_letters(text: str, end: int) -> int:
     for place in range(end, max(end - 40, 0), -1):
         if place == len(text):
             return place
-        after, before = text[place], text[place - 1]
+        after = text[place]
+        before = text[place - 1]
         joined = (
             unicodedata.combining(after) or after in _GLUE or before in _GLUE or "\U0001f3fb" <= after <= "\U0001f3ff"
         )

@@ -91,7 +91,8 @@ async def _newest(api: SlackApi, call: Call, channel: str, limit: int) -> Sequen
 
 
 def _value(message: Message, names: Names) -> Mapping[str, object]:
-    user, text = as_text(message.get("user")), as_text(message.get("text"))
+    user = as_text(message.get("user"))
+    text = as_text(message.get("text"))
     return {
         "ts": as_text(message.get("ts")),
         "thread_ts": as_text(message.get("thread_ts")),

@@ -105,13 +105,20 @@ def _names(person: User) -> set[str]:
     return {one_line(as_text(name)).casefold() for name in names if name}
 
 
+def _kind(person: User) -> str:
+    if person.get("is_bot") is True or person.get("id") == "USLACKBOT":
+        return "bot"
+    # A person who is not plainly of this workspace, or not any more, is from elsewhere.
+    if person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id"):
+        return "external"
+    if person.get("is_restricted") is True or person.get("is_ultra_restricted") is True:
+        return "guest"
+    return "member"
+
+
 def _for_code(person: User) -> Mapping[str, object]:
-    guest = person.get("is_restricted") is True or person.get("is_ultra_restricted") is True
-    bot = person.get("is_bot") is True or person.get("id") == "USLACKBOT"
-    # Who is not plainly of this workspace, or not any more, is somebody from elsewhere.
-    foreign = person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id")
     return {
-        "kind": "bot" if bot else "external" if foreign else "guest" if guest else "member",
+        "kind": _kind(person),
         "handle": one_line(as_text(person.get("name"))),
         "name": one_line(_shown(person)),
         "team": as_text(person.get("team_id")),

@@ -17,12 +17,16 @@ def mock_messages(ts: str) -> Sequence[Mapping[str, object]]:
 
 def mock_channel_name(channel: str) -> str:
     """Return the name of a channel that is named or known by its id."""
-    return "somewhere" if ID.fullmatch(channel) else channel
+    if ID.fullmatch(channel):
+        return "somewhere"
+    return channel
 
 
 def mock_channel_id(channel: str) -> str:
     """Return the id of a channel that is named or known by its id."""
-    return channel if ID.fullmatch(channel) else f"C{code(channel)}"
+    if ID.fullmatch(channel):
+        return channel
+    return f"C{code(channel)}"
 
 
 def mock_ts(arguments: Arguments) -> str:

@@ -143,7 +143,8 @@ class _Packer:
         kept = len(self._pieces)
         while kept and self._pieces[kept - 1].heading:
             kept -= 1
-        ended, moved = self._pieces[:kept], self._pieces[kept:]
+        ended = self._pieces[:kept]
+        moved = self._pieces[kept:]
         self._end(ended or moved)
         for piece in moved if ended else []:
             self._add(piece)
@@ -153,7 +154,8 @@ class _Packer:
         # What stands together could read as something else than what stands alone.
         ended = [text] if cost(text).within(self._most) else [piece.text for piece in pieces]
         self.messages += filter(None, ended)
-        self._pieces, self._taken = [], Cost()
+        self._pieces = []
+        self._taken = Cost()
 
     def _well_filled(self) -> bool:
         """Return whether a message may end here, so that what comes next stays whole."""
@@ -182,7 +184,11 @@ class _Packer:
 def _joined(pieces: Sequence[_Piece]) -> str:
     text = ""
     for piece in pieces:
-        text += ("\n\n" if piece.apart else "\n") + piece.text if text else piece.text
+        if text and piece.apart:
+            text += "\n"
+        if text:
+            text += "\n"
+        text += piece.text
     return text
 
 

@@ -12,6 +12,7 @@ from gofer.sources.slack.own_messages import candidates
 from gofer.sources.slack.places import channel_place, in_channel
 from gofer.sources.slack.read_thread import channel_id, channel_name
 from gofer.sources.slack.scopes import scopes
+from gofer.sources.slack.write import in_thread
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import code
@@ -57,7 +58,8 @@ async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> Too
     fits a message.
     """
     channel = await channel_id(api, call, arguments.channel)
-    content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
+    content = clean(arguments.text).encode()
+    name = file_name(arguments.name, call.key)
     # Not a reading method, but one that has always taken forms.
     place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
     file = as_text(place.get("file_id"))
@@ -67,9 +69,8 @@ async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> Too
     sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
     if sent.status != 200:
         raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
-    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
-    await api.write(call, "files.completeUploadExternal", **shared)
+    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel}
+    await api.write(call, "files.completeUploadExternal", **shared, **in_thread(arguments.thread_ts))
     return _attached(name, channel, file)
 
 
@@ -79,7 +80,8 @@ async def _find(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | 
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
-    channel, name = await channel_id(api, call, arguments.channel), file_name(arguments.name, call.key)
+    channel = await channel_id(api, call, arguments.channel)
+    name = file_name(arguments.name, call.key)
     async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:

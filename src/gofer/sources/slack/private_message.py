@@ -7,7 +7,7 @@ from gofer.sources.slack.mock_channel import mock_ts
 from gofer.sources.slack.own_messages import find_by_key
 from gofer.sources.slack.read_thread import channel_name
 from gofer.sources.slack.scopes import scopes
-from gofer.sources.slack.write import content
+from gofer.sources.slack.write import content, in_thread
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import code
@@ -54,7 +54,7 @@ async def slack_post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemer
     that is delivered by itself.
     """
     channel = _home(call)
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
+    thread = in_thread(arguments.thread_ts)
     said = content(call, arguments.text)
     # No later attempt looks for it.
     said.pop("metadata")

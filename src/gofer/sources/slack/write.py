@@ -74,7 +74,6 @@ def _message_of(arguments: UpdateMessage | DeleteMessage) -> str:
 async def slack_post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
     """Post a message to Slack. Not for the answer to the request: that is delivered by itself."""
     channel = await channel_id(api, call, arguments.channel)
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
         call,
         "chat.postMessage",
@@ -82,7 +81,7 @@ async def slack_post_message(api: SlackApi, call: Call, arguments: PostMessage) 
         **content(call, arguments.text),
         unfurl_links=False,
         unfurl_media=False,
-        **thread,
+        **in_thread(arguments.thread_ts),
     )
     return _posted(channel, str(reply.get("ts", "")))
 
@@ -221,6 +220,13 @@ def content(call: Call, markdown: str) -> dict[str, object]:
         "parse": "none",
         "link_names": False,
     }
+
+
+def in_thread(thread_ts: str) -> dict[str, object]:
+    """Return the field that puts a message into a thread; none for a message in the channel itself."""
+    if not thread_ts:
+        return {}
+    return {"thread_ts": thread_ts}
 
 
 def origin(provenance: Provenance) -> list[dict[str, object]]:
