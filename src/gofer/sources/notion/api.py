@@ -55,7 +55,7 @@ class NotionApi:
         return await self._send(call, "PATCH", path, "", encode(body))
 
     async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
-        """Return everything of a list. Raises TemporaryError when it has more than `pages` pages; NotionRefusal."""
+        """Yield everything of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
         cursor: dict[str, str] = {}
         for _ in range(pages):
             page = await self.get(call, path, page_size=PAGE, **query, **cursor)

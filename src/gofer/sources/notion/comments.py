@@ -92,7 +92,7 @@ def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
 
 
 def lines(comments: Sequence[Fields]) -> Iterator[str]:
-    """Comment for a model, discussion by discussion."""
+    """Yield comments for a model, discussion by discussion."""
     discussions: dict[str, list[Fields]] = {}
     for comment in comments:
         discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)

@@ -33,6 +33,7 @@ from gofer.sources.markdown_nodes import (
 from gofer.sources.notion.rich_text import Json, Span, rich_text
 
 LINK_LIMIT = 2_000
+"""Characters of an address that Notion takes."""
 ROWS = 100
 """Rows of one table, its header among them."""
 DEPTH = 2

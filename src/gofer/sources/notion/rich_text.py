@@ -39,7 +39,7 @@ def _json(span: Span) -> Json:
 
 
 def _cut(spans: Iterable[Span]) -> Iterator[Span]:
-    """Return neighbours of one look joined, and none longer than Notion takes."""
+    """Yield neighbours of one look joined, and none longer than Notion takes."""
     joined: list[Span] = []
     for span in spans:
         if joined and replace(span, text="") == replace(joined[-1], text=""):
