@@ -38,7 +38,7 @@ KINDS: Mapping[str, str] = {
 NEVER = ("cli",)
 """Rooms that no function has."""
 FILES: Mapping[str, Sequence[str]] = {
-    "worker": ("agents", "subagents", "skills", "coordinators"),
+    "worker": ("agents", "subagents", "skills", "coordinators", "tools"),
     "dashboard": ("coordinators",),
 }
 """What is read besides code; bundles that are published later stand before the first three."""

@@ -6,37 +6,44 @@ from typing import Any
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
+from gofer.check.company_tools import check_company
 from gofer.check.folder import check_folder
 from gofer.check.model_table import model_table
 from gofer.models.price_library import look_up
+from gofer.tools.company import load_company
 from gofer.tools.definition import Tool
 from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.load import Catalog, load_catalog
-from gofer.workflows.mistake import Mistake, refuse
+from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.price_list import Recorder
 
 
 def known_tools() -> Mapping[str, Tool[Any]]:
-    """All tools that runs may have, whatever is set up."""
+    """Return Gofer's own tools that runs may have, also those of systems that are not set up."""
     return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
 
 
-def tool_names() -> list[str]:
-    """The names of all tools, whatever is set up."""
-    return sorted(known_tools())
+def tool_names(root: Path | None = None) -> list[str]:
+    """Return the names of all tools that workflows below a folder may list, without it of Gofer's own."""
+    names = list(known_tools())
+    if root is not None:
+        names += [tool.name for tool in load_company(root)]
+    return sorted(names)
 
 
-def mocks(text: str, where: str) -> Overrides:
-    """What a file says that tools give instead of what their mocks do. Raises ConfigError."""
-    tools = build_tools(read_settings({}))
+def mocks(text: str, where: str, root: Path) -> Overrides:
+    """Return what a file says that tools below a folder give instead of what their mocks do. Raises ConfigError."""
+    tools = build_tools(read_settings({}), company=load_company(root))
     # What every run has looks at the run alone: there is nothing outside to stand in for.
     replaceable = {name: tool for name, tool in tools.items() if not tool.internal and not tool.base}
     return read_overrides(text, where, replaceable)
 
 
 def mistakes(folder: Path) -> list[Mistake]:
-    """Every mistake in a folder of workflows, and hints."""
-    return check_folder(folder, known_tools(), look_up)
+    """Return every mistake in a folder of workflows and in the tools beside it, and hints."""
+    known = known_tools()
+    company = check_company(folder.parent, build_tools(read_settings({})))
+    return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, look_up)])
 
 
 def price_list(folder: Path, code: Path | None = None) -> str:

@@ -79,6 +79,8 @@ class Settings:
     """MODEL_BASE_URLS: the base URLs, with a comma between two, that those endpoints may have."""
     otlp: Otlp = field(default_factory=Otlp)
     """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """All that is set. A company's tools are given the variables that they name, and nothing else reads it."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -166,6 +168,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_keys=_model_keys(environment),
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
+        environment=environment,
     )
 
 

@@ -1,6 +1,6 @@
 """A worker put together: models, tools, prices and stores."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from gofer.app.settings import Settings
 from gofer.app.toolbox import build_tools
@@ -16,6 +16,7 @@ from gofer.models.served_model import Endpoint
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import Worker
 from gofer.stores.queue import Queue
+from gofer.tools.company import CompanyTool
 from gofer.values.outside import Http, Outside
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
@@ -50,18 +51,20 @@ def build_worker(
     alone: bool,
     python: Children | None = None,
     reach: Callable[[Endpoint], Model] | None = None,
+    company: Sequence[CompanyTool] = (),
 ) -> Worker:
     """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
 
     `reach` opens the models behind endpoints that the files name; without it there are none. `children` do what is
-    dangerous on bytes, and `python` runs the code of models; the caller closes both.
+    dangerous on bytes, and `python` runs the code of models; the caller closes both. `company` are the tools of
+    `tools/`.
     """
     fit, pages = _eyes(children)
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
-        tools=build_tools(settings, children, python),
+        tools=build_tools(settings, children, python, company),
         fit=fit,
         pages=pages,
         prices=stand_in_prices(),

@@ -251,7 +251,7 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
         yield Mistake(module.file, module.place(node), "script-import", message, f"Import from `{API}` alone.")
     elif root == FOLDER:
         yield from _check_neighbour(module, node, name.partition(".")[2])
-    elif root not in (*sys.stdlib_module_names, "gofer") and not _is_declared(root, declared):
+    elif root not in (*sys.stdlib_module_names, "gofer") and not is_declared(root, declared):
         message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
         hint = "Add it to `dependencies` there, or do without it."
         yield Mistake(module.file, module.place(node), "script-import", message, hint)
@@ -276,7 +276,8 @@ def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mista
         yield Mistake(module.file, module.place(node), "missing-script", message, hint)
 
 
-def _is_declared(root: str, declared: Collection[str]) -> bool:
+def is_declared(root: str, declared: Collection[str]) -> bool:
+    """Return whether a module is of a package that pyproject.toml declares."""
     names = [root, *packages_distributions().get(root, ())]
     return any(_plain(name) in declared for name in names)
 

@@ -12,7 +12,7 @@ from gofer.check.script_code import Module, check_code, uses
 from gofer.check.tools import granted, instead
 from gofer.values.canonical_json import as_list, as_object
 from gofer.workflows.file_text import read_text
-from gofer.workflows.mistake import START, Mistake, Place
+from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.script_source import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
 from gofer.workflows.yaml_source import Loc, Source
@@ -39,7 +39,7 @@ def check_scripts(
     root: Path, workflows: Sequence[Source], tools: Tools, subagents: Collection[str]
 ) -> Iterator[Mistake]:
     """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
-    declared = _declared(root / "pyproject.toml")
+    declared = declared_packages(root / "pyproject.toml")
     for source in workflows:
         file = source.fields.get("coordinator_script", "")
         if not isinstance(file, str) or not (file or is_script(source)):
@@ -74,7 +74,7 @@ def _check(
 ) -> Iterator[Mistake]:
     waiting, seen = [name], {name}
     while waiting:
-        module, mistakes = _read(root / FOLDER / f"{waiting.pop()}.py")
+        module, mistakes = read_module(root / FOLDER / f"{waiting.pop()}.py")
         yield from mistakes
         if module is None:
             continue
@@ -87,7 +87,8 @@ def _check(
         seen |= near
 
 
-def _read(file: Path) -> tuple[Module | None, list[Mistake]]:
+def read_module(file: Path, rule: Rule = "script-syntax") -> tuple[Module | None, list[Mistake]]:
+    """Return a file as Python, or what keeps it from being read as such."""
     text, mistakes = read_text(file)
     if text is None:
         return None, mistakes
@@ -99,7 +100,7 @@ def _read(file: Path) -> tuple[Module | None, list[Mistake]]:
     except (ValueError, RecursionError, MemoryError):
         place, said = START, "it holds a zero byte or is nested too deep"
     message = f"This is no Python: {said}."
-    return None, [*mistakes, Mistake(file, place, "script-syntax", message, "Correct the line.")]
+    return None, [*mistakes, Mistake(file, place, rule, message, "Correct the line.")]
 
 
 def _check_entry(module: Module) -> Iterator[Mistake]:
@@ -162,8 +163,8 @@ def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection
     return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
 
 
-def _declared(file: Path) -> Collection[str]:
-    """The packages that a project declares, in the form in which their names are compared."""
+def declared_packages(file: Path) -> Collection[str]:
+    """Return the packages that a project declares, in the form in which their names are compared."""
     try:
         return _dependencies(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gofer.app.catalog import mistakes, models
 from gofer.check.sarif import sarif
+from gofer.tools.company import FOLDER as TOOLS
 from gofer.values.errors import ConfigError
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, in_order
@@ -19,6 +20,7 @@ _EXAMPLES = """examples:
   gofer check                            agents/ of this folder
   gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
   gofer check coordinators/mark.py       what is wrong with this script
+  gofer check tools/oncall.py            what is wrong with this tool
   gofer check skills/citing-sources      what is wrong with this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
   gofer check --models                   what is known of each model: endpoint, key, price, window, what it reads
@@ -76,7 +78,7 @@ def _check(path: Path) -> Sequence[Mistake]:
 def _folder(path: Path) -> Path:
     """Return the folder of the workflows that a path belongs to."""
     inner = path / "agents"
-    if path.parent.name in (SCRIPTS, SUBAGENTS):
+    if path.parent.name in (SCRIPTS, SUBAGENTS, TOOLS):
         return path.parent.parent / "agents"
     if inner.is_dir():
         return inner

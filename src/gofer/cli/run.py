@@ -208,7 +208,7 @@ def _mocks(path: str | None) -> Overrides | None:
     if not path:
         return None if path is None else {}
     try:
-        return mocks(Path(path).read_text(encoding="utf-8"), path)
+        return mocks(Path(path).read_text(encoding="utf-8"), path, Path.cwd())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); name a YAML or JSON file of mocks.") from error
     except UnicodeDecodeError as error:

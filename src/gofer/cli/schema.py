@@ -1,6 +1,7 @@
 """`gofer schema`: which JSON Schema describes the files people write?"""
 
 import argparse
+from pathlib import Path
 
 from gofer.app.catalog import tool_names
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
@@ -29,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.defaults:
         print(defaults_schema(), end="")
     elif arguments.subagent:
-        print(subagent_schema(tool_names()), end="")
+        print(subagent_schema(tool_names(Path.cwd())), end="")
     else:
-        print(workflow_schema(tool_names()), end="")
+        print(workflow_schema(tool_names(Path.cwd())), end="")
     return 0

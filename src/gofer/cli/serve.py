@@ -95,6 +95,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     ]
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
     lines += [f"   Endpoint    {why}" for why in closed_endpoints(embedded.worker.services.reach, embedded.catalog)]
+    lines += [f"   Tool        {', '.join(tools)}: set {name}" for name, tools in service.unset.items()]
     if service.lacking:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")

@@ -8,7 +8,6 @@ from gofer.engine import gates
 from gofer.engine.divergence import Diverged
 from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
-from gofer.engine.script_module import Modules, place_of
 from gofer.engine.script_run import Halted, ScriptRun, granted, put_an_end_to
 from gofer.engine.step import Step
 from gofer.tools.definition import Provenance
@@ -17,6 +16,7 @@ from gofer.values.errors import GoferError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.schema import Limits, Workflow
+from gofer.workflows.script_module import Modules, place_of
 from gofer.workflows.script_source import Script
 
 ENTRY = "coordinate"
@@ -82,7 +82,7 @@ async def _play(step: Step, run: ScriptRun, script: Script, limits: Limits) -> o
 
 async def _call(run: ScriptRun, script: Script) -> object:
     try:
-        function = getattr(Modules(script).load(script.module), ENTRY, None)
+        function = getattr(Modules(script.sources).load(script.module), ENTRY, None)
         if not inspect.iscoroutinefunction(function):
             raise ScriptFailed(f"{script.file} has no `async def {ENTRY}(run)`")
         return await function(run)

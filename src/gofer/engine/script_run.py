@@ -27,7 +27,6 @@ from gofer.engine.one_shot_subagent import question
 from gofer.engine.permitted_call import Asked as Asking
 from gofer.engine.results import cut
 from gofer.engine.script_branches import Asked, Branch
-from gofer.engine.script_module import file_of
 from gofer.engine.step import Agents, Outcome, Permitted, Step
 from gofer.engine.subagent_files import handed
 from gofer.journal.entries import SubagentFinished, ToolResult
@@ -37,6 +36,7 @@ from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped, ToolError
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.script_module import file_of
 from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 

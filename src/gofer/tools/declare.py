@@ -13,19 +13,28 @@ end.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, Required, TypedDict, TypeVar, Unpack, overload
+from types import MappingProxyType
+from typing import Any, Generic, Required, TypedDict, TypeVar, Unpack, get_args, overload
 
 from gofer.journal.entries import Effect
 from gofer.tools.definition import Arguments, Base, Call, Tool, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
+from gofer.values.secret import Secret
 
 A = TypeVar("A", bound=Arguments)
 C_contra = TypeVar("C_contra", contravariant=True)
 R = TypeVar("R")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_WITH_CLIENT = 3
+"""Parameters of a function that takes the client, the call and the arguments."""
+
+Variables = Mapping[str, Secret]
+NO_VARIABLES: Variables = MappingProxyType({})
 
 Look = Callable[[C_contra, Call, A], Awaitable[ToolResult | None]] | Callable[[Call, A], Awaitable[ToolResult | None]]
 Mock = (
@@ -54,6 +63,16 @@ class ToolOptions(TypedDict, total=False):
     scopes: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class ToolVariables:
+    """The environment variables that a tool is given, by name."""
+
+    secrets: tuple[str, ...] = ()
+    """Credentials: values that go into a header."""
+    settings: tuple[str, ...] = ()
+    """Values that are no secret, such as a base URL."""
+
+
 @dataclass(slots=True)
 class _Beside:
     """The functions that stand below a tool in its module; closed as soon as the tool is bound."""
@@ -75,7 +94,13 @@ class ToolDeclaration(Generic[C_contra, A]):
     act: Callable[..., Awaitable[ToolResult]]
     """The function itself, with the client, the call and the arguments as it takes them."""
     options: ToolOptions
+    variables: ToolVariables
     _beside: _Beside = field(default_factory=_Beside)
+
+    @property
+    def takes_client(self) -> bool:
+        """Return whether the function begins with a client."""
+        return len(inspect.signature(self.act).parameters) == _WITH_CLIENT
 
     def look(self, look: Look[C_contra, A]) -> Look[C_contra, A]:
         """Declare what finds an earlier attempt of a call; see `Tool.look`."""
@@ -101,8 +126,8 @@ class ToolDeclaration(Generic[C_contra, A]):
         self._beside.writes = writes
         return writes
 
-    def bind(self, client: C_contra, *, system: str = "") -> Tool[A]:
-        """Return the tool with its client, for a system outside where that is not declared.
+    def bind(self, client: C_contra, *, system: str = "", variables: Variables = NO_VARIABLES) -> Tool[A]:
+        """Return the tool with its client, and the system outside and the values of variables that belong to it.
 
         Raises ConfigError for a declaration that is not whole.
         """
@@ -116,8 +141,8 @@ class ToolDeclaration(Generic[C_contra, A]):
             name=self.name,
             description=self.description,
             arguments=self.arguments,
-            act=_with_last(self.act, client),
-            look=_with_last(self._beside.look, client),
+            act=_with_variables(_with_last(self.act, client), variables),
+            look=_with_variables(_with_last(self._beside.look, client), variables),
             mock=_with_last(self._beside.mock, client),
             where=_with_last(self._beside.place, client),
             **options,
@@ -135,6 +160,7 @@ class Decorator:
     """What `tool` returns: makes a declaration of a function."""
 
     options: ToolOptions
+    variables: ToolVariables
     place: Callable[[Origin, Any], Place] | None
 
     @overload
@@ -144,23 +170,47 @@ class Decorator:
     def __call__(self, act: Callable[[C_contra, Call, A], Awaitable[ToolResult]]) -> ToolDeclaration[C_contra, A]: ...
 
     def __call__(self, act: Callable[..., Awaitable[ToolResult]]) -> ToolDeclaration[Any, Any]:
-        """Declare the tool. Raises ConfigError for a function without a docstring or an argument class."""
+        """Declare the tool. Raises ConfigError for a function that cannot be one."""
         name = act.__name__
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"The tool {name[:80]} cannot be called so: use up to 64 of a-z, 0-9 and `_`.")
+        _check_options(name, self.options)
         description = " ".join((inspect.getdoc(act) or "").split())
         if not description:
             raise ConfigError(f"The tool {name} has no docstring: say in it, for a model, what the tool does and when.")
         beside = _Beside(place=self.place)
-        return ToolDeclaration(name, description, _arguments_of(act), act, self.options, beside)
+        return ToolDeclaration(name, description, _arguments_of(act), act, self.options, self.variables, beside)
 
 
-def tool(*, place: Callable[[Origin, Any], Place] | None = None, **options: Unpack[ToolOptions]) -> Decorator:
-    """Return the decorator that makes a tool of a typed function; `place` is what `Tool.where` says of it."""
-    return Decorator(options, place)
+def tool(
+    *,
+    place: Callable[[Origin, Any], Place] | None = None,
+    secrets: tuple[str, ...] = (),
+    settings: tuple[str, ...] = (),
+    **options: Unpack[ToolOptions],
+) -> Decorator:
+    """Return the decorator that makes a tool of a typed function.
+
+    `place` is what `Tool.where` says of it. `secrets` and `settings` name environment variables that the tool reads by
+    `call.secret` and `call.setting`.
+    """
+    return Decorator(options, ToolVariables(secrets, settings), place)
 
 
 def bind_all(tools: Sequence[ToolDeclaration[C_contra, Any]], client: C_contra, system: str = "") -> list[Tool[Any]]:
     """Return the tools of one list with the client that they share, for a system outside."""
     return [declared.bind(client, system=system) for declared in tools]
+
+
+def _check_options(name: str, options: ToolOptions) -> None:
+    """Raise ConfigError for options of a module that no type checker saw."""
+    if options.get("effect") not in get_args(Effect):
+        raise ConfigError(
+            f"The tool {name} has no effect that Gofer knows: write one of {', '.join(get_args(Effect))}."
+        )
+    unknown = sorted(options.keys() - ToolOptions.__annotations__.keys())
+    if unknown:
+        raise ConfigError(f"The tool {name} says `{unknown[0]}`, which no tool has: correct it or leave it out.")
 
 
 def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
@@ -170,13 +220,14 @@ def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
     except NameError as error:
         raise ConfigError(f"The tool {act.__name__} has an annotation that cannot be read: {error}.") from error
     parameters = list(signature.parameters.values())
-    found: object = parameters[-1].annotation if parameters else None
-    if len(parameters) not in (2, 3) or not (isinstance(found, type) and issubclass(found, Arguments)):
-        raise ConfigError(
-            f"The tool {act.__name__} takes the call and its arguments, and before them the client where it needs one: "
-            "annotate the last parameter with a class of its own that inherits from Arguments."
-        )
-    return found
+    if len(parameters) in (_WITH_CLIENT - 1, _WITH_CLIENT):
+        found: object = parameters[-1].annotation
+        if isinstance(found, type) and issubclass(found, Arguments):
+            return found
+    raise ConfigError(
+        f"The tool {act.__name__} takes the call and its arguments, and before them the client where it needs one: "
+        "annotate the last parameter with a class of its own that inherits from Arguments."
+    )
 
 
 @overload
@@ -197,6 +248,25 @@ def _with_last(function: Callable[..., R] | None, client: object) -> Callable[..
         return None
     taken = len(inspect.signature(function).parameters)
     return partial(_call_with_last, function, taken, client)
+
+
+@overload
+def _with_variables(function: None, variables: Variables) -> None: ...
+
+
+@overload
+def _with_variables(function: Callable[[Call, A], R], variables: Variables) -> Callable[[Call, A], R]: ...
+
+
+@overload
+def _with_variables(function: Callable[[Call, A], R] | None, variables: Variables) -> Callable[[Call, A], R] | None: ...
+
+
+def _with_variables(function: Callable[[Call, A], R] | None, variables: Variables) -> Callable[[Call, A], R] | None:
+    """Return a function that is called with the values of variables in its call."""
+    if function is None or not variables:
+        return function
+    return lambda call, arguments: function(replace(call, variables=variables), arguments)
 
 
 def _call_with_last(function: Callable[..., R], taken: int, *given: object) -> R:

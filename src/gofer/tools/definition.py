@@ -21,6 +21,7 @@ from gofer.values.messages import Media
 from gofer.values.messages import arguments as written
 from gofer.values.missing import Missing
 from gofer.values.outside import Clock, Http
+from gofer.values.secret import Secret
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
@@ -139,6 +140,25 @@ class Call:
     """Whether its place was looked up and may be read although it is private."""
     at: float = 0.0
     """Unix seconds at which the run first was about to make the call: the same on every attempt."""
+    variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
+    """Values of the environment variables that its tool declares, by name; empty ones are not set."""
+
+    def secret(self, name: str) -> Secret:
+        """Return a credential that its tool declares under `secrets`.
+
+        Raises ToolError when it is not set, KeyError when the tool does not declare it.
+        """
+        value = self.variables[name]
+        if not value:
+            raise ToolError(
+                f"{name} is not set here, so this tool reaches nothing. Say that an operator has to set it.",
+                code="not_set_up",
+            )
+        return value
+
+    def setting(self, name: str) -> str:
+        """Return a value that its tool declares under `settings`, such as a base URL; see `secret`."""
+        return self.secret(name).reveal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +291,7 @@ class Tool(Generic[A]):
             )
         if self.system and self.effect != "read" and not self.internal and self.where is None:
             raise ConfigError(
-                f"The tool {self.name} writes to {self.system} and does not declare its place: set `where` to a "
+                f"The tool {self.name} writes to {self.system} and does not declare its place: set `place` to a "
                 "function that gives the Place that a call writes to."
             )
 

@@ -59,16 +59,16 @@ def script_name(file: str) -> str | None:
     return path.stem if plain and path.stem.isidentifier() and path.stem.isascii() else None
 
 
-def neighbours(tree: ast.Module) -> Iterator[str]:
-    """The modules of `coordinators` that a module imports."""
+def neighbours(tree: ast.Module, folder: str = FOLDER) -> Iterator[str]:
+    """Yield the modules of its own folder that a module imports."""
     for node in nodes(tree):
         match node:
             case ast.Import(names=names):
                 parts = (alias.name.split(".") for alias in names)
-                yield from (found[1] for found in parts if found[0] == FOLDER and len(found) > 1)
-            case ast.ImportFrom(module=str(module), level=0) if module == FOLDER:
+                yield from (found[1] for found in parts if found[0] == folder and len(found) > 1)
+            case ast.ImportFrom(module=str(module), level=0) if module == folder:
                 yield from (alias.name for alias in node.names)
-            case ast.ImportFrom(module=str(module), level=0) if module.startswith(f"{FOLDER}."):
+            case ast.ImportFrom(module=str(module), level=0) if module.startswith(f"{folder}."):
                 yield module.split(".")[1]
             case _:
                 pass

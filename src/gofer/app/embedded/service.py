@@ -1,8 +1,8 @@
 """How is everything opened for a real Slack: settings checked, token tried, deliveries heard, runs continued?"""
 
 import contextlib
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gofer.app.embedded.server import LOCAL
@@ -13,6 +13,7 @@ from gofer.app.required_settings import check_complete
 from gofer.app.settings import Settings
 from gofer.app.slack_app import SlackApp, identify
 from gofer.app.slack_manifest import needed
+from gofer.app.toolbox import unset
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http
 
@@ -25,6 +26,8 @@ class Service:
     app: SlackApp
     lacking: tuple[str, ...]
     """Scopes that the workflows need and the app does not have."""
+    unset: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Variables that the company's tools name and that are not set, with the names of those tools."""
 
 
 @contextlib.asynccontextmanager
@@ -50,7 +53,7 @@ async def open_service(
         workflows = [loaded.workflow for loaded in embedded.catalog.workflows.values()]
         scopes = needed(workflows, embedded.worker.services.tools.values())
         lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)
-        yield Service(embedded, app, lacking)
+        yield Service(embedded, app, lacking, unset(embedded.company, settings))
 
 
 async def _identify(settings: Settings, http: Http) -> SlackApp:

@@ -37,6 +37,7 @@ from gofer.runtime.worker import Worker
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
+from gofer.tools.company import CompanyTool, load_company
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -73,6 +74,8 @@ class EmbeddedStack:
     """What answers, for people."""
     settings: Settings
     """As they are with the simulators in place."""
+    company: Sequence[CompanyTool]
+    """The tools of `tools/`, as they were when the process started."""
 
     @property
     def catalog(self) -> Catalog:
@@ -107,6 +110,7 @@ async def open_embedded(
     # Before the files are read: an edit during the start is new to the watcher.
     seen = fingerprint(root)
     catalog = checked_catalog(root / "agents")
+    company = load_company(root)
     if world is None:
         move_apart(settings.data)
     async with contextlib.AsyncExitStack() as stack:
@@ -135,15 +139,14 @@ async def open_embedded(
         links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
-        worker = build_worker(
-            settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py, reach=reach
-        )
+        given = settings, catalog, *stores, model, outside, links, key, children
+        worker = build_worker(*given, alone=True, python=py, reach=reach, company=company)
         worker = replace(worker, grace=GRACE, live=editions)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
         model_name = _model_name(settings)
-        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
+        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,8 @@
 """How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
 
+import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gofer.app.aws.clients import build_client, new_session, open_cloud
@@ -10,7 +11,7 @@ from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.metrics import measure
 from gofer.app.functions.parameter_store import SsmParameters
-from gofer.app.functions.parameters import SYSTEMS, Following
+from gofer.app.functions.parameters import SYSTEMS, Following, Parameters
 from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import Endpoints, build_model
@@ -20,9 +21,13 @@ from gofer.engine.effects import Patience
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.worker import Worker
+from gofer.tools.company import load_company
+from gofer.values.errors import TemporaryError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
+
+_log = logging.getLogger(__name__)
 
 OWN = 512
 """Megabytes for the worker itself: 120 with nothing to do, 80 for its two helpers, the rest for ten conversations."""
@@ -62,6 +67,8 @@ def worker_function(
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
+    company = load_company(ground.package)
+    names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
     reading, python = children(ground.environment)
     for helped in (reading, python):
@@ -89,6 +96,7 @@ def worker_function(
             alone=False,
             python=python,
             reach=Endpoints(known.settings, http, key_in, model),
+            company=company,
         )
         # Without GOFER_URL no page is known that a person could sign in to.
         links = replace(worker.services.links, signs_in=bool(known.settings.public_url))
@@ -98,6 +106,15 @@ def worker_function(
     following = Following(make)
 
     async def current() -> Worker:
-        return following.current(lambda: parameters.told(SYSTEMS))
+        return following.current(lambda: {**_named_by_tools(parameters, names), **parameters.told(SYSTEMS)})
 
     return ground.handler(Working(current, leave).answer)
+
+
+def _named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
+    """Return what a company's tools name; without it their calls are refused, and all else works."""
+    try:
+        return parameters.told(names)
+    except TemporaryError as error:
+        _log.error("the variables of tools/ (%s) cannot be read by the worker's role: %s", ", ".join(names), error)
+        return {}

@@ -1,12 +1,13 @@
-"""How does the text of a script become something that can be run, and where in it did an error happen?
+"""Modules made of the text of scripts and company tools, and the place in them where an error happened.
 
-Every run gets modules of its own, so that nothing one run leaves in a global variable is there for the next.
+Every run of a script gets modules of its own, so that nothing one run leaves in a global variable is there for the
+next.
 """
 
 import builtins
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, ModuleType
 
@@ -14,20 +15,21 @@ from gofer.workflows.script_source import FOLDER, Script
 
 
 class Modules:
-    """The modules of one script in one run. Importing them raises whatever their code raises."""
+    """The modules of one folder, by their texts. Importing them raises what their code raises."""
 
-    def __init__(self, script: Script) -> None:
-        self._script = script
+    def __init__(self, sources: Mapping[str, str], folder: str = FOLDER) -> None:
+        self._sources = sources
+        self._name = folder
         self._loaded: dict[str, ModuleType] = {}
-        self._folder = ModuleType(FOLDER)
+        self._folder = ModuleType(folder)
 
     def load(self, name: str) -> ModuleType:
-        """A module of `coordinators`, run once."""
+        """Return a module of the folder, run once."""
         if name in self._loaded:
             return self._loaded[name]
-        if name not in self._script.sources:
-            raise ModuleNotFoundError(f"there is no {FOLDER}/{name}.py")
-        module = ModuleType(f"{FOLDER}.{name}")
+        if name not in self._sources:
+            raise ModuleNotFoundError(f"there is no {file_of(name, self._name)}")
+        module = ModuleType(f"{self._name}.{name}")
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
         self._loaded[name] = module
         setattr(self._folder, name, module)
@@ -35,7 +37,7 @@ class Modules:
         # Dataclasses look their own module up there while they are made.
         sys.modules[module.__name__] = module
         try:
-            exec(_compiled(self._script.sources[name], file_of(name)), module.__dict__)  # noqa: S102
+            exec(_compiled(self._sources[name], file_of(name, self._name)), module.__dict__)  # noqa: S102
         finally:
             if before is None:
                 del sys.modules[module.__name__]
@@ -51,32 +53,38 @@ class Modules:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """What an `import` in a script does: its neighbours are its own, all else is Python's."""
+        """Do what an `import` does there: its neighbours are its own, all else is Python's."""
         folder, _, module = name.partition(".")
-        if level or folder != FOLDER:
+        if level or folder != self._name:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         found = self.load(module) if module else self._folder
         for wanted in fromlist or ():
-            if not module and wanted in self._script.sources:
+            if not module and wanted in self._sources:
                 self.load(wanted)
         return found if fromlist else self._folder
 
 
-def file_of(module: str) -> str:
-    """The file of a module as people know it."""
-    return f"{FOLDER}/{module}.py"
+def file_of(module: str, folder: str = FOLDER) -> str:
+    """Return the file of a module as people know it."""
+    return f"{folder}/{module}.py"
 
 
 def place_of(error: BaseException, script: Script) -> str:
-    """`file:line` of the script where an error happened; its file alone when it happened elsewhere."""
-    files = {file_of(module) for module in script.sources}
+    """Return `file:line` of the script where an error happened; its file alone when it happened elsewhere."""
+    found = line_of(error, {file_of(module) for module in script.sources})
+    return script.file if found is None else f"{found[0]}:{found[1]}"
+
+
+def line_of(error: BaseException, files: Collection[str]) -> tuple[str, int] | None:
+    """Return the innermost of some files in which an error happened, and the line; None when it happened elsewhere."""
     cause: BaseException | None = error
     while cause is not None:
         frames = traceback.extract_tb(cause.__traceback__)
-        if found := [f"{frame.filename}:{frame.lineno}" for frame in frames if frame.filename in files]:
+        found = [(frame.filename, frame.lineno or 1) for frame in frames if frame.filename in files]
+        if found:
             return found[-1]
         cause = cause.__cause__
-    return script.file
+    return None
 
 
 @lru_cache(64)

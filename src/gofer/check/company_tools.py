@@ -1,0 +1,140 @@
+"""Mistakes in the tools of a company: what they import, what they declare, and their names."""
+
+import ast
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gofer.check.script_code import MODULES, Module, is_declared
+from gofer.check.scripts import declared_packages, read_module
+from gofer.tools.company import FOLDER, CompanyTool, UnusableTool, company_files, load_company
+from gofer.tools.definition import Tool
+from gofer.values.errors import ConfigError
+from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.script_source import neighbours, nodes
+from gofer.workflows.sentences import close_match
+
+API = "gofer.tool"
+_QUOTED = 80
+_OUTSIDE = frozenset(why for name, why in MODULES.items() if name in ("socket", "subprocess"))
+"""Why scripts do not import modules that reach other machines or start processes; tools do not either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of the tools of a company after they were checked."""
+
+    tools: Mapping[str, Tool[Any]]
+    """Those that workflows may list, by name."""
+    mistakes: Sequence[Mistake]
+
+
+def check_company(root: Path, known: Collection[str]) -> Found:
+    """Return the tools of `tools/` below a folder, and every mistake in them; `known` are the names of Gofer's tools.
+
+    The modules are imported, where nothing else is wrong with them. Their variables are not needed.
+    """
+    modules: dict[str, Module] = {}
+    mistakes: list[Mistake] = []
+    declared = declared_packages(root / "pyproject.toml")
+    for path in company_files(root):
+        module, wrong = read_module(path, "tool-syntax")
+        mistakes += wrong
+        if module is not None:
+            modules[path.stem] = module
+            mistakes += _check_imports(module, declared)
+    if mistakes:
+        return Found({}, mistakes)
+    try:
+        company = load_company(root)
+    except UnusableTool as error:
+        return Found({}, [_unusable(root, error)])
+    return _bound(company, modules, known)
+
+
+def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known: Collection[str]) -> Found:
+    tools: dict[str, Tool[Any]] = {}
+    mistakes: list[Mistake] = []
+    for one in company:
+        module = modules[one.module]
+        place = _place_of(module, one.declared.act)
+        if one.name in known or one.name in tools:
+            message = f"There is a tool `{one.name}` already."
+            hint = "Give the function a name of its own."
+            mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
+            continue
+        try:
+            tools[one.name] = one.bind({})
+        except ConfigError as error:
+            mistakes.append(_wrong(module.file, place, "tool-declaration", str(error)))
+    return Found(tools, mistakes)
+
+
+def _unusable(root: Path, error: UnusableTool) -> Mistake:
+    if isinstance(error.__cause__, ConfigError):
+        return _wrong(root / error.file, Place(error.line), "tool-declaration", error.said)
+    message = f"The module cannot be imported: {' '.join(error.said.split())[:300].rstrip('.')}."
+    return Mistake(root / error.file, Place(error.line), "tool-import", message, "Correct the line.")
+
+
+def _wrong(file: Path, place: Place, rule: Rule, text: str) -> Mistake:
+    """Return a mistake of a sentence that says behind a colon what to do."""
+    message, _, hint = text.partition(": ")
+    hint = hint or "correct it."
+    return Mistake(file, place, rule, f"{message.rstrip('.')}.", hint[:1].upper() + hint[1:])
+
+
+def _place_of(module: Module, act: object) -> Place:
+    name = getattr(act, "__name__", "")
+    for node in module.tree.body:
+        if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and node.name == name:
+            return module.place(node)
+    return START
+
+
+def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
+    for node in nodes(module.tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield from _check_import(module, node, alias.name, declared)
+            case ast.ImportFrom(level=level, module=name) if level:
+                hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
+                yield _import(module, node, "This import begins with a dot.", hint)
+            case ast.ImportFrom(module=str(name), names=names) if name in ("gofer", FOLDER):
+                for alias in names:
+                    yield from _check_import(module, node, f"{name}.{alias.name}", declared)
+            case ast.ImportFrom(module=str(name)):
+                yield from _check_import(module, node, name, declared)
+            case _:
+                pass
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _check_neighbours(module, node)
+
+
+def _check_import(module: Module, node: ast.AST, name: str, declared: Collection[str]) -> Iterator[Mistake]:
+    root = name.split(".")[0]
+    reason = next((why for banned, why in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None)
+    if reason in _OUTSIDE:
+        message = f"`{name[:_QUOTED]}` {reason[0]}, which a tool does through `call.http` alone."
+        yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
+    elif root == "gofer" and name != API and not name.startswith(f"{API}."):
+        message = f"`{name[:_QUOTED]}` is a part of Gofer that tools of a company do not have."
+        yield _import(module, node, message, f"Import from `{API}` alone.")
+    elif root not in (*sys.stdlib_module_names, "gofer", FOLDER) and not is_declared(root, declared):
+        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
+        yield _import(module, node, message, "Add it to `dependencies` there, or do without it.")
+
+
+def _check_neighbours(module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Mistake]:
+    for name in neighbours(ast.Module([node], []), FOLDER):
+        if not (module.file.parent / f"{name}.py").is_file():
+            meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
+            hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+            yield _import(module, node, f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`.", hint)
+
+
+def _import(module: Module, node: ast.AST, message: str, hint: str) -> Mistake:
+    return Mistake(module.file, module.place(node), "tool-import", message, hint)

@@ -1,0 +1,98 @@
+"""The tools of a company: the modules of `tools/` beside its workflow files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from gofer.tools.declare import ToolDeclaration, Variables
+from gofer.tools.definition import Tool
+from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import read_text
+from gofer.workflows.script_module import Modules, file_of, line_of
+
+FOLDER = "tools"
+"""Where they are, beside the folder of the workflow files."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyTool:
+    """One tool of a company."""
+
+    module: str
+    """The name of its file, without `.py`."""
+    declared: ToolDeclaration[object, Any]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the tool."""
+        return self.declared.name
+
+    @property
+    def file(self) -> str:
+        """Return its file as people know it."""
+        return file_of(self.module, FOLDER)
+
+    @property
+    def variables(self) -> Sequence[str]:
+        """Return the names of all environment variables that it is given."""
+        return (*self.declared.variables.secrets, *self.declared.variables.settings)
+
+    def bind(self, variables: Variables) -> Tool[Any]:
+        """Return the tool. Raises ConfigError for a declaration that is not whole."""
+        if self.declared.takes_client:
+            raise ConfigError(
+                f"The tool {self.name} takes a client, and a tool of `{FOLDER}/` has none: begin with the call."
+            )
+        system = self.declared.options.get("system") or self.module.replace("_", " ")
+        tool = self.declared.bind(None, system=system, variables=variables)
+        if tool.base or tool.internal:
+            raise ConfigError(f"The tool {self.name} is of a company: leave out `base` and `internal`.")
+        return tool
+
+
+def company_files(root: Path) -> Sequence[Path]:
+    """Return the files of `tools/`, in the order of their names."""
+    return sorted(path for path in (root / FOLDER).glob("*.py") if not path.stem.startswith("__"))
+
+
+def load_company(root: Path) -> Sequence[CompanyTool]:
+    """Return the tools of `tools/` below a folder; none where there is no such folder. Raises ConfigError."""
+    sources = dict(_sources(root))
+    modules = Modules(sources, FOLDER)
+    found: dict[int, CompanyTool] = {}
+    for module in sources:
+        for declared in _declared(modules, module, sources):
+            # A neighbour that imports a tool does not declare it again.
+            if declared.act.__module__ == f"{FOLDER}.{module}":
+                found[id(declared)] = CompanyTool(module, declared)
+    return list(found.values())
+
+
+def _sources(root: Path) -> Iterator[tuple[str, str]]:
+    for path in company_files(root):
+        text, _ = read_text(path)
+        if text is None:
+            raise ConfigError(f"{FOLDER}/{path.name} cannot be read as text; correct it or remove it.")
+        yield path.stem, text
+
+
+def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequence[ToolDeclaration[object, Any]]:
+    try:
+        values = vars(modules.load(module)).values()
+    except Exception as error:
+        files = {file_of(name, FOLDER) for name in sources}
+        file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
+        said = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        raise UnusableTool(f"{file}:{line}: {said}", file, line, said) from error
+    return [cast(ToolDeclaration[object, Any], value) for value in values if isinstance(value, ToolDeclaration)]
+
+
+class UnusableTool(ConfigError):
+    """A module of `tools/` that cannot be imported: its file and line, and what is wrong there."""
+
+    def __init__(self, text: str, file: str, line: int, said: str) -> None:
+        super().__init__(text)
+        self.file = file
+        self.line = line
+        self.said = said

@@ -1,0 +1,17 @@
+"""On call."""
+
+import requests
+
+from gofer.tool import Arguments, Call, ToolResult, tool
+
+
+class Team(Arguments):
+    """Which team."""
+
+    team: str
+
+
+@tool(effect="read")
+async def oncall_who(call: Call, arguments: Team) -> ToolResult:
+    """Look up who is on call."""
+    return ToolResult("Ada", "looked")

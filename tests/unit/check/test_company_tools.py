@@ -1,0 +1,138 @@
+"""Mistakes in the tools of a company, each at its file, line and column."""
+
+from pathlib import Path
+
+import pytest
+
+from gofer.app.catalog import known_tools
+from gofer.check.company_tools import check_company
+
+GOOD = '''"""On call."""
+
+from gofer.tool import Arguments, Call, Origin, Place, ToolResult, tool
+
+
+class Page(Arguments):
+    """Whom to wake."""
+
+    team: str
+
+
+def team(origin: Origin, arguments: Page) -> Place:
+    """Return the team."""
+    return Place("oncall", "other", arguments.team)
+
+
+@tool(effect="keyed", place=team)
+async def oncall_page(call: Call, arguments: Page) -> ToolResult:
+    """Page a team."""
+    return ToolResult("Paged.", "paged")
+'''
+
+
+def checked(root: Path, text: str) -> list[str]:
+    (root / "tools").mkdir()
+    (root / "tools" / "oncall.py").write_text(text)
+    found = check_company(root, known_tools()).mistakes
+    assert {mistake.file for mistake in found} <= {root / "tools" / "oncall.py"}
+    return [f"{one.place.line}:{one.place.column} {one.rule} {one.message} {one.hint}" for one in found]
+
+
+def test_a_sound_tool_is_known_to_workflows(tmp_path: Path) -> None:
+    assert checked(tmp_path, GOOD) == []
+    assert list(check_company(tmp_path, known_tools()).tools) == ["oncall_page"]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "mistake"),
+    [
+        (
+            "async def oncall_page(",
+            "async def oncall_page(:",
+            "18:23 tool-syntax This is no Python: invalid syntax. Correct the line.",
+        ),
+        (
+            '    """Page a team."""\n',
+            "",
+            (
+                "17:1 tool-declaration The tool oncall_page has no docstring. Say in it, for a model, what"
+                " the tool does and when."
+            ),
+        ),
+        (
+            'effect="keyed"',
+            'effect="write"',
+            (
+                "17:1 tool-declaration The tool oncall_page has no effect that Gofer knows. Write one of"
+                " read, keyed, lookup, blind."
+            ),
+        ),
+        (
+            ", place=team",
+            "",
+            (
+                "18:1 tool-declaration The tool oncall_page writes to oncall and does not declare its place."
+                " Set `place` to a function that gives the Place that a call writes to."
+            ),
+        ),
+        (
+            ", place=team",
+            ", place=team, everday=1",
+            (
+                "17:1 tool-declaration The tool oncall_page says `everday`, which no tool has. Correct it or"
+                " leave it out."
+            ),
+        ),
+        (
+            "async def oncall_page(call: Call",
+            "async def oncall_page(api: object, call: Call",
+            (
+                "18:1 tool-declaration The tool oncall_page takes a client, and a tool of `tools/` has none."
+                " Begin with the call."
+            ),
+        ),
+        (
+            "oncall_page",
+            "jira_search",
+            ("18:1 tool-declaration There is a tool `jira_search` already. Give the function a name of its own."),
+        ),
+        (
+            "from gofer.tool import",
+            "import httpx2\nfrom gofer.tool import",
+            (
+                "3:1 tool-import `httpx2` speaks to other machines, which a tool does through `call.http`"
+                " alone. Send with `await call.http.send(HttpRequest(…))`."
+            ),
+        ),
+        (
+            "from gofer.tool import",
+            "from gofer.engine.step import Step\nfrom gofer.tool import",
+            (
+                "3:1 tool-import `gofer.engine.step` is a part of Gofer that tools of a company do not have."
+                " Import from `gofer.tool` alone."
+            ),
+        ),
+        (
+            "from gofer.tool import",
+            "import numpy\nfrom gofer.tool import",
+            (
+                "3:1 tool-import `numpy` is no package that pyproject.toml declares. Add it to `dependencies`"
+                " there, or do without it."
+            ),
+        ),
+        (
+            "from gofer.tool import",
+            "from tools.oncal import team\nfrom gofer.tool import",
+            "3:1 tool-import There is no file `tools/oncal.py`. Write `tools.oncall`.",
+        ),
+        (
+            "from gofer.tool import",
+            "from gofer.tool import Tol\nfrom gofer.tool import",
+            "3:1 tool-import The module cannot be imported: ImportError: cannot import name",
+        ),
+    ],
+)
+def test_each_mistake_is_found_at_its_place(tmp_path: Path, was: str, becomes: str, mistake: str) -> None:
+    assert was in GOOD
+    (found,) = checked(tmp_path, GOOD.replace(was, becomes))
+    assert found.startswith(mistake)

@@ -1,0 +1,119 @@
+"""The tools of a company: which modules are loaded, what they are given, and what is refused."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools, unset
+from gofer.tools.company import load_company
+from gofer.tools.definition import Call, Provenance
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.events import Actor
+from gofer.values.outside import HttpRequest, HttpResponse
+from support.stand_ins import SetClock
+
+ONCALL = """
+from gofer.tool import Arguments, Call, Place, ToolResult, tool
+from tools.pager import reach
+
+
+class Page(Arguments):
+    team: str
+
+
+def team(origin, arguments: Page) -> Place:
+    return Place("oncall", "other", arguments.team)
+
+
+@tool(effect="keyed", place=team, secrets=("PAGER_TOKEN",), settings=("PAGER_URL",))
+async def oncall_page(call: Call, arguments: Page) -> ToolResult:
+    \"\"\"Page a team.\"\"\"
+    return await reach(call, arguments.team)
+"""
+PAGER = """
+from gofer.tool import Call, HttpRequest, ToolResult
+
+
+async def reach(call: Call, team: str) -> ToolResult:
+    headers = {"Authorization": f"Bearer {call.secret('PAGER_TOKEN').reveal()}"}
+    await call.http.send(HttpRequest("POST", f"{call.setting('PAGER_URL')}/{team}", headers, b""))
+    return ToolResult("Paged.", "paged")
+"""
+
+
+class Sent:
+    def __init__(self) -> None:
+        self.requests: list[HttpRequest] = []
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.requests.append(request)
+        return HttpResponse(200, {}, b"{}")
+
+
+def call_over(http: Sent) -> Call:
+    return Call("run1/1.0", Actor("U1"), {}, False, Provenance("w", "", "run1", None), http, SetClock())
+
+
+def company(folder: Path, **modules: str) -> Path:
+    (folder / "tools").mkdir()
+    for name, text in modules.items():
+        (folder / "tools" / f"{name}.py").write_text(text)
+    return folder
+
+
+def test_a_folder_without_tools_has_none(tmp_path: Path) -> None:
+    assert load_company(tmp_path) == []
+
+
+def test_a_tool_reaches_its_service_with_the_variables_that_it_names(tmp_path: Path) -> None:
+    loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER))
+    assert [(tool.name, tool.file) for tool in loaded] == [("oncall_page", "tools/oncall.py")]
+    settings = read_settings({"PAGER_TOKEN": "letmein", "PAGER_URL": "http://localhost:1", "OTHER": "stays"})
+    tool = build_tools(settings, company=loaded)["oncall_page"]
+    http = Sent()
+    arguments = tool.parse({"team": "payments"})
+    assert asyncio.run(tool.act(call_over(http), arguments)).text == "Paged."
+    assert (http.requests[0].url, http.requests[0].headers["Authorization"]) == (
+        "http://localhost:1/payments",
+        "Bearer letmein",
+    )
+    assert tool.system == "oncall"
+
+
+def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path) -> None:
+    loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER))
+    settings = read_settings({"PAGER_URL": "http://localhost:1"})
+    tool = build_tools(settings, company=loaded)["oncall_page"]
+    http = Sent()
+    with pytest.raises(ToolError, match="PAGER_TOKEN is not set here"):
+        asyncio.run(tool.act(call_over(http), tool.parse({"team": "payments"})))
+    assert http.requests == []
+    assert unset(loaded, settings) == {"PAGER_TOKEN": ["oncall_page"]}
+
+
+def test_a_tool_is_given_no_variable_that_it_does_not_name(tmp_path: Path) -> None:
+    loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER.replace("PAGER_TOKEN", "SLACK_BOT_TOKEN")))
+    settings = read_settings({"PAGER_TOKEN": "letmein", "SLACK_BOT_TOKEN": "xoxb-1", "PAGER_URL": "http://localhost"})
+    tool = build_tools(settings, company=loaded)["oncall_page"]
+    with pytest.raises(KeyError, match="SLACK_BOT_TOKEN"):
+        asyncio.run(tool.act(call_over(Sent()), tool.parse({"team": "payments"})))
+
+
+def test_settings_show_nothing_of_the_environment() -> None:
+    assert "letmein" not in repr(read_settings({"PAGER_TOKEN": "letmein"}))
+    assert "letmein" not in repr(replace(call_over(Sent()), variables={}))
+
+
+def test_each_load_has_modules_of_its_own(tmp_path: Path) -> None:
+    root = company(tmp_path, oncall=ONCALL, pager=PAGER)
+    (first,) = load_company(root)
+    (second,) = load_company(root)
+    assert first.declared is not second.declared
+
+
+def test_a_module_that_fails_is_named_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^tools/pager\.py:2: ZeroDivisionError: division by zero"):
+        load_company(company(tmp_path, oncall=ONCALL, pager="\nlimit = 1 / 0\n"))
