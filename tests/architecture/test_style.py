@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
     "parallel assignments": 259,
-    "conditional expressions": 1_316,
+    "conditional expressions": 1_251,
     "nested conditional expressions": 15,
-    "module docstrings that are questions": 140,
-    "indefinite pronouns in docstrings": 313,
+    "module docstrings that are questions": 139,
+    "indefinite pronouns in docstrings": 310,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 

@@ -58,7 +58,9 @@ def _origin(provenance: Provenance) -> list[Node]:
     parts: list[Node] = []
     for words, url in links(provenance):
         parts += [text(" · ")] * bool(parts) + [text(words, url)]
-    return [_paragraph(parts)] if parts else []
+    if parts:
+        return [_paragraph(parts)]
+    return []
 
 
 def _blocks(nodes: Iterable[BlockNode], place: Place) -> list[Node]:
@@ -128,7 +130,9 @@ def _quote(node: Quote, place: Place) -> list[Node]:
     match place:
         case "top":
             inside = _blocks(node.blocks, "quote")
-            return [{"type": "blockquote", "content": inside}] if inside else []
+            if inside:
+                return [{"type": "blockquote", "content": inside}]
+            return []
         case "quote":
             return _blocks(node.blocks, "quote")
         case "item":

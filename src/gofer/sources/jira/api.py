@@ -77,7 +77,9 @@ class JiraApi:
 
     def browse(self, key: str) -> str:
         """Return the address of an issue for people; empty where only the gateway's is known, which has no pages."""
-        return "" if "/ex/jira/" in self.base_url else f"{self.base_url}/browse/{key}"
+        if "/ex/jira/" in self.base_url:
+            return ""
+        return f"{self.base_url}/browse/{key}"
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
@@ -86,7 +88,8 @@ class JiraApi:
             raise JiraRefusal(401, missing)
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
-        headers |= {"Content-Type": "application/json"} if body is not None else {}
+        if body is not None:
+            headers |= {"Content-Type": "application/json"}
         content = b"" if body is None else encode(body)
         request = HttpRequest(method, f"{self.base_url}/rest/api/3{path}", headers, content)
         response = await call.http.send(request)
@@ -132,7 +135,9 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    if sentence.endswith((".", "!", "?")):
+        return sentence
+    return f"{sentence}."
 
 
 def _seconds(response: HttpResponse) -> float:
@@ -146,6 +151,8 @@ def _seconds(response: HttpResponse) -> float:
 def _value(response: HttpResponse) -> object:
     """Return the JSON of an answer; None when it is something else, such as a page to log in."""
     try:
-        return decode(response.body) if response.body.strip() else None
+        if response.body.strip():
+            return decode(response.body)
+        return None
     except BadRequest:
         return None

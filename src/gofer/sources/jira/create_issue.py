@@ -71,8 +71,10 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
         "description": document(arguments.description, call.provenance),
     }
     labels = ["-".join(label.split()) for label in arguments.labels if label.strip()]
-    fields |= {"labels": labels} if labels else {}
-    fields |= {"priority": {"name": arguments.priority}} if arguments.priority else {}
+    if labels:
+        fields |= {"labels": labels}
+    if arguments.priority:
+        fields |= {"priority": {"name": arguments.priority}}
     if arguments.assignee:
         fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}
     body = {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key}}]}

@@ -55,7 +55,9 @@ def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
         f"    [file {file.id}: {file.name}, {file.media_type or 'unknown type'}, {file.size} bytes]" for file in files
     ]
     more = [f"({all_told - len(files)} older ones are left out here.)"] if all_told > len(files) else []
-    return ["", "Attachments, newest first:", *rows, *more] if rows else []
+    if rows:
+        return ["", "Attachments, newest first:", *rows, *more]
+    return []
 
 
 @tool(effect="read", internal=True, scopes=SEES)
@@ -92,4 +94,6 @@ def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
     if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
         basic = base64.b64encode(f"{api.email}:{api.token.reveal()}".encode()).decode()
         return {"Authorization": f"Basic {basic}"}
-    return {} if is_public(address) or same_place(address, api.base_url) else None
+    if is_public(address) or same_place(address, api.base_url):
+        return {}
+    return None

@@ -169,12 +169,14 @@ def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
     left = COMMENTS_BUDGET - sum(len(comment.text) for comment in comments if comment.id == subject)
     for comment in reversed(comments):
         own = bool(subject) and comment.id == subject
-        left -= 0 if own else len(comment.text)
+        if not own:
+            left -= len(comment.text)
         if left >= 0 or own or not lines:
             lines.append(["", comment.header, *(f"    {row}" for row in comment.text.splitlines())])
     older += len(comments) - len(lines)
     begin = ["", "Comments, oldest first:" if lines else "No comments."]
-    begin += ["", f"({_counted(older, 'older ')} left out here.)"] if older else []
+    if older:
+        begin += ["", f"({_counted(older, 'older ')} left out here.)"]
     return begin + [line for block in reversed(lines) for line in block]
 
 

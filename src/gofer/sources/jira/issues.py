@@ -53,7 +53,9 @@ def _read(text: str) -> str:
     """Return the key or id that a text is; empty when it is neither."""
     if named := _KEY.fullmatch(text) or _LINK.fullmatch(text):
         return named[1].upper()
-    return text if _ID.fullmatch(text) else ""
+    if _ID.fullmatch(text):
+        return text
+    return ""
 
 
 def one_line(text: str, limit: int = 255) -> str:

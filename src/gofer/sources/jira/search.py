@@ -85,7 +85,8 @@ def jql(arguments: Search) -> str:
         "issuetype": arguments.type,
     }
     clauses = [f"{field} = {quoted(value)}" for field, value in exact.items() if value.strip()]
-    clauses += [f"text ~ {quoted(words)}"] if words else []
+    if words:
+        clauses += [f"text ~ {quoted(words)}"]
     if not clauses:
         raise ToolError("Say what to look for: words, a project, a label, a status or a type.")
     return " AND ".join(clauses) + " ORDER BY updated DESC"

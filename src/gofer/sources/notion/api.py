@@ -43,7 +43,9 @@ class NotionApi:
 
     async def get(self, call: Call, path: str, **query: str | int) -> Fields:
         """Return the object at a path such as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
-        asked = f"?{urlencode(query)}" if query else ""
+        asked = ""
+        if query:
+            asked = f"?{urlencode(query)}"
         return await self._send(call, "GET", path, asked, b"")
 
     async def post(self, call: Call, path: str, **body: object) -> Fields:
@@ -73,7 +75,8 @@ class NotionApi:
             tell_operator("notion", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
-        headers |= {"Content-Type": "application/json"} if content else {}
+        if content:
+            headers |= {"Content-Type": "application/json"}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
         response = await call.http.send(request)
         waited = 0.0
@@ -99,14 +102,18 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     if rule.rule == "operate":
         tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
     said = " ".join(as_text(body.get("message")).split())[:300]
-    hint = f"It says: {said} {rule.sentence}" if code == "validation_error" and said else rule.sentence
+    hint = rule.sentence
+    if code == "validation_error" and said:
+        hint = f"It says: {said} {hint}"
     raise NotionRefusal(what, code, hint)
 
 
 def _access(code: str) -> Access:
     if refusal(code).rule != "operate":
         return ""
-    return "credential" if code == "unauthorized" else "permission"
+    if code == "unauthorized":
+        return "credential"
+    return "permission"
 
 
 def _seconds(response: HttpResponse) -> float:

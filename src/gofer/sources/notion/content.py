@@ -113,7 +113,9 @@ def _named(content: Fields) -> str:
     file = as_object(content.get("file")) or as_object(content.get("external"))
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
     told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
-    return f": {told}" if told else ""
+    if told:
+        return f": {told}"
+    return ""
 
 
 def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:

@@ -106,7 +106,8 @@ def _rows_result(source: Fields, found: Fields) -> ToolResult:
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
     cut = as_object(found.get("request_status")).get("type") == "incomplete"
-    more += ["(Notion stops after 10,000 rows; ask for fewer.)"] if cut else []
+    if cut:
+        more += ["(Notion stops after 10,000 rows; ask for fewer.)"]
     header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
     pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
     return ToolResult("\n".join([header, *shown, *more]), f"read {len(rows)} rows", {"found": len(rows), "rows": pages})
@@ -125,7 +126,9 @@ async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
     if len(same) == 1:
         return same[0]
     names = [f"“{one_line(words(one.get('title')))}” ({as_text(one.get('id'))})" for one in same or known[:8]]
-    hint = f" There are {', '.join(names)}." if names else ""
+    hint = ""
+    if names:
+        hint = f" There are {', '.join(names)}."
     raise ToolError(f"{len(same) or 'No'} databases of that name are shared with Gofer; use an id or a link.{hint}")
 
 

@@ -99,4 +99,6 @@ def _type(told: NewFile, response: HttpResponse) -> str:
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
     """Return no token: the address itself says that it may be read."""
-    return {} if is_public(address) or same_place(address, api.base_url) else None
+    if is_public(address) or same_place(address, api.base_url):
+        return {}
+    return None

@@ -114,7 +114,9 @@ def properties(page: Fields) -> Mapping[str, Fields]:
 def title(page: Fields) -> str:
     """Return the title of a page in one line."""
     found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
-    return one_line(str(found[0])) if found and found[0] else "Untitled"
+    if found and found[0]:
+        return one_line(str(found[0]))
+    return "Untitled"
 
 
 def property_lines(page: Fields) -> list[str]:
@@ -125,7 +127,9 @@ def property_lines(page: Fields) -> list[str]:
 
 async def _source(api: NotionApi, call: Call, source: str) -> Fields:
     try:
-        return await api.get(call, f"data_sources/{source}") if source else {}
+        if source:
+            return await api.get(call, f"data_sources/{source}")
+        return {}
     except NotionRefusal:
         # A row can be shared without its database.
         return {}
@@ -168,7 +172,8 @@ def _content(content: Content) -> list[str]:
         return ["", "The page has no content."]
     rows, left = shown(content.lines, TEXT_BUDGET)
     cut = [f"({left} further blocks are left out here.)"] if left else []
-    cut += [] if content.whole else ["(The page has more blocks than can be read at once.)"]
+    if not content.whole:
+        cut += ["(The page has more blocks than can be read at once.)"]
     return ["", "Content, each block after its id in brackets:", *rows, *cut]
 
 

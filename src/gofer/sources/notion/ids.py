@@ -22,7 +22,9 @@ def find_id(text: str) -> str | None:
         return None
     found = _ID.findall(where)
     whole = where == text.strip() and len(found) == 1 and found[0] != where
-    return None if not found or whole else str(UUID(found[-1]))
+    if not found or whole:
+        return None
+    return str(UUID(found[-1]))
 
 
 def object_id(text: str, what: str) -> str:

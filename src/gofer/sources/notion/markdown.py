@@ -95,7 +95,9 @@ def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), ur
 
 
 def _address(address: str) -> str:
-    return address if followed(address) and len(address) <= LINK_LIMIT else ""
+    if followed(address) and len(address) <= LINK_LIMIT:
+        return address
+    return ""
 
 
 def _spans(words: Words) -> list[Span]:
@@ -162,7 +164,9 @@ def _block(kind: str, spans: Sequence[Span], **fields: object) -> Json:
 def _language(info: str) -> str:
     name = info.split()[0].lower() if info.split() else ""
     name = _ALIASES.get(name, name)
-    return name if name in LANGUAGES else "plain text"
+    if name in LANGUAGES:
+        return name
+    return "plain text"
 
 
 def _joined(lines: Iterable[Sequence[Span]]) -> list[Span]:

@@ -80,7 +80,9 @@ def _styled(part: Mapping[str, object]) -> str:
     for name, sign in _MARKS if text.strip() else ():
         text = f"{sign}{text}{sign}" if looks.get(name) is True else text
     url = as_text(part.get("href"))
-    return f"[{text}]({url})" if url and part.get("type") == "text" else text
+    if url and part.get("type") == "text":
+        return f"[{text}]({url})"
+    return text
 
 
 def mark(call: Call) -> str:
@@ -92,7 +94,8 @@ def footer(call: Call) -> list[Span]:
     """Return one line: links to the prompt and to the run, and the mark of the call."""
     origin = call.provenance
     links = [Span(f"{origin.workflow} prompt", url=origin.prompt_url)] if origin.prompt_url else []
-    links += [Span(f"run {origin.run[:8]}", url=origin.run_url)] if origin.run_url else []
+    if origin.run_url:
+        links += [Span(f"run {origin.run[:8]}", url=origin.run_url)]
     parts = [*links, Span(mark(call), frozenset({"code"}))]
     return [piece for part in parts for piece in (Span(" · "), part)][1:]
 

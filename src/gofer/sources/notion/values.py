@@ -71,7 +71,9 @@ def plain(value: Fields) -> object:
         case "unique_id":
             prefix = as_text(as_object(inner).get("prefix"))
             number = as_object(inner).get("number")
-            return f"{prefix}-{number}" if prefix else str(number)
+            if prefix:
+                return f"{prefix}-{number}"
+            return str(number)
         case "number" | "checkbox" | "url" | "email" | "phone_number" | "created_time" | "last_edited_time":
             return inner
         case _:
@@ -82,7 +84,9 @@ def _computed(inner: Fields) -> object:
     kind = as_text(inner.get("type"))
     if kind == "array":
         return [plain(as_object(one)) for one in as_list(inner.get("array"))]
-    return plain(inner) if kind == "date" else inner.get(kind)
+    if kind == "date":
+        return plain(inner)
+    return inner.get(kind)
 
 
 def line(value: object) -> str:
@@ -91,7 +95,9 @@ def line(value: object) -> str:
         case None | "" | []:
             return "(empty)"
         case bool():
-            return "yes" if value else "no"
+            if value:
+                return "yes"
+            return "no"
         case list():
             return ", ".join(line(one) for one in as_list(value))  # pyright: ignore[reportUnknownArgumentType]
         case dict():
@@ -112,9 +118,13 @@ def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[
 def _written(column: Column, given: Given, person: Callable[[str], str]) -> object:
     match column.kind:
         case "title" | "rich_text":
-            return rich_text([Span(_text(column, given))]) if given else []
+            if given:
+                return rich_text([Span(_text(column, given))])
+            return []
         case "status" | "select":
-            return {"name": option(column, _text(column, given))} if given else None
+            if given:
+                return {"name": option(column, _text(column, given))}
+            return None
         case "multi_select":
             return [{"name": option(column, one)} for one in _texts(column, given)]
         case "people":
@@ -124,11 +134,17 @@ def _written(column: Column, given: Given, person: Callable[[str], str]) -> obje
         case "checkbox":
             return flag(column, given)
         case "number":
-            return None if given in (None, "") else number(column, given)
+            if given in (None, ""):
+                return None
+            return number(column, given)
         case "date":
-            return _date(column, _text(column, given)) if given else None
+            if given:
+                return _date(column, _text(column, given))
+            return None
         case "url" | "email" | "phone_number":
-            return _short(column, _text(column, given)) if given else None
+            if given:
+                return _short(column, _text(column, given))
+            return None
         case _:
             raise ToolError(f"{column.name} is a {column.kind}; Gofer cannot set properties of that kind.")
 
@@ -160,7 +176,9 @@ def number(column: Column, given: Given) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise ToolError(f"{column.name} is a number; write one such as 3 or 2.5.")
-    return int(value) if value.is_integer() else value
+    if value.is_integer():
+        return int(value)
+    return value
 
 
 def _text(column: Column, given: Given) -> str:

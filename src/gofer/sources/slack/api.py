@@ -72,7 +72,9 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if rule.rule == "unclear":
         raise TemporaryError(f"Slack failed during {method} ({code}).")
     needed = as_text(body.get("needed"))
-    hint = f"{rule.sentence} The missing permission is {needed}." if needed else rule.sentence
+    hint = rule.sentence
+    if needed:
+        hint += f" The missing permission is {needed}."
     if rule.rule == "operate":
         tell_operator("slack", _access(code), code, f"Slack refuses {method} ({code}): {hint}")
     raise SlackRefusal(method, code, hint)
@@ -81,7 +83,9 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
 def _access(code: str) -> Access:
     if refusal(code).rule != "operate":
         return ""
-    return "credential" if code in CREDENTIAL else "permission"
+    if code in CREDENTIAL:
+        return "credential"
+    return "permission"
 
 
 def _seconds(response: HttpResponse) -> float:
@@ -101,6 +105,8 @@ def _until(response: HttpResponse) -> str:
 def _body(response: HttpResponse) -> Mapping[str, object]:
     """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
     try:
-        return as_object(decode(response.body)) if response.status < 500 else {}
+        if response.status < 500:
+            return as_object(decode(response.body))
+        return {}
     except BadRequest:
         return {}

@@ -86,7 +86,9 @@ async def _find_question(api: SlackApi, call: Call, asked: Question) -> ToolResu
     """Return the question that an earlier attempt posted; None when it is certain that there is none."""
     channel = await channel_id(api, call, asked.channel)
     ts = await find_by_key(api, call, channel, asked.thread_ts)
-    return _asked(channel, ts) if ts else None
+    if ts:
+        return _asked(channel, ts)
+    return None
 
 
 @slack_ask_approval.mock
@@ -188,13 +190,16 @@ def _groups_result(ids: Mapping[str, str]) -> ToolResult:
 
 
 def _named(arguments: MayDecide) -> bool:
-    requester = arguments.requester if "requester" in arguments.by else ""
-    return arguments.user in arguments.by or bool(requester and requester == arguments.user)
+    if arguments.requester and "requester" in arguments.by and arguments.user == arguments.requester:
+        return True
+    return arguments.user in arguments.by
 
 
 async def _in_a_group(api: SlackApi, call: Call, arguments: MayDecide) -> bool:
     wanted = [name for name in arguments.by if name.startswith(("@", "S"))]
-    groups = [group for group in await _groups(api, call) if any(_is(group, name) for name in wanted)] if wanted else []
+    if not wanted:
+        return False
+    groups = [group for group in await _groups(api, call) if any(_is(group, name) for name in wanted)]
     return any(arguments.user in as_list(group.get("users")) for group in groups)
 
 

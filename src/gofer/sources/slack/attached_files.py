@@ -46,7 +46,9 @@ def absent(file: Fields) -> str:
         return why
     if file.get("is_external") is True:
         return _ABSENT["external"]
-    return "" if as_text(file.get("id")) else "Slack says nothing of it"
+    if as_text(file.get("id")):
+        return ""
+    return "Slack says nothing of it"
 
 
 def new_file(file: Fields, content: bytes | None = None) -> NewFile:
@@ -83,7 +85,9 @@ def line(file: Fields, known: Collection[str]) -> str:
     about = [encode_text(made.name), *filter(None, [made.media_type]), *([f"{made.size} bytes"] if made.size else [])]
     if why := absent(file):
         return f"[file: {', '.join(about)}; {why}]"
-    return f"[file {made.id}: {', '.join(about)}]" if made.id in known else f"[file: {', '.join(about)}]"
+    if made.id in known:
+        return f"[file {made.id}: {', '.join(about)}]"
+    return f"[file: {', '.join(about)}]"
 
 
 class GetFile(Arguments):
@@ -119,7 +123,9 @@ def _mock() -> ToolResult:
 def _headers(api: SlackApi, address: SplitResult) -> Mapping[str, str] | None:
     """Return the token is for Slack only; a Slack that is not slack.com has its files where it has its methods."""
     allowed = same_place(address, api.base_url) or (_is_slack(parts(api.base_url)) and _is_slack(address))
-    return {"Authorization": f"Bearer {api.token.reveal()}"} if allowed else None
+    if allowed:
+        return {"Authorization": f"Bearer {api.token.reveal()}"}
+    return None
 
 
 def _is_slack(address: SplitResult | None) -> bool:

@@ -86,7 +86,8 @@ def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list
     for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
         size = characters(line) + 1
         if size > left and (held or not pieces):
-            pieces += ["\n".join([opening, *held, closing])] if held else []
+            if held:
+                pieces += ["\n".join([opening, *held, closing])]
             held = []
             left = most - frame
         held.append(line)

@@ -46,7 +46,9 @@ async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolR
     people = await _everybody(api, call)
     wanted = one_line(arguments.name).lstrip("@").casefold()
     found = [person for person in people if wanted in _names(person)]
-    return _people_result(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
+    if found:
+        return _people_result(found, f"“{one_line(arguments.name)}”")
+    return _nobody(arguments.name, wanted, people)
 
 
 async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
@@ -95,7 +97,9 @@ def _nobody(name: str, wanted: str, people: Sequence[User]) -> ToolResult:
     near = [known[match] for match in difflib.get_close_matches(wanted, known, n=_SHOWN, cutoff=0.6)]
     near += [shown for spelled, shown in known.items() if wanted in spelled.split()]
     similar = ", ".join(dict.fromkeys(near[:_SHOWN]))
-    hint = f" Similar names: {similar}." if similar else ""
+    hint = ""
+    if similar:
+        hint = f" Similar names: {similar}."
     return ToolResult(f"Nobody here is called “{one_line(name)}”.{hint}", "found nobody", {"found": 0})
 
 

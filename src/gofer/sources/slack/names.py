@@ -51,7 +51,9 @@ class Names:
             case "!":
                 return _special(target[1:], label)
             case _:
-                return f"{label} ({target})" if label and label != target else target
+                if label and label != target:
+                    return f"{label} ({target})"
+                return target
 
 
 def one_line(name: str) -> str:

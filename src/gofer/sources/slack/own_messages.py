@@ -21,8 +21,11 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
     That it ends means that there is no other. Raises ToolError when there are too many to say so,
     SlackRefusal, TemporaryError.
     """
-    method: Method = "conversations.replies" if thread_ts else "conversations.history"
-    where = {"channel": channel, "ts": thread_ts} if thread_ts else {"channel": channel}
+    method: Method = "conversations.history"
+    where = {"channel": channel}
+    if thread_ts:
+        method = "conversations.replies"
+        where["ts"] = thread_ts
     oldest = f"{max(0.0, call.since - CLOCKS_APART):.6f}"
     cursor = ""
     for _ in range(PAGES):

@@ -93,7 +93,9 @@ def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
     """Return the Markdown of each message, in order, neutral and within `most`; none for a text without words."""
     text = _without_wide_tables(normal(neutral(markdown)))
     if cost(text).within(most):
-        return (text,) if text else ()
+        if text:
+            return (text,)
+        return ()
     packer = _Packer(most)
     packer.fill(blocks(text))
     return packer.finish()
@@ -102,7 +104,9 @@ def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
 def one_message(markdown: str) -> str | None:
     """Return the text as one message takes it, or None when it does not fit."""
     messages = split(markdown) if len(markdown) <= ONE_MESSAGE.characters else ()
-    return messages[0] if len(messages) == 1 else None
+    if len(messages) == 1:
+        return messages[0]
+    return None
 
 
 class _Packer:

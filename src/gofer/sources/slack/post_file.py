@@ -101,7 +101,9 @@ def file_name(name: str, key: str) -> str:
     """Return the name of a call's file: what it was named, and a mark that no other call has."""
     stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
     mark = hashlib.sha256(key.encode()).hexdigest()[:8]
-    return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
+    if dot:
+        return f"{stem}-{mark}.{ending}"
+    return f"{ending or 'file'}-{mark}.txt"
 
 
 def _attached(name: str, channel: str, file: str) -> ToolResult:

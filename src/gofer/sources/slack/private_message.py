@@ -99,7 +99,9 @@ async def _find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> Tool
     """Return the direct message an earlier attempt of the call wrote. None when it is certain that there is none."""
     channel = await _direct(api, call)
     ts = await find_by_key(api, call, channel, "")
-    return _written_directly(channel, ts) if ts else None
+    if ts:
+        return _written_directly(channel, ts)
+    return None
 
 
 @slack_post_direct.mock

@@ -162,7 +162,9 @@ def _visible(value: object) -> str:
 
 
 def _text_of(value: object) -> str:
-    return value if isinstance(value, str) and value else encode_text(value)
+    if isinstance(value, str) and value:
+        return value
+    return encode_text(value)
 
 
 def _name(name: str) -> str:
@@ -197,7 +199,8 @@ def _without_box(left: Sequence[tuple[str, object]]) -> str:
 def _people(asked: Question) -> list[Block]:
     leaves: list[Block] = []
     for number, one in enumerate(asked.page or asked.by):
-        leaves += [_text(", ")] if number else []
+        if number:
+            leaves += [_text(", ")]
         if one.startswith("S") and asked.page:
             leaves.append({"type": "usergroup", "usergroup_id": one})
         else:

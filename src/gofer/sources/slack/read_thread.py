@@ -109,7 +109,9 @@ def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
     """Say that the message asked for was deleted, where Slack shows that one stood there."""
     marked = [message.get("ts") for message in messages if message.get("subtype") == "tombstone"]
-    return {"deleted": True} if ts in marked else {}
+    if ts in marked:
+        return {"deleted": True}
+    return {}
 
 
 def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
@@ -188,7 +190,9 @@ def _size(message: Message) -> int:
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
     """Return the id of a channel named by a model, or of the one the request came from. Raises ToolError."""
     name = channel_name(call, channel)
-    return name if ID.fullmatch(name) else await find_channel(api, call, name)
+    if ID.fullmatch(name):
+        return name
+    return await find_channel(api, call, name)
 
 
 def channel_name(call: Origin, channel: str) -> str:

@@ -94,7 +94,9 @@ async def _find(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult
     """
     channel = await channel_id(api, call, arguments.channel)
     ts = await find_by_key(api, call, channel, arguments.thread_ts)
-    return _posted(channel, ts) if ts else None
+    if ts:
+        return _posted(channel, ts)
+    return None
 
 
 @slack_post_message.mock
@@ -234,4 +236,6 @@ def origin(provenance: Provenance) -> list[dict[str, object]]:
     links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
     if provenance.run_url:
         links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
-    return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}] if links else []
+    if links:
+        return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
+    return []
