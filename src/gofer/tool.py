@@ -18,6 +18,7 @@ from pydantic import Field
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.places import Origin, Place, Writes
+from gofer.tools.sample_call import sample_call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 
@@ -34,5 +35,6 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "Writes",
+    "sample_call",
     "tool",
 ]

@@ -1,71 +1,63 @@
-"""docs/write-a-tool.md, followed literally: files written, edits made, commands typed, their output compared."""
+"""docs/write-a-tool.md, followed literally: files written, commands typed, their output compared."""
 
-import os
-import re
-import signal
-from collections.abc import Iterator
-from contextlib import suppress
+import json
 from pathlib import Path
 
-import pytest
-
 from support.app.company import ROOT
-from support.app.serve_process import free_port
 from support.guides.checkout import FENCE, Terminal, checkout
 
-PORT = "8750"
-"""The port that the guide names; here it stands for a free one."""
+
+def company(folder: Path) -> Terminal:
+    """A terminal in the folder of a company that installed Gofer and has nothing in it yet."""
+    folder.mkdir()
+    (folder / "src").symlink_to(ROOT / "src")
+    return Terminal(folder)
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """A terminal in a copy of this repository."""
-    made = checkout(tmp_path / "gofer")
-    yield made
-    for group in made.left_running:
-        with suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGKILL)
-
-
-def edit(file: Path, change: str) -> None:
-    """Makes a change that is shown as lines with +, - and the lines around them, which have to stand there once."""
-    lines = change.splitlines(keepends=True)
-    before = "".join(line[1:] for line in lines if line[0] in " -\n")
-    after = "".join(line[1:] for line in lines if line[0] in " +\n")
-    text = file.read_text()
-    assert text.count(before) == 1, f"{file} does not hold once:\n{before}"
-    file.write_text(text.replace(before, after))
-
-
-def promises_broken_are_noticed(terminal: Terminal) -> None:
-    """A page without its key and a look that finds nothing fail the test that the guide shows."""
-    folder = terminal.folder / "src" / "gofer" / "tools" / "oncall"
-    for name, kept in (("page.py", ", key=call.key"), ("note.py", ' if note.get("reference") == call.key')):
-        text = (folder / name).read_text()
-        assert kept in text
-        (folder / name).write_text(text.replace(kept, "" if name == "page.py" else " if False"))
-    terminal.type("! python -m pytest tests/unit/tools/test_oncall.py -k killed\n")
-    assert "2 failed" in terminal.says()
-
-
-def test_the_guide_to_a_tool_does_what_it_says(terminal: Terminal) -> None:
-    guide = (ROOT / "docs" / "write-a-tool.md").read_text().replace(PORT, str(free_port()))
-    tried: list[str] = []
-    for kind, name, text in FENCE.findall(guide):
+def follow(terminal: Terminal) -> None:
+    for kind, name, text in FENCE.findall((ROOT / "docs" / "write-a-tool.md").read_text()):
         file = terminal.folder / name
         match kind:
-            case "diff":
-                edit(file, text)
             case "sh":
                 terminal.type(text)
-                tried += re.findall(r"\[100%\]", terminal.says())
             case "text":
                 assert terminal.will_have_said(text), terminal.says()
             case _:
                 assert not file.exists()
                 file.parent.mkdir(exist_ok=True)
                 file.write_text(text)
-    # Its own tests and those that enumerate tools were run, and what it changed is what an editor's schema lists.
-    assert len(tried) == 2
-    promises_broken_are_noticed(terminal)
-    assert '"oncall_page"' in (terminal.folder / "agents" / "workflow.schema.json").read_text()
+
+
+def test_the_guide_to_a_tool_does_what_it_says_in_this_repository(tmp_path: Path) -> None:
+    terminal = checkout(tmp_path / "gofer")
+    follow(terminal)
+    terminal.type("gofer schema\n")
+    assert '"oncall_page"' in terminal.says()
+
+
+def test_the_guide_to_a_tool_does_what_it_says_in_an_empty_folder(tmp_path: Path) -> None:
+    terminal = company(tmp_path / "gofer")
+    follow(terminal)
+    a_page_without_its_key_is_noticed(terminal)
+    a_write_without_its_place_is_named(terminal)
+
+
+def a_page_without_its_key_is_noticed(terminal: Terminal) -> None:
+    file = terminal.folder / "tools" / "oncall.py"
+    text = file.read_text()
+    kept = ', {"Idempotency-Key": call.key}'
+    assert kept in text
+    file.write_text(text.replace(kept, ""))
+    assert terminal.exit_code("python -m pytest -q tests/test_oncall.py\n") == 1
+    assert "test_a_page_that_lost_its_answer_happens_once" in terminal.says()
+    file.write_text(text)
+
+
+def a_write_without_its_place_is_named(terminal: Terminal) -> None:
+    file = terminal.folder / "tools" / "oncall.py"
+    file.write_text(file.read_text().replace("    place=team_place,\n", ""))
+    assert terminal.exit_code("gofer check --json tools/oncall.py\n") == 1
+    (found,) = json.loads(terminal.says())
+    assert found["rule"] == "tool-declaration"
+    assert found["message"] == "The tool oncall_page writes to oncall and does not declare its place."
+    assert file.read_text().splitlines()[found["line"] - 1].startswith("async def oncall_page")
