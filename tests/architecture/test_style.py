@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 301,
-    "conditional expressions": 1_352,
-    "nested conditional expressions": 21,
-    "module docstrings that are questions": 195,
-    "indefinite pronouns in docstrings": 357,
+    "parallel assignments": 259,
+    "conditional expressions": 1_251,
+    "nested conditional expressions": 15,
+    "module docstrings that are questions": 139,
+    "indefinite pronouns in docstrings": 310,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 

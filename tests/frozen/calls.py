@@ -8,9 +8,9 @@ from frozen.lines import lines
 from frozen.recording import RecordingHttp
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
-from gofer.sources.jira.tools import jira_tools
-from gofer.sources.notion.tools import notion_tools
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
+from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
@@ -117,7 +117,7 @@ def _slack() -> list[object]:
 
     async def story(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await _each(SLACK, slack_tools(slack.API), replace(call, actor=Actor("U0000001")), made)
+        await _each(SLACK, bind_all(SLACK_TOOLS, slack.API), replace(call, actor=Actor("U0000001")), made)
 
     slack.play(story)
     return made
@@ -127,7 +127,7 @@ def _jira() -> list[object]:
     made: list[object] = []
 
     async def story(room: jira.Room) -> None:
-        await _each(JIRA, jira_tools(jira.API), jira.call_of(room, issue="OPS-7"), made)
+        await _each(JIRA, bind_all(JIRA_TOOLS, jira.API), jira.call_of(room, issue="OPS-7"), made)
 
     jira.play(story)
     return made
@@ -137,7 +137,7 @@ def _notion() -> list[object]:
     made: list[object] = []
 
     async def story(_: object, call: Call) -> None:
-        await _each(NOTION, notion_tools(notion.API), call, made)
+        await _each(NOTION, bind_all(NOTION_TOOLS, notion.API), call, made)
 
     notion.play(story)
     return made

@@ -12,7 +12,8 @@ from typing import Any
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.adf_text import adf_text
-from gofer.sources.notion.markdown import blocks, comment_spans, rich_text
+from gofer.sources.notion.markdown import blocks, comment_spans
+from gofer.sources.notion.rich_text import rich_text
 from gofer.sources.slack.fallback_text import fallback
 from gofer.sources.slack.markdown import Cost
 from gofer.sources.slack.parts import split

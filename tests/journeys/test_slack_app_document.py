@@ -12,7 +12,8 @@ from gofer.app.required_settings import check_complete
 from gofer.app.settings import read_settings
 from gofer.app.slack_manifest import needed
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
@@ -94,7 +95,7 @@ async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_r
 
 
 def test_every_scope_is_explained_with_who_needs_it() -> None:
-    tools = slack_tools(SlackApi("", Secret("")))
+    tools = bind_all(SLACK_TOOLS, SlackApi("", Secret("")))
     when = [
         "slack.mention",
         "slack.direct",

@@ -1,7 +1,6 @@
 """Every tool, built for the settings of one process."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from gofer.app.settings import Settings, checked_credential
@@ -10,11 +9,11 @@ from gofer.files.sandbox.python import sandbox
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import TOOLS as GITHUB
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.tools import TOOLS as JIRA
 from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import notion_tools
+from gofer.sources.notion.tools import TOOLS as NOTION
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK
 from gofer.tools.company import CompanyTool
 from gofer.tools.declare import Variables, bind_all
 from gofer.tools.definition import Tool
@@ -41,10 +40,10 @@ def build_tools(
     # One line for each system outside, and for what every run has.
     jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
-        _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
+        bind_all(SLACK, SlackApi(settings.slack_api_url, settings.slack_bot_token), "Slack"),
         bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
-        _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
-        _of("Jira", jira_tools(jira)),
+        bind_all(NOTION, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
+        bind_all(JIRA, jira, "Jira"),
         bind_all(FILES, children or Children()),
         bind_all((*PLAN, *SKILLS, *SEARCH), None),
         bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
@@ -52,11 +51,6 @@ def build_tools(
         [one.bind(variables_of(one, settings)) for one in company],
     ]
     return {tool.name: tool for tools in systems for tool in tools}
-
-
-def _of(system: str, tools: Sequence[Tool[Any]]) -> Sequence[Tool[Any]]:
-    """Return tools that name the system outside that they act on."""
-    return [replace(tool, system=system) for tool in tools]
 
 
 def variables_of(tool: CompanyTool, settings: Settings) -> Variables:

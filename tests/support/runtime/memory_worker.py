@@ -13,16 +13,17 @@ from gofer.journal.entries import RunStarted
 from gofer.models.language_model import Answer
 from gofer.runtime.worker import Worker
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_user import GetUser
+from gofer.sources.slack.directory import GetUser
 from gofer.sources.slack.places import FindPlace, place_result
 from gofer.sources.slack.private_message import PostEphemeral
 from gofer.sources.slack.read_thread import ReadThread
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import QueueMessage
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
@@ -34,7 +35,7 @@ from support.models.served import served
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
-_REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
+_REAL = {tool.name: tool for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret("")))}
 CATALOG = Catalog(
     {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
 )

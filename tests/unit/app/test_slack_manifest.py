@@ -11,7 +11,8 @@ from gofer.cli.main import main
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.receiver import SUBSCRIPTIONS
 from gofer.sources.slack.scopes import SCOPES, Method
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.schema import Workflow
@@ -19,7 +20,7 @@ from gofer.workflows.when import KINDS
 from gofer_simulators.slack.manifest import read_manifest
 from support.app.company import ROOT
 
-TOOLS = slack_tools(SlackApi("", Secret("")))
+TOOLS = bind_all(SLACK_TOOLS, SlackApi("", Secret("")))
 
 
 def workflow(*tools: str) -> Workflow:

@@ -16,7 +16,7 @@ from gofer.sources.jira.api import JiraApi
 from gofer.sources.notion import places as notion
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.slack import places as slack
-from gofer.sources.slack.places import FindPlace, find_place
+from gofer.sources.slack.places import FindPlace, slack_find_place
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.tools.places import Place
 from gofer.values.canonical_json import decode
@@ -106,7 +106,7 @@ class Counting:
 
 async def _asked(call: Call, **said: Any) -> tuple[ToolResult, list[str], list[bytes]]:
     http = Counting(call)
-    found = await find_place(API, replace(call, http=http), FindPlace(**said))
+    found = await slack_find_place.act(API, replace(call, http=http), FindPlace(**said))
     return found, [url for url, _ in http.asked], [content for _, content in http.asked]
 
 
@@ -156,18 +156,20 @@ async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_ar
         return {"ok": True, "channel": {"id": "C0000001", "name": "deploys", "is_channel": True}}
 
     call = Call("k", Actor("U1"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
-    found = await find_place(API, call, FindPlace(channel="C0000001", asker=ADA))
+    found = await slack_find_place.act(API, call, FindPlace(channel="C0000001", asker=ADA))
     assert (found.details["public"], found.details["member"]) == (True, False)
     refused = AnsweringHttp(lambda url, content: {"ok": False, "error": "user_not_found"})
     with pytest.raises(ToolError, match="user_not_found"):
-        await find_place(API, replace(call, http=refused), FindPlace(channel="C0000001", asker=ADA))
+        await slack_find_place.act(API, replace(call, http=refused), FindPlace(channel="C0000001", asker=ADA))
 
 
 @pytest.mark.anyio
 async def test_an_issue_that_moved_is_where_jira_says_it_is_now() -> None:
     http = AnsweringHttp(lambda url, content: {"key": "PAY-9", "fields": {"project": {"key": "PAY"}}})
     call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
-    found = await jira.find_place(JiraApi("http://jira", "a@b", Secret("t")), call, jira.FindPlace(issue="OPS-7"))
+    found = await jira.jira_find_place.act(
+        JiraApi("http://jira", "a@b", Secret("t")), call, jira.FindPlace(issue="OPS-7")
+    )
     assert found.details == {"id": "PAY-9", "within": ["PAY"]}
 
 
@@ -177,7 +179,9 @@ async def test_a_page_of_notion_is_within_itself_and_what_it_stands_in() -> None
     parent = {"type": "data_source_id", "data_source_id": source, "database_id": database}
     http = AnsweringHttp(lambda url, content: {"object": "page", "id": page, "parent": parent})
     call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
-    found = await notion.find_place(NotionApi("http://notion", Secret("t")), call, notion.FindPlace(page=page))
+    found = await notion.notion_find_place.act(
+        NotionApi("http://notion", Secret("t")), call, notion.FindPlace(page=page)
+    )
     assert found.details == {"id": page, "within": [page, database, source]}
 
 

@@ -7,7 +7,8 @@ from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.files.tokens import estimate
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
@@ -193,6 +194,8 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
 
 
 def test_a_thread_is_one_destination_however_its_channel_is_written() -> None:
-    post = next(tool for tool in slack_tools(SlackApi("http://127.0.0.1/", Secret("x"))) if tool.effect == "lookup")
+    post = next(
+        tool for tool in bind_all(SLACK_TOOLS, SlackApi("http://127.0.0.1/", Secret("x"))) if tool.effect == "lookup"
+    )
     said = [{"text": "x", "channel": channel, "thread_ts": "1.0"} for channel in ("", "#deploys", "C0DEPLOY0")]
     assert {post.destination(post.parse(arguments)) for arguments in said} == {"1.0"}

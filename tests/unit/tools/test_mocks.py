@@ -11,9 +11,9 @@ from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
-from gofer.sources.jira.tools import jira_tools
-from gofer.sources.notion.tools import notion_tools
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
+from gofer.sources.notion.tools import TOOLS as NOTION_TOOLS
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.mocks import mocked, read_overrides
@@ -173,16 +173,16 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
 
     async def slack(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await act(replace(call, actor=Actor("U0000001")), slack_tools(simulated_slack.API))
+        await act(replace(call, actor=Actor("U0000001")), bind_all(SLACK_TOOLS, simulated_slack.API))
 
     match name.partition("_")[0]:
         case "slack":
             simulated_slack.play(slack)
         case "jira":
             at = {"issue": "OPS-7"}
-            jira.play(lambda room: act(jira.call_of(room, **at), jira_tools(jira.API)))
+            jira.play(lambda room: act(jira.call_of(room, **at), bind_all(JIRA_TOOLS, jira.API)))
         case "notion":
-            notion.play(lambda _, call: act(call, notion_tools(notion.API)))
+            notion.play(lambda _, call: act(call, bind_all(NOTION_TOOLS, notion.API)))
         case _:
             api = GitHubApi(github.API, Secret(github.TOKEN))
             github.play(lambda _, call: act(call, bind_all(GITHUB_TOOLS, api)))
@@ -192,7 +192,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
 
 def test_a_mock_of_what_changes_a_message_gives_what_the_tool_gives() -> None:
     async def story(_: Any, call: Call) -> None:
-        tools = slack_tools(simulated_slack.API)
+        tools = bind_all(SLACK_TOOLS, simulated_slack.API)
         said = await over_http("slack_post_message", {"text": "hello"}, call, tools)
         asked = await over_http("slack_ask_approval", QUESTION, call, tools)
         for name, arguments in [

@@ -1,4 +1,4 @@
-"""How is a comment written exactly once? It carries the key of its call as a property that people do not see."""
+"""Comments on issues, each written exactly once: it has the key of its call as a property that people do not see."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,10 @@ from pydantic import Field
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import is_home, issue_name, issue_path, moment, path_of
+from gofer.sources.jira.places import SEES, issue_place, on_issue
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -28,18 +31,27 @@ class AddComment(Arguments):
     )
 
 
-async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
+@tool(
+    effect="lookup",
+    settle=10.0,
+    place=issue_place,
+    # An issue may be named by its key, by a link, or left out.
+    writes=on_issue("text", narrow=True),
+    scopes=SEES | {"Add Comments"},
+    everyday="reply, respond, note or update on a ticket, bug or task",
+)
+async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comment on a Jira issue. Not for the answer to the request: that is delivered by itself."""
     name = issue_name(call, arguments.issue)
     body: dict[str, object] = {
         "body": document(arguments.text, call.provenance),
         "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
     }
     if is_home(call, name) and (audience := call.place.get("audience")):
-        # Whoever reads the comment that this one answers, and nobody else.
+        # Only people who read the comment that this one answers.
         body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
     try:
-        return commented(await api.write(call, f"{path_of(name)}/comment", body))
+        return _commented(await api.write(call, f"{path_of(name)}/comment", body))
     except JiraRefusal as refused:
         if "commentLevel" not in refused.fields:
             raise
@@ -47,8 +59,9 @@ async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolRe
         raise ToolError(said, code=refused.code) from refused
 
 
-async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """The comment that an earlier attempt of the same call wrote, found by its property.
+@jira_add_comment.look
+async def _find(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """Return the comment that an earlier attempt of the same call wrote, found by its property.
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
     """
@@ -59,15 +72,22 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
         comments = [as_object(one) for one in as_list(answer.get("comments"))]
         recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
         if found := await _marked(api, call, recent):
-            return commented(found)
+            return _commented(found)
         if len(recent) < PAGE:
             return None
     said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
     raise ToolError(said, code="too_many")
 
 
+@jira_add_comment.mock
+def _mock(call: Call, arguments: AddComment) -> ToolResult:
+    """Return a comment that Jira never got."""
+    issue_name(call, arguments.issue)
+    return _commented({"id": digits(arguments, 5)})
+
+
 async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
-    """The comment with the property of this call; lists of comments do not show properties by themselves."""
+    """Return the comment with the property of this call; lists of comments do not show properties by themselves."""
     ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
     if not ids:
         return None
@@ -79,6 +99,6 @@ async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Field
     return None
 
 
-def commented(comment: Fields) -> ToolResult:
-    """A comment that was written."""
+def _commented(comment: Fields) -> ToolResult:
+    """Return a comment that was written; details: its id."""
     return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

@@ -1,4 +1,4 @@
-"""The writer of Jira's documents: Markdown that Jira accepts, and that pages nobody.
+"""The writer of Jira's documents: Markdown that Jira accepts, and that pages no person.
 
 Each place of a document takes fewer nodes than the one around it. The writer makes only those, so Jira refuses no text
 for its form. Images become links: Jira would load a picture for all who open the issue.
@@ -37,7 +37,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def document(markdown: str, provenance: Provenance) -> Node:
-    """A document with a line of links at its end. Raises ToolError for a text that is empty or too long."""
+    """Return a document with a line of links at its end. Raises ToolError for a text that is empty or too long."""
     written = _CONTROL.sub("\ufffd", clean(markdown).replace("\r\n", "\n").replace("\r", "\n"))
     blocks = _blocks(parse(written), "top")
     if not adf_text({"content": blocks}):
@@ -49,7 +49,7 @@ def document(markdown: str, provenance: Provenance) -> Node:
 
 
 def links(provenance: Provenance) -> list[tuple[str, str]]:
-    """The links under what Gofer writes: words and addresses."""
+    """Return the links under what Gofer writes: words and addresses."""
     found = [(f"{provenance.workflow} prompt", provenance.prompt_url)] if provenance.prompt_url else []
     return found + ([(f"run {provenance.run[:8]}", provenance.run_url)] if provenance.run_url else [])
 
@@ -58,7 +58,9 @@ def _origin(provenance: Provenance) -> list[Node]:
     parts: list[Node] = []
     for words, url in links(provenance):
         parts += [text(" · ")] * bool(parts) + [text(words, url)]
-    return [_paragraph(parts)] if parts else []
+    if parts:
+        return [_paragraph(parts)]
+    return []
 
 
 def _blocks(nodes: Iterable[BlockNode], place: Place) -> list[Node]:
@@ -128,7 +130,9 @@ def _quote(node: Quote, place: Place) -> list[Node]:
     match place:
         case "top":
             inside = _blocks(node.blocks, "quote")
-            return [{"type": "blockquote", "content": inside}] if inside else []
+            if inside:
+                return [{"type": "blockquote", "content": inside}]
+            return []
         case "quote":
             return _blocks(node.blocks, "quote")
         case "item":

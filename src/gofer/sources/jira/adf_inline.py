@@ -62,7 +62,9 @@ def _runs(parts: Iterable[InlineNode], marks: frozenset[str], address: str = "")
 
 
 def _followed(address: str) -> str:
-    return address if followed(address) else ""
+    if followed(address):
+        return address
+    return ""
 
 
 def _joined(runs: Iterable[_Run]) -> Sequence[_Run]:
@@ -86,7 +88,9 @@ def _nodes(run: _Run) -> list[Node]:
 
 
 def _found(piece: str) -> str:
-    return piece if _ADDRESS.fullmatch(piece) else ""
+    if _ADDRESS.fullmatch(piece):
+        return piece
+    return ""
 
 
 def _text(run: _Run) -> Node:
@@ -94,4 +98,6 @@ def _text(run: _Run) -> Node:
     if run.address:
         marks.append({"type": "link", "attrs": {"href": run.address}})
     node: Node = {"type": "text", "text": run.text}
-    return node | {"marks": marks} if marks else node
+    if marks:
+        return node | {"marks": marks}
+    return node

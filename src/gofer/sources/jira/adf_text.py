@@ -1,6 +1,6 @@
-"""What does a document of Jira say, as text for a model?
+"""The reader of Jira's documents, as text for a model.
 
-Whatever stands in a document, even what no version of the format knows, gives text and never an error.
+Every node of a document gives text and never an error, even one that no version of the format knows.
 """
 
 from gofer.sources.jira.api import Fields
@@ -11,14 +11,15 @@ _MEDIA = frozenset({"media", "mediaInline"})
 
 
 def adf_text(document: object) -> str:
-    """The text of a document, lists and code as Markdown writes them; a plain string is itself."""
+    """Return the text of a document, lists and code as Markdown writes them; a plain string is itself."""
     if isinstance(document, str):
         return as_text(document).strip()
     return "\n".join(line.rstrip() for line in _block(as_object(document)).split("\n")).strip()
 
 
 def _block(node: Fields) -> str:
-    kind, attributes = as_text(node.get("type")), as_object(node.get("attrs"))
+    kind = as_text(node.get("type"))
+    attributes = as_object(node.get("attrs"))
     match kind:
         case "bulletList":
             return "\n".join(_item("- ", child) for child in _children(node))

@@ -1,4 +1,4 @@
-"""How is Jira's REST API called, and what does its refusal mean to a model?"""
+"""Requests to Jira's REST API, and the meaning of its refusals to a model."""
 
 import asyncio
 import base64
@@ -64,20 +64,22 @@ class JiraApi:
     """Returns after so many seconds."""
 
     async def read(self, call: Call, path: str, **query: str | int) -> Fields:
-        """The object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
+        """Return the object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
         return as_object(await self._sent(call, "GET", f"{path}?{urlencode(query)}" if query else path, None))
 
     async def write(self, call: Call, path: str, body: Mapping[str, object]) -> Fields:
-        """What a POST answers. Raises JiraRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Return the answer to a POST. Raises JiraRefusal when nothing happened, TemporaryError when that is open."""
         return as_object(await self._sent(call, "POST", path, body))
 
     async def listed(self, call: Call, path: str, **query: str | int) -> list[Fields]:
-        """The objects of a list at a path. Raises JiraRefusal, TemporaryError."""
+        """Return the objects of a list at a path. Raises JiraRefusal, TemporaryError."""
         return [as_object(one) for one in as_list(await self._sent(call, "GET", f"{path}?{urlencode(query)}", None))]
 
     def browse(self, key: str) -> str:
-        """The address of an issue for people; empty where only the gateway's is known, which has no pages."""
-        return "" if "/ex/jira/" in self.base_url else f"{self.base_url}/browse/{key}"
+        """Return the address of an issue for people; empty where only the gateway's is known, which has no pages."""
+        if "/ex/jira/" in self.base_url:
+            return ""
+        return f"{self.base_url}/browse/{key}"
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
@@ -86,10 +88,12 @@ class JiraApi:
             raise JiraRefusal(401, missing)
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
-        headers |= {"Content-Type": "application/json"} if body is not None else {}
+        if body is not None:
+            headers |= {"Content-Type": "application/json"}
         content = b"" if body is None else encode(body)
         request = HttpRequest(method, f"{self.base_url}/rest/api/3{path}", headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)
@@ -131,11 +135,13 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    if sentence.endswith((".", "!", "?")):
+        return sentence
+    return f"{sentence}."
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Jira asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Jira asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -143,8 +149,10 @@ def _seconds(response: HttpResponse) -> float:
 
 
 def _value(response: HttpResponse) -> object:
-    """The JSON of an answer; None when it is something else, such as a page to log in."""
+    """Return the JSON of an answer; None when it is something else, such as a page to log in."""
     try:
-        return decode(response.body) if response.body.strip() else None
+        if response.body.strip():
+            return decode(response.body)
+        return None
     except BadRequest:
         return None

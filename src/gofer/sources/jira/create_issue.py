@@ -1,4 +1,4 @@
-"""How is an issue created exactly once, although Jira takes no idempotency key and its search lags behind?
+"""New issues, each created exactly once, although Jira takes no idempotency key and its search lags behind.
 
 The request that creates an issue also gives it an entity property with the key of the call. That is part of the same
 write; people neither see nor change it, no screen has to show it (a label needs the field on the screen, stands in
@@ -17,7 +17,10 @@ from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.projects import account_id, what_exists
 from gofer.sources.jira.search import quoted
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
+from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 
@@ -41,11 +44,26 @@ class CreateIssue(Arguments):
     priority: str = Field(default="", description="Name of a priority, only if somebody named one.")
 
 
-async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Creates an issue that carries the key of the call. Details: key, id and url.
+def _place(origin: Origin, arguments: CreateIssue) -> Place:
+    """Return the project that a call names."""
+    return Place("jira", "project", arguments.project.upper())
 
-    Raises ToolError with the projects, types or priorities there are when the one asked for is not among them.
-    """
+
+def _destination(arguments: CreateIssue) -> str:
+    return arguments.project.upper()
+
+
+@tool(
+    effect="lookup",
+    # Looking goes past the search index, so that nothing but the write itself can be late.
+    settle=10.0,
+    place=_place,
+    destination=_destination,
+    scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues", "Browse users and groups"}),
+    everyday="file, open, raise, report, make, log or add a bug, ticket, task, story, incident, problem",
+)
+async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
+    """Create a Jira issue. Say what whoever works on it has to know, and where it comes from."""
     fields: dict[str, object] = {
         "project": {"key": arguments.project.upper()},
         "issuetype": {"name": arguments.type},
@@ -53,21 +71,24 @@ async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> Tool
         "description": document(arguments.description, call.provenance),
     }
     labels = ["-".join(label.split()) for label in arguments.labels if label.strip()]
-    fields |= {"labels": labels} if labels else {}
-    fields |= {"priority": {"name": arguments.priority}} if arguments.priority else {}
+    if labels:
+        fields |= {"labels": labels}
+    if arguments.priority:
+        fields |= {"priority": {"name": arguments.priority}}
     if arguments.assignee:
         fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}
     body = {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key}}]}
     try:
-        return created(api, await api.write(call, "/issue", body))
+        return _created(api, await api.write(call, "/issue", body))
     except JiraRefusal as refused:
         if not refused.fields.keys() & {"project", "issuetype", "priority"}:
             raise
         raise await what_exists(api, call, arguments.project.upper(), arguments.type, refused) from refused
 
 
-async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
-    """The issue that an earlier attempt of the same call created, found by its property.
+@jira_create_issue.look
+async def _find(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
+    """Return the issue that an earlier attempt of the same call created, found by its property.
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
     """
@@ -78,7 +99,7 @@ async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolRe
         for issue in found:
             mark = as_object(as_object(issue.get("properties")).get(PROPERTY))
             if mark.get("key") == call.key:
-                return created(api, issue)
+                return _created(api, issue)
         if not found:
             return None
         number += CHUNK
@@ -86,8 +107,15 @@ async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolRe
     raise ToolError(said, code="too_many")
 
 
+@jira_create_issue.mock
+def _mock(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
+    """Return an issue that Jira never got."""
+    number = digits(arguments, 5)
+    return _created(api, {"key": f"{arguments.project.upper()}-{number}", "id": number})
+
+
 async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
-    """A number that the project had given away before the run began; 0 when it had none."""
+    """Return a number that the project had given away before the run began; 0 when it had none."""
     ago = math.ceil((call.clock.now() - call.since + CLOCKS_APART) / 60)
     # Relative to now, because Jira reads other times in the time zone of whoever asks.
     query = f"project = {quoted(project)} AND created <= -{ago}m ORDER BY created DESC"
@@ -98,7 +126,7 @@ async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
 
 
 async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fields]:
-    """The issues with the next numbers, as they are now."""
+    """Return the issues with the next numbers, as they are now."""
     keys = [f"{project}-{number}" for number in range(after + 1, after + 1 + CHUNK)]
     body = {"issueIdsOrKeys": keys, "fields": ["summary"], "properties": [PROPERTY]}
     answer = await api.write(call, "/issue/bulkfetch", body)
@@ -107,8 +135,8 @@ async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fiel
     return [as_object(issue) for issue in as_list(answer.get("issues"))]
 
 
-def created(api: JiraApi, issue: Fields) -> ToolResult:
-    """An issue that was created."""
+def _created(api: JiraApi, issue: Fields) -> ToolResult:
+    """Return an issue that was created; details: key, id and url."""
     key = as_text(issue.get("key"))
     details = {"key": key, "id": as_text(issue.get("id")), "url": api.browse(key)}
     return ToolResult(f"Created {key}. {api.browse(key)}".strip(), f"created {key}", details)

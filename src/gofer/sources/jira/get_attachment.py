@@ -1,4 +1,4 @@
-"""Which files hang at an issue, and how does one come here?"""
+"""The files of an issue, and the fetching of one."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,13 @@ from gofer.files.declared_type import told
 from gofer.files.file_names import display
 from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.places import SEES
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.mock_ids import fetched as mock_file
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
-FETCH = "jira_get_attachment"
-"""The tool that fetches one."""
 FILES = 50
 """Files of one issue that are shown; the newest."""
 
@@ -28,36 +29,40 @@ class GetAttachment(Arguments):
 
 
 def attached(fields: Fields) -> Sequence[NewFile]:
-    """The files of an issue, the newest first."""
+    """Return the files of an issue, the newest first."""
     found = [as_object(one) for one in as_list(fields.get("attachment"))]
     found.sort(key=lambda one: (as_text(one.get("created")), as_text(one.get("id"))), reverse=True)
     return [new_file(one) for one in found[:FILES] if as_text(one.get("id"))]
 
 
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
-    """A file as Jira describes it."""
-    name, size = display(as_text(one.get("filename"))), one.get("size")
+    """Return a file as Jira describes it."""
+    name = display(as_text(one.get("filename")))
+    size = one.get("size")
     return NewFile(
         name,
         told(as_text(one.get("mimeType")), name),
         content,
         "Jira",
         size if isinstance(size, int) and size > 0 else 0,
-        {"tool": FETCH, "arguments": {"attachment": as_text(one.get("id"))}},
+        {"tool": jira_get_attachment.name, "arguments": {"attachment": as_text(one.get("id"))}},
     )
 
 
 def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
-    """The files of an issue for a model, as data."""
+    """Return the files of an issue for a model, as data."""
     rows = [
         f"    [file {file.id}: {file.name}, {file.media_type or 'unknown type'}, {file.size} bytes]" for file in files
     ]
     more = [f"({all_told - len(files)} older ones are left out here.)"] if all_told > len(files) else []
-    return ["", "Attachments, newest first:", *rows, *more] if rows else []
+    if rows:
+        return ["", "Attachments, newest first:", *rows, *more]
+    return []
 
 
-async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
-    """The file as the one of its result."""
+@tool(effect="read", internal=True, scopes=SEES)
+async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
+    """Fetch an attachment of an issue that the run was told of."""
     gone = ToolError("That attachment was deleted, or Gofer's account in Jira may not see it.", code="gone")
     try:
         about = await api.read(call, f"/attachment/{arguments.attachment}")
@@ -77,10 +82,18 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 
+@jira_get_attachment.mock
+def _mock() -> ToolResult:
+    """Return a file of one line."""
+    return mock_file("Jira")
+
+
 def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
-    """Credentials are for the API only: what it redirects to, another host, has its own in the address."""
+    """Return credentials for the API only: what it redirects to, another host, has its own in the address."""
     base = parts(api.base_url)
     if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
         basic = base64.b64encode(f"{api.email}:{api.token.reveal()}".encode()).decode()
         return {"Authorization": f"Basic {basic}"}
-    return {} if is_public(address) or same_place(address, api.base_url) else None
+    if is_public(address) or same_place(address, api.base_url):
+        return {}
+    return None

@@ -1,4 +1,4 @@
-"""How does an issue look to a model: what it is about, how it stands, who said what?"""
+"""An issue as a model reads it: what it is about, its status, and who said what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,11 @@ from gofer.sources.jira.adf_text import adf_text
 from gofer.sources.jira.api import Fields, JiraApi
 from gofer.sources.jira.get_attachment import attached, lines
 from gofer.sources.jira.issues import is_home, issue_name, named, one_line, path_of, person, shown
+from gofer.sources.jira.mock_issue import adf_of, mock_issue
+from gofer.sources.jira.places import SEES
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import MOMENT, NAME
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -31,26 +35,43 @@ class GetIssue(Arguments):
     )
 
 
-async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """The issue as text. Details: key, id, url, `private` (it has a security level), comments (how many) and facts."""
+@tool(
+    effect="read",
+    scopes=SEES,
+    everyday="read, show, open or look at a ticket, bug, task or story; what does it say, details",
+)
+async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Read a Jira issue: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
     issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
-    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
-    private = fields.get("security") is not None
-    at_home = is_home(call, key) or is_home(call, number)
+    private = as_object(issue.get("fields")).get("security") is not None
+    at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
     if private and not at_home:
         raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
-    return issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
+    return _issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
 
 
-def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
+@jira_get_issue.mock
+def _mock(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
+    """Return an open issue with one comment."""
+    name = issue_name(call, arguments.issue)
+    # A run may know its issue by number alone.
+    key = f"MOCK-{name}" if name.isdecimal() else name
+    said = {"author": {"displayName": NAME}, "created": MOMENT, "body": adf_of("Could somebody look at this?")}
+    return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, at_home=is_home(call, name))
+
+
+def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
     """Return an issue and a page of its comments, newest first, for each reader.
 
     `at_home` says whether the run began there, and `subject` is the id of the comment that it began with.
+    Details: key, id, url, `private` (it has a security level), comments (count), facts and subject.
     """
-    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
+    key = as_text(issue.get("key"))
+    number = as_text(issue.get("id"))
+    fields = as_object(issue.get("fields"))
     private = fields.get("security") is not None
     comments = [as_object(one) for one in reversed(as_list(page.get("comments")))]
     total = page.get("total")
@@ -79,7 +100,7 @@ def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, su
 
 
 def facts_of(fields: Fields) -> dict[str, object]:
-    """What conditions of workflow files ask of an issue, under the names of the trigger's facts."""
+    """Return what conditions of workflow files ask of an issue, under the names of the trigger's facts."""
     return {
         "project": as_text(as_object(fields.get("project")).get("key")),
         "type": named(fields.get("issuetype")),
@@ -148,17 +169,19 @@ def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
     left = COMMENTS_BUDGET - sum(len(comment.text) for comment in comments if comment.id == subject)
     for comment in reversed(comments):
         own = bool(subject) and comment.id == subject
-        left -= 0 if own else len(comment.text)
+        if not own:
+            left -= len(comment.text)
         if left >= 0 or own or not lines:
             lines.append(["", comment.header, *(f"    {row}" for row in comment.text.splitlines())])
     older += len(comments) - len(lines)
     begin = ["", "Comments, oldest first:" if lines else "No comments."]
-    begin += ["", f"({_counted(older, 'older ')} left out here.)"] if older else []
+    if older:
+        begin += ["", f"({_counted(older, 'older ')} left out here.)"]
     return begin + [line for block in reversed(lines) for line in block]
 
 
 def _indented(text: str, limit: int) -> list[str]:
-    """So that nothing people wrote can pose as a line of ours."""
+    """Return the lines of a text, indented so that nothing people wrote can pose as a line of ours."""
     return [f"    {line}" for line in _shortened(text, limit).splitlines()]
 
 

@@ -1,4 +1,4 @@
-"""Which issue does a model mean, and is it the one the run began with?"""
+"""The issue that a model means, and whether the run began with it."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ID = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def issue_name(call: Origin, issue: str) -> str:
-    """The key or id of the issue a model names, or of the one the run began with. Raises ToolError."""
+    """Return the key or id of the issue a model names, or of the one the run began with. Raises ToolError."""
     text = issue.strip()
     if not text:
         if here := call.place.get("issue") or call.place.get("issue_id"):
@@ -29,51 +29,53 @@ def issue_name(call: Origin, issue: str) -> str:
 
 
 def is_home(call: Call, issue: str) -> bool:
-    """Whether the run began with this issue."""
+    """Return whether the run began with this issue."""
     return is_at(issue, call.place)
 
 
 def is_at(issue: str, place: Mapping[str, str]) -> bool:
-    """Whether a key, an id or a link means the issue of an event's place."""
+    """Return whether a key, an id or a link means the issue of an event's place."""
     name = _read(issue.strip())
     return bool(name) and name in (place.get("issue"), place.get("issue_id"))
 
 
 def issue_path(call: Call, issue: str) -> str:
-    """Where the API has the issue a model names, or the one the run began with. Raises ToolError."""
+    """Return where the API has the issue a model names, or the one the run began with. Raises ToolError."""
     return path_of(issue_name(call, issue))
 
 
 def path_of(name: str) -> str:
-    """Where the API has an issue."""
+    """Return where the API has an issue."""
     return f"/issue/{quote(name, safe='')}"
 
 
 def _read(text: str) -> str:
-    """The key or id that a text is; empty when it is neither."""
+    """Return the key or id that a text is; empty when it is neither."""
     if named := _KEY.fullmatch(text) or _LINK.fullmatch(text):
         return named[1].upper()
-    return text if _ID.fullmatch(text) else ""
+    if _ID.fullmatch(text):
+        return text
+    return ""
 
 
 def one_line(text: str, limit: int = 255) -> str:
-    """Text as it may stand in one of our own lines."""
+    """Return text as it may stand in one of our own lines."""
     return " ".join(text.split())[:limit]
 
 
 def named(value: object) -> str:
-    """The name of a status, a type, a project."""
+    """Return the name of a status, a type, a project."""
     return one_line(as_text(as_object(value).get("name")))
 
 
 def person(value: object) -> str:
-    """The name of somebody; empty for nobody. Never an id."""
+    """Return the name of a person, never an id; empty where there is no person."""
     user: Fields = as_object(value)
     return one_line(as_text(user.get("displayName")), 80)
 
 
 def moment(value: object) -> float:
-    """A time as Jira writes it in unix seconds; an unreadable one is endlessly far ahead."""
+    """Return a time as Jira writes it in unix seconds; an unreadable one is endlessly far ahead."""
     try:
         return datetime.fromisoformat(as_text(value)).timestamp()
     except (ValueError, OverflowError):
@@ -81,7 +83,7 @@ def moment(value: object) -> float:
 
 
 def shown(value: object) -> str:
-    """A time as Jira writes it, for a reader."""
+    """Return a time as Jira writes it, for a reader."""
     seconds = moment(value)
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

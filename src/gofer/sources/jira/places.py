@@ -1,15 +1,18 @@
-"""The places of Jira: which project or issue a call names, and to which project an issue belongs."""
+"""The places of Jira: which issue a call names, and to which project an issue belongs."""
 
 from typing import Protocol
 
 from pydantic import Field
 
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.create_issue import CreateIssue
-from gofer.sources.jira.issues import issue_name, path_of
+from gofer.sources.jira.issues import is_at, issue_name, path_of
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
-from gofer.tools.places import Origin, Place
+from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, as_text
+
+SEES = frozenset({"Browse Projects"})
+"""What a tool that reads issues needs to be allowed."""
 
 
 class OnIssue(Protocol):
@@ -17,7 +20,7 @@ class OnIssue(Protocol):
 
     @property
     def issue(self) -> str:
-        """Its key, its id or a link to it; empty for the issue that the request came from."""
+        """Return its key, its id or a link to it; empty for the issue that the request came from."""
         ...
 
 
@@ -32,21 +35,26 @@ def issue_place(origin: Origin, arguments: OnIssue) -> Place:
     return Place("jira", "issue", issue_name(origin, arguments.issue), "issue")
 
 
-def project_place(origin: Origin, arguments: CreateIssue) -> Place:
-    """Return the project that a call names."""
-    return Place("jira", "project", arguments.project.upper())
+def on_issue(*content: str, narrow: bool = False) -> Writes:
+    """Return what a tool writes that acts on one issue; `content` are its other arguments."""
+    return Writes({"issue": is_at}, frozenset(content), narrow)
 
 
-async def find_place(api: JiraApi, call: Call, arguments: FindPlace) -> ToolResult:
-    """Look up the key and the project of an issue as they are now: an issue keeps its old keys when it moves.
-
-    Details: `id`, its key, and `within`, the key of its project.
-    """
+@tool(effect="read", internal=True, scopes=SEES)
+async def jira_find_place(api: JiraApi, call: Call, arguments: FindPlace) -> ToolResult:
+    """Look up to which project an issue belongs."""
+    # The key as it is now: an issue keeps its old keys when it moves.
     issue = await api.read(call, path_of(arguments.issue), fields="project")
     project = as_text(as_object(as_object(issue.get("fields")).get("project")).get("key"))
-    return place_result(as_text(issue.get("key")), project)
+    return _place_result(as_text(issue.get("key")), project)
 
 
-def place_result(issue: str, project: str) -> ToolResult:
-    """An issue that was looked up."""
+@jira_find_place.mock
+def _mock(arguments: FindPlace) -> ToolResult:
+    """Return an issue that never moved."""
+    return _place_result(arguments.issue, arguments.issue.rpartition("-")[0])
+
+
+def _place_result(issue: str, project: str) -> ToolResult:
+    """Return an issue that was looked up; details: `id`, its key, and `within`, the key of its project."""
     return ToolResult("Found.", "looked up a place", {"id": issue, "within": [project.upper()]})

@@ -13,13 +13,13 @@ PAGE = 100
 
 
 async def project_keys(api: JiraApi, call: Call) -> list[str]:
-    """The keys of the projects that Gofer's account sees. Raises JiraRefusal, TemporaryError."""
+    """Return the keys of the projects that Gofer's account sees. Raises JiraRefusal, TemporaryError."""
     page = await api.read(call, "/project/search", maxResults=PAGE, orderBy="key")
     return [as_text(as_object(one).get("key")) for one in as_list(page.get("values"))]
 
 
 async def type_names(api: JiraApi, call: Call, project: str) -> list[str]:
-    """The types that a new issue of a project can have. Raises JiraRefusal, TemporaryError."""
+    """Return the types that a new issue of a project can have. Raises JiraRefusal, TemporaryError."""
     page = await api.read(call, f"/issue/createmeta/{quote(project, safe='')}/issuetypes", maxResults=PAGE)
     return [named(one) for one in as_list(page.get("issueTypes"))]
 
@@ -54,7 +54,7 @@ async def what_exists(api: JiraApi, call: Call, project: str, kind: str, refused
 
 
 async def account_id(api: JiraApi, call: Call, name: str) -> str:
-    """The account of the one person of that name. Raises ToolError that names those it could be."""
+    """Return the account of the one person of that name. Raises ToolError that names those it could be."""
     found = await api.listed(call, "/user/search", query=name, maxResults=PAGE)
     people = [user for user in found if user.get("active") is True and user.get("accountType") == "atlassian"]
     exact = [user for user in people if person(user).casefold() == one_line(name).casefold()]

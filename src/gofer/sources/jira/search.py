@@ -1,4 +1,4 @@
-"""Which issues are there already? The model says what it looks for; the query is ours, so that it is always bounded."""
+"""Search for issues: the model says what it looks for; the query is ours, so that it is always bounded."""
 
 import re
 
@@ -6,8 +6,12 @@ from pydantic import Field
 
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import is_home, named, one_line, person, shown
+from gofer.sources.jira.mock_issue import mock_issue
+from gofer.sources.jira.places import SEES
 from gofer.sources.jira.projects import project_keys
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -25,21 +29,37 @@ class Search(Arguments):
     limit: int = Field(default=20, ge=1, le=50, description="Issues shown at most; the ones changed last come first.")
 
 
-async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
-    """One line for each issue, those changed last first; issues for some people only are left out.
-
-    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+@tool(
+    effect="read",
+    scopes=SEES,
+    everyday="tickets, bugs, tasks, backlog, sprint, board; what is open, already reported, duplicate, look up",
+)
+async def jira_search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
+    """Find Jira issues by words, project, label, status or type. Use it before creating one, to see whether there is
+    one already.
     """
     body = {"jql": jql(arguments), "fields": list(FIELDS), "maxResults": arguments.limit}
     try:
         page = await api.write(call, "/search/jql", body)
     except JiraRefusal as refused:
         raise await _with_what_exists(api, call, arguments, refused) from refused
-    return found_result(call, page)
+    return _found_result(call, page)
 
 
-def found_result(call: Call, page: Fields) -> ToolResult:
-    """What a search found, for each reader."""
+@jira_search.mock
+def _mock(call: Call, arguments: Search) -> ToolResult:
+    """Return one issue that has what was asked for."""
+    jql(arguments)
+    key = f"{arguments.project.upper() or 'MOCK'}-{digits(arguments, 3)}"
+    found = mock_issue(key, arguments.text or "Something like it", arguments.status, arguments.type)
+    return _found_result(call, {"issues": [found], "isLast": True})
+
+
+def _found_result(call: Call, page: Fields) -> ToolResult:
+    """Return one line for each issue, those changed last first; issues for some people only are left out.
+
+    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+    """
     issues = [as_object(one) for one in as_list(page.get("issues"))]
     seen = [one for one in issues if _open(call, one)]
     more = page.get("isLast") is False
@@ -55,7 +75,7 @@ def found_result(call: Call, page: Fields) -> ToolResult:
 
 
 def jql(arguments: Search) -> str:
-    """The query. Raises ToolError when nothing narrows it."""
+    """Return the query. Raises ToolError when nothing narrows it."""
     # What has a meaning of its own in a search for text, and words such as AND, would be no words to Jira.
     words = " ".join(re.findall(r"\w+", arguments.text)).lower()
     exact = {
@@ -65,14 +85,15 @@ def jql(arguments: Search) -> str:
         "issuetype": arguments.type,
     }
     clauses = [f"{field} = {quoted(value)}" for field, value in exact.items() if value.strip()]
-    clauses += [f"text ~ {quoted(words)}"] if words else []
+    if words:
+        clauses += [f"text ~ {quoted(words)}"]
     if not clauses:
         raise ToolError("Say what to look for: words, a project, a label, a status or a type.")
     return " AND ".join(clauses) + " ORDER BY updated DESC"
 
 
 def quoted(value: str) -> str:
-    """A text as a value of a query."""
+    """Return a text as a value of a query."""
     text = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

@@ -1,4 +1,4 @@
-"""How is Notion called, and what does its refusal mean to a model?"""
+"""Requests to Notion, and the meaning of its refusals to a model."""
 
 import asyncio
 import math
@@ -42,20 +42,22 @@ class NotionApi:
     """Returns after so many seconds."""
 
     async def get(self, call: Call, path: str, **query: str | int) -> Fields:
-        """Reads, as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
-        asked = f"?{urlencode(query)}" if query else ""
+        """Return the object at a path such as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
+        asked = ""
+        if query:
+            asked = f"?{urlencode(query)}"
         return await self._send(call, "GET", path, asked, b"")
 
     async def post(self, call: Call, path: str, **body: object) -> Fields:
-        """Makes or asks. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Make or ask for a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
         return await self._send(call, "POST", path, "", encode(body))
 
     async def patch(self, call: Call, path: str, **body: object) -> Fields:
-        """Changes. Raises NotionRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Change a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
         return await self._send(call, "PATCH", path, "", encode(body))
 
     async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
-        """Everything of a list. Raises TemporaryError when it has more than `pages` pages; NotionRefusal."""
+        """Yield everything of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
         cursor: dict[str, str] = {}
         for _ in range(pages):
             page = await self.get(call, path, page_size=PAGE, **query, **cursor)
@@ -73,9 +75,11 @@ class NotionApi:
             tell_operator("notion", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
-        headers |= {"Content-Type": "application/json"} if content else {}
+        if content:
+            headers |= {"Content-Type": "application/json"}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status in LIMITED and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)
@@ -98,18 +102,22 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     if rule.rule == "operate":
         tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
     said = " ".join(as_text(body.get("message")).split())[:300]
-    hint = f"It says: {said} {rule.sentence}" if code == "validation_error" and said else rule.sentence
+    hint = rule.sentence
+    if code == "validation_error" and said:
+        hint = f"It says: {said} {hint}"
     raise NotionRefusal(what, code, hint)
 
 
 def _access(code: str) -> Access:
     if refusal(code).rule != "operate":
         return ""
-    return "credential" if code == "unauthorized" else "permission"
+    if code == "unauthorized":
+        return "credential"
+    return "permission"
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Notion asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Notion asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -123,7 +131,7 @@ def _until(response: HttpResponse) -> str:
 
 
 def _body(response: HttpResponse) -> Fields:
-    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
     try:
         return as_object(decode(response.body))
     except BadRequest:

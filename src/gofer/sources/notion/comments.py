@@ -1,15 +1,17 @@
-"""Which comments are open on a page or on a block, and how is one added exactly once?"""
+"""The open comments of a page and its blocks, and new ones, each added exactly once."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi
-from gofer.sources.notion.content import inline
-from gofer.sources.notion.ids import object_id, one_line, page_id
-from gofer.sources.notion.markdown import Span, comment_spans, rich_text
-from gofer.sources.notion.provenance import footer, marked
+from gofer.sources.notion.ids import find_id, object_id, one_line, page_id
+from gofer.sources.notion.markdown import comment_spans
+from gofer.sources.notion.places import READS, on_page, page_place
+from gofer.sources.notion.rich_text import Span, footer, inline, marked, rich_text
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import uuid
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -28,9 +30,24 @@ class AddComment(Arguments):
     )
 
 
-async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Adds one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
-    page, on = where(call, arguments)
+def _destination(arguments: AddComment) -> str:
+    """Return the id of the block: a page may be written as a link or left out, and a block has one id everywhere."""
+    return find_id(arguments.block) or ""
+
+
+@tool(
+    effect="lookup",
+    timeout=40.0,
+    settle=5.0,
+    place=page_place,
+    destination=_destination,
+    writes=on_page("text", "block", "discussion"),
+    scopes=READS | {"read comments", "insert comments"},
+    everyday="leave a note, feedback, reply or remark on a doc, document or wiki",
+)
+async def notion_add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comment on a Notion page or on one block of it, or reply to an open discussion."""
+    page, on = _where(call, arguments)
     if on != page:
         await _check_block(api, call, page, on)
     target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
@@ -38,25 +55,44 @@ async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> Tool
         target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
     texts = rich_text(comment_spans(arguments.text), [Span("\n"), *footer(call)])
     made = await api.post(call, "comments", **target, rich_text=texts)
-    return commented(made, page)
+    return _commented(made, page)
 
 
-async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """The comment an earlier attempt of the same call added, among the open ones of its place. None: there is none."""
-    page, on = where(call, arguments)
+@notion_add_comment.look
+async def _find(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """Return the comment that an earlier attempt of the call added, found among the open ones of its place."""
+    page, on = _where(call, arguments)
     async for comment in open_comments(api, call, on):
         if marked(call, comment):
-            return commented(comment, page)
+            return _commented(comment, page)
     return None
 
 
+@notion_add_comment.mock
+def _mock(call: Call, arguments: AddComment) -> ToolResult:
+    """Return a comment that Notion never got."""
+    page, _ = _where(call, arguments)
+    discussion = uuid(f"discussion: {arguments.text}")
+    if arguments.discussion:
+        discussion = object_id(arguments.discussion, "discussion")
+    return _commented({"id": uuid(arguments), "discussion_id": discussion}, page)
+
+
+def _commented(comment: Fields, page: str) -> ToolResult:
+    """Return a comment that was added; details: comment, discussion, page."""
+    comment_id = as_text(comment.get("id"))
+    discussion = as_text(comment.get("discussion_id"))
+    details = {"comment": comment_id, "discussion": discussion, "page": page}
+    return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)
+
+
 def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
-    """The open comments of a page, without those of its blocks, or of a block; oldest first."""
+    """Return the open comments of a page, without those of its blocks, or of a block; oldest first."""
     return api.listed(call, "comments", PAGES, block_id=on)
 
 
 def lines(comments: Sequence[Fields]) -> Iterator[str]:
-    """Comments for a model, discussion by discussion."""
+    """Yield comments for a model, discussion by discussion."""
     discussions: dict[str, list[Fields]] = {}
     for comment in comments:
         discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
@@ -71,14 +107,14 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
             yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
 
 
-def where(call: Call, arguments: AddComment) -> tuple[str, str]:
-    """The page, and the block or page that is commented on. Raises ToolError."""
+def _where(call: Call, arguments: AddComment) -> tuple[str, str]:
+    """Return the page, and the block or page that is commented on. Raises ToolError."""
     page = page_id(call, arguments.page)
     return page, object_id(arguments.block, "block") if arguments.block else page
 
 
 async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
-    """A block is commented on as one of its page, so that the page tells who can see it. Raises ToolError."""
+    """Raise ToolError for a block of another page: the page tells who can see the comment."""
     above = block
     for _ in range(20):
         parent = as_object((await api.get(call, f"blocks/{above}")).get("parent"))
@@ -90,7 +126,7 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
 
 
 async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
-    """A discussion that is open there, so that what is said in it can be found again. Raises ToolError."""
+    """Return the id of a discussion that is open there, so that its comments can be found again. Raises ToolError."""
     wanted = object_id(arguments.discussion, "discussion")
     async for comment in open_comments(api, call, on):
         if comment.get("discussion_id") == wanted:
@@ -98,13 +134,6 @@ async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddCo
     raise ToolError("No such discussion is open there; if it hangs on a block, say which in `block`.")
 
 
-def commented(comment: Fields, page: str) -> ToolResult:
-    """A comment that was added."""
-    comment_id, discussion = as_text(comment.get("id")), as_text(comment.get("discussion_id"))
-    details = {"comment": comment_id, "discussion": discussion, "page": page}
-    return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)
-
-
 async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:
-    """The open comments of several places, in their order."""
+    """Return the open comments of several places, in their order."""
     return [comment for place in places async for comment in open_comments(api, call, place)]

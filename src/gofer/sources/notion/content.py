@@ -1,17 +1,16 @@
-"""What stands on a page, as Markdown that names its blocks?"""
+"""The content of a page, as Markdown that names its blocks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gofer.sources.notion.api import PAGE, Fields, NotionApi
 from gofer.sources.notion.get_file import FILES, new_file
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.rich_text import inline, words
 from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 REQUESTS = 60
 """Requests for one page at most: one for each hundred blocks, and one for each block that has others below it."""
-_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 _PREFIX = {
     "heading_1": "# ",
     "heading_2": "## ",
@@ -49,7 +48,7 @@ class Content:
 
 
 async def read_content(api: NotionApi, call: Call, page: str) -> Content:
-    """The content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
+    """Return the content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
     content = Content(page)
     await _below(api, call, page, 0, content)
     return content
@@ -63,7 +62,8 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
         page = await api.get(call, f"blocks/{parent}/children", page_size=PAGE, **cursor)
         for block in map(as_object, as_list(page.get("results"))):
             number = number + 1 if block.get("type") == "numbered_list_item" else 0
-            kind, id_ = as_text(block.get("type")), as_text(block.get("id"))
+            kind = as_text(block.get("type"))
+            id_ = as_text(block.get("id"))
             said = as_object(block.get(kind))
             told = _file(content, id_, kind, said) or _markdown(kind, said, number)
             content.lines.append(Line(id_, depth, told))
@@ -76,7 +76,7 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
 
 
 def _file(content: Content, block: str, kind: str, said: Fields) -> str:
-    """A block that is a file, under its id; empty for any other."""
+    """Return a block that is a file, under its id; empty for any other."""
     file = new_file(content.page, block, kind, said)
     if file is None or len(content.files) >= FILES:
         return ""
@@ -109,29 +109,17 @@ def _markdown(kind: str, content: Fields, number: int) -> str:
 
 
 def _named(content: Fields) -> str:
-    """What an embedded thing says of itself."""
+    """Return what an embedded thing says of itself."""
     file = as_object(content.get("file")) or as_object(content.get("external"))
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
     told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
-    return f": {told}" if told else ""
-
-
-def inline(texts: object) -> str:
-    """A rich text as Markdown."""
-    return "".join(_marked(as_object(part)) for part in as_list(texts))
-
-
-def _marked(part: Mapping[str, object]) -> str:
-    text = as_text(part.get("plain_text"))
-    looks = as_object(part.get("annotations"))
-    for name, sign in _MARKS if text.strip() else ():
-        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
-    url = as_text(part.get("href"))
-    return f"[{text}]({url})" if url and part.get("type") == "text" else text
+    if told:
+        return f": {told}"
+    return ""
 
 
 def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:
-    """Lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
+    """Return lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
     rows: list[str] = []
     for place, line in enumerate(lines):
         first, *rest = line.text.split("\n")

@@ -1,4 +1,4 @@
-"""Which pages and rows are there? Search by title, and questions to one database."""
+"""Search for pages by title, and questions to one database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -7,12 +7,15 @@ from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.get_page import property_lines, title
-from gofer.sources.notion.ids import find_id, home, one_line
-from gofer.sources.notion.people import find_people
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.ids import find_id, find_people, home, one_line
+from gofer.sources.notion.mock_page import mock_page, mock_source
+from gofer.sources.notion.places import READS
 from gofer.sources.notion.refusals import NOT_THERE
+from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import uuid
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -38,17 +41,32 @@ class QueryDatabase(Arguments):
     cursor: str = Field(default="", max_length=200, description="From an earlier answer, for the rows after it.")
 
 
-async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
-    """Titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+@tool(
+    effect="read",
+    scopes=READS,
+    everyday="wiki, handbook, docs, documentation, knowledge base, design doc, article, note; look up, find, "
+    "where is it written",
+)
+async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
+    """Search Notion by title for pages and databases that are shared with Gofer."""
     kinds = {"page": "page", "database": "data_source"}
     wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
     body = {"query": arguments.query, "page_size": arguments.limit, "sort": sort, **wanted}
-    return search_result(await api.post(call, "search", **body))
+    return _search_result(await api.post(call, "search", **body))
 
 
-def search_result(found: Fields) -> ToolResult:
-    """What a search found, for each reader."""
+@notion_search.mock
+def _mock_search(arguments: Search) -> ToolResult:
+    """Return one page, or one database, of the title that was asked for."""
+    title = arguments.query or "Something to read"
+    database: Fields = {"object": "data_source", **mock_source(title)}
+    found = database if arguments.kind == "database" else mock_page(uuid(title), title, "Pages")
+    return _search_result({"results": [found], "has_more": False})
+
+
+def _search_result(found: Fields) -> ToolResult:
+    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
     more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
@@ -57,31 +75,46 @@ def search_result(found: Fields) -> ToolResult:
     return ToolResult(text, f"found {len(rows)} in Notion", {"found": len(rows), "pages": pages})
 
 
-async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
-    """Rows with their properties. Details: how many, and the rows as `{id, title}`."""
+@tool(
+    effect="read",
+    timeout=40.0,
+    scopes=READS | {"read user information"},
+    everyday="table, roadmap, tracker, board, entries, records, overdue, list all, filter",
+)
+async def notion_query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
+    """List rows of a Notion database with their properties, all or those with given values."""
     source = await find_source(api, call, arguments.database)
     body: dict[str, object] = {"page_size": arguments.limit}
     if conditions := await _conditions(api, call, columns(source), arguments.where):
         body["filter"] = {"and": conditions}
     if arguments.cursor:
         body["start_cursor"] = arguments.cursor
-    return rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
+    return _rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
 
 
-def rows_result(source: Fields, found: Fields) -> ToolResult:
-    """Rows of a database, for each reader."""
+@notion_query_database.mock
+def _mock_query(arguments: QueryDatabase) -> ToolResult:
+    """Return one row of the database, without the values that were asked for."""
+    name = "Pages" if find_id(arguments.database) else arguments.database
+    row = mock_page(uuid(arguments.database), "Something to read", arguments.database)
+    return _rows_result(mock_source(name), {"results": [row], "has_more": False})
+
+
+def _rows_result(source: Fields, found: Fields) -> ToolResult:
+    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
     cut = as_object(found.get("request_status")).get("type") == "incomplete"
-    more += ["(Notion stops after 10,000 rows; ask for fewer.)"] if cut else []
+    if cut:
+        more += ["(Notion stops after 10,000 rows; ask for fewer.)"]
     header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
     pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
     return ToolResult("\n".join([header, *shown, *more]), f"read {len(rows)} rows", {"found": len(rows), "rows": pages})
 
 
 async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
-    """The data source of a database by id, link or name. Raises ToolError when there is none, or several."""
+    """Return the data source of a database by id, link or name. Raises ToolError when there is none, or several."""
     if id_ := find_id(database):
         return await _by_id(api, call, id_)
     found = await api.post(
@@ -93,7 +126,9 @@ async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
     if len(same) == 1:
         return same[0]
     names = [f"“{one_line(words(one.get('title')))}” ({as_text(one.get('id'))})" for one in same or known[:8]]
-    hint = f" There are {', '.join(names)}." if names else ""
+    hint = ""
+    if names:
+        hint = f" There are {', '.join(names)}."
     raise ToolError(f"{len(same) or 'No'} databases of that name are shared with Gofer; use an id or a link.{hint}")
 
 
@@ -127,7 +162,7 @@ async def _conditions(
 
 
 def column(known: Mapping[str, Column], name: str) -> Column:
-    """The property of that name. Raises ToolError naming all there are."""
+    """Return the property of that name. Raises ToolError naming all there are."""
     found = [one for one in known.values() if one.name == name]
     found = found or [one for one in known.values() if one.name.casefold() == name.strip().casefold()]
     if len(found) == 1:

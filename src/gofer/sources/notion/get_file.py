@@ -1,6 +1,6 @@
-"""Which blocks of a page are files, and how does one come here?
+"""The blocks of a page that are files, and the fetching of one.
 
-The address of a file is good for an hour, so nobody keeps it: whoever wants the file reads its block again.
+The address of a file is good for an hour, so Gofer does not keep it: each fetching reads the block again.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,14 @@ from gofer.files.kind import kind_of
 from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import object_id
+from gofer.sources.notion.places import READS
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.mock_ids import fetched as mock_file
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpResponse
 
-FETCH = "notion_get_file"
-"""The tool that fetches one."""
 FILES = 50
 """Files of one page that can be looked into."""
 KINDS: Mapping[str, str] = {"image": "image/png", "pdf": "application/pdf", "file": "", "audio": "", "video": ""}
@@ -36,12 +37,12 @@ class GetFile(Arguments):
 
 
 def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | None:
-    """The file that a block is; None for one that Notion does not have itself."""
+    """Return the file that a block is; None for one that Notion does not have itself."""
     file = as_object(content.get("file"))
     if kind not in KINDS or not as_text(file.get("url")):
         return None
     name = display(as_text(content.get("name")) or _last(as_text(file.get("url"))))
-    source = {"tool": FETCH, "arguments": {"page": page, "block": block}}
+    source = {"tool": notion_get_file.name, "arguments": {"page": page, "block": block}}
     return NewFile(name, guessed(name) or KINDS[kind], None, "Notion", source=source)
 
 
@@ -52,8 +53,9 @@ def _last(url: str) -> str:
         return ""
 
 
-async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
-    """The file as the one of its result."""
+@tool(effect="read", internal=True, scopes=READS)
+async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
+    """Fetch a file of a page that the run was told of."""
     block = await _block(api, call, object_id(arguments.block, "block"))
     kind = as_text(block.get("type"))
     content = as_object(block.get(kind))
@@ -69,6 +71,12 @@ async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult
     return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
 
 
+@notion_get_file.mock
+def _mock() -> ToolResult:
+    """Return a file of one line."""
+    return mock_file("Notion")
+
+
 async def _block(api: NotionApi, call: Call, block: str) -> Fields:
     try:
         return await api.get(call, f"blocks/{block}")
@@ -81,7 +89,8 @@ async def _block(api: NotionApi, call: Call, block: str) -> Fields:
 
 
 def _type(told: NewFile, response: HttpResponse) -> str:
-    sent, found = plain(response.headers.get("content-type", "")), kind_of(response.body, told.name).media_type
+    sent = plain(response.headers.get("content-type", ""))
+    found = kind_of(response.body, told.name).media_type
     # Its bytes say most, but not of which kind a plain text is.
     if found not in UNTOLD and not found.startswith("text/"):
         return found
@@ -89,5 +98,7 @@ def _type(told: NewFile, response: HttpResponse) -> str:
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
-    """The address itself says that it may be read; it is never sent a token."""
-    return {} if is_public(address) or same_place(address, api.base_url) else None
+    """Return no token: the address itself says that it may be read."""
+    if is_public(address) or same_place(address, api.base_url):
+        return {}
+    return None

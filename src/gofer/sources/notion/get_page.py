@@ -1,4 +1,4 @@
-"""What does a page of Notion say: its title, properties, content and open comments?"""
+"""A page of Notion as a model reads it: its title, properties, content and open comments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -7,11 +7,15 @@ from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.comments import comments_of, lines
-from gofer.sources.notion.content import Content, read_content, shown
+from gofer.sources.notion.content import Content, Line, read_content, shown
 from gofer.sources.notion.ids import home, one_line, page_id
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.mock_page import mock_page, mock_source, words_of
+from gofer.sources.notion.places import READS
+from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import line, plain
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import MOMENT, NAME, uuid
 from gofer.values.canonical_json import as_object, as_text
 
 TEXT_BUDGET = 30_000
@@ -31,25 +35,47 @@ class GetPage(Arguments):
     )
 
 
-async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
-    """The page as text. Details: private, page, database, data_source, title, url, and properties as `{id, value}`.
-
-    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
-    private unless it is a row of a database or public: Notion tells nobody who else can see it.
-    """
+@tool(
+    effect="read",
+    # A request for each block that has others below it, and for the comments of each.
+    timeout=90.0,
+    scopes=READS | {"read comments"},
+    everyday="wiki, doc, document, article; open it, read it, what is in it, what does it say",
+)
+async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
+    """Read a page of Notion: title, properties, content with the ids of its blocks, open comments."""
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
     id_ = as_text(page.get("id"))
     source = await _source(api, call, home(page)[1])
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
     said = await _said(api, call, places)
-    return page_result(page, source, content, said, missed)
+    return _page_result(page, source, content, said, missed)
 
 
-def page_result(
+@notion_get_page.mock
+def _mock(call: Call, arguments: GetPage) -> ToolResult:
+    """Return a row of a database with one paragraph and one open comment."""
+    page = page_id(call, arguments.page)
+    block = call.place.get("block") or uuid(f"block of {page}")
+    said: Fields = {
+        "discussion_id": uuid(f"discussion of {page}"),
+        "parent": {"page_id": page},
+        "display_name": {"resolved_name": NAME},
+        "created_time": MOMENT,
+        "rich_text": words_of("Could somebody look at this?"),
+    }
+    content = Content(page, [Line(block, 0, "What this is about stands here.")])
+    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [said], 0)
+
+
+def _page_result(
     page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
 ) -> ToolResult:
-    """A page as it was read, for each reader; None for comments that may not be read, `missed` blocks without them."""
+    """Return a page as it was read, for each reader.
+
+    `said` is None for comments that may not be read. `missed` counts the blocks that were not asked for theirs.
+    """
     told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
     text = "\n".join([*_header(page, source), *_content(content), *told])
     summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
@@ -57,7 +83,11 @@ def page_result(
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:
-    """What code reads of a page; see get_page."""
+    """Return what code reads of a page: private, page, database, data_source, title, url, properties and facts.
+
+    Each property is `{id, value}`. The facts are `database`, its ids and its name, and `database_id`, its ids alone. A
+    page counts as private unless it is a row of a database or public: Notion does not tell who else can see it.
+    """
     database, source = home(page)
     ids = [id_ for id_ in (database, source) if id_]
     spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
@@ -77,32 +107,36 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
 
 
 def properties(page: Fields) -> Mapping[str, Fields]:
-    """The properties of a page by name, as Notion gives them."""
+    """Return the properties of a page by name, as Notion gives them."""
     return {name: as_object(value) for name, value in as_object(page.get("properties")).items()}
 
 
 def title(page: Fields) -> str:
-    """The title of a page in one line."""
+    """Return the title of a page in one line."""
     found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
-    return one_line(str(found[0])) if found and found[0] else "Untitled"
+    if found and found[0]:
+        return one_line(str(found[0]))
+    return "Untitled"
 
 
 def property_lines(page: Fields) -> list[str]:
-    """The properties of a page, without its title."""
+    """Return the properties of a page, without its title."""
     rest = {name: value for name, value in properties(page).items() if value.get("type") != "title"}
     return [f"    {one_line(name)}: {line(plain(value))}" for name, value in rest.items()]
 
 
 async def _source(api: NotionApi, call: Call, source: str) -> Fields:
     try:
-        return await api.get(call, f"data_sources/{source}") if source else {}
+        if source:
+            return await api.get(call, f"data_sources/{source}")
+        return {}
     except NotionRefusal:
         # A row can be shared without its database.
         return {}
 
 
 async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
-    """The open comments there; None where the connection lacks the capability: the page can be read all the same."""
+    """Return the open comments there; None where the connection may not read comments, but may read the page."""
     try:
         return await comments_of(api, call, places)
     except NotionRefusal as refused:
@@ -112,12 +146,10 @@ async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Field
 
 
 def _header(page: Fields, source: Fields) -> list[str]:
-    name = one_line(words(source.get("title")))
-    kind = f", a row of the database “{name}”" if name else ", a row of a database" if home(page)[1] else ""
     gone = ["It is in the trash."] if page.get("in_trash") is True or page.get("archived") is True else []
     rows = property_lines(page)
     return [
-        f"Notion page “{title(page)}”{kind}",
+        f"Notion page “{title(page)}”{_kind(page, source)}",
         f"id {as_text(page.get('id'))}, last edited {as_text(page.get('last_edited_time'))[:16].replace('T', ' ')} UTC",
         as_text(page.get("url")),
         *gone,
@@ -125,17 +157,28 @@ def _header(page: Fields, source: Fields) -> list[str]:
     ]
 
 
+def _kind(page: Fields, source: Fields) -> str:
+    """Return of what a page is a row, as its header says it; empty for any other page."""
+    name = one_line(words(source.get("title")))
+    if name:
+        return f", a row of the database “{name}”"
+    if home(page)[1]:
+        return ", a row of a database"
+    return ""
+
+
 def _content(content: Content) -> list[str]:
     if not content.lines:
         return ["", "The page has no content."]
     rows, left = shown(content.lines, TEXT_BUDGET)
     cut = [f"({left} further blocks are left out here.)"] if left else []
-    cut += [] if content.whole else ["(The page has more blocks than can be read at once.)"]
+    if not content.whole:
+        cut += ["(The page has more blocks than can be read at once.)"]
     return ["", "Content, each block after its id in brackets:", *rows, *cut]
 
 
 def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
-    """The page and the blocks whose comments are asked for, and for how many blocks they are not."""
+    """Return the page and the blocks that are asked for comments, and how many blocks are not."""
     here = call.place.get("block", "")
     blocks = [one.id for one in content.lines if everywhere or one.id == here]
     return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)

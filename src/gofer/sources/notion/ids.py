@@ -1,11 +1,12 @@
-"""Which page, block or database is meant? Ids and links as people and models write them."""
+"""The page, block, database or person that is meant: ids, links and names as people and models write them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from gofer.sources.notion.api import Fields
+from gofer.sources.notion.api import Fields, NotionApi
+from gofer.tools.definition import Call
 from gofer.tools.places import Origin
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
@@ -14,25 +15,27 @@ _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?!
 
 
 def find_id(text: str) -> str | None:
-    """The id in an id or in a link to a page, with dashes; None where there is none."""
+    """Return the id in an id or in a link to a page, with dashes; None where there is none."""
     try:
         where = urlsplit(text).path if text.startswith(("http://", "https://")) else text.strip()
     except ValueError:
         return None
     found = _ID.findall(where)
     whole = where == text.strip() and len(found) == 1 and found[0] != where
-    return None if not found or whole else str(UUID(found[-1]))
+    if not found or whole:
+        return None
+    return str(UUID(found[-1]))
 
 
 def object_id(text: str, what: str) -> str:
-    """The id of a `page`, a `block`, a `discussion`. Raises ToolError."""
+    """Return the id of a `page`, a `block`, a `discussion`. Raises ToolError."""
     if found := find_id(text):
         return found
     raise ToolError(f"That is not the id of a {what}; write the id as it was shown, or a link to it.")
 
 
 def page_id(call: Origin, page: str) -> str:
-    """The id of the page a model names, or of the one the run began with. Raises ToolError."""
+    """Return the id of the page a model names, or of the one the run began with. Raises ToolError."""
     if page:
         return object_id(page, "page")
     if here := call.place.get("page"):
@@ -41,17 +44,53 @@ def page_id(call: Origin, page: str) -> str:
 
 
 def is_at(page: str, place: Mapping[str, str]) -> bool:
-    """Whether an id or a link means the page of an event's place."""
+    """Return whether an id or a link means the page of an event's place."""
     found = find_id(page)
     return found is not None and found == find_id(place.get("page", ""))
 
 
 def home(page: Fields) -> tuple[str, str]:
-    """Ids of the database and of the data source a page is a row of; empty for any other page."""
+    """Return ids of the database and of the data source a page is a row of; empty for any other page."""
     parent = as_object(page.get("parent"))
     return as_text(parent.get("database_id")), as_text(parent.get("data_source_id"))
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Text as it may stand in one of our own lines."""
+    """Return text as it may stand in one of our own lines."""
     return " ".join(text.split())[:limit]
+
+
+_PAGES = 20
+"""Pages of a hundred people that are read at most."""
+
+
+async def find_people(api: NotionApi, call: Call, names: Iterable[str]) -> Callable[[str], str]:
+    """Return the ids of people by name, e-mail address or id. Raises ToolError for a name of none or of several."""
+    wanted = list(names)
+    known: list[Fields] = []
+    if any(find_id(name) is None for name in wanted):
+        known = [user async for user in api.listed(call, "users", _PAGES)]
+    ids = {name: _id(name, known) for name in wanted}
+    return lambda name: ids[name]
+
+
+def _id(name: str, known: Iterable[Fields]) -> str:
+    if by_id := find_id(name):
+        return by_id
+    spelled = " ".join(name.split()).lstrip("@").casefold()
+    found = [user for user in known if spelled in _names(user)]
+    if len(found) == 1:
+        return as_text(found[0].get("id"))
+    if not found:
+        raise ToolError(f"Nobody in this Notion is called {one_line(name)!r}; guests are not listed. Ask who is meant.")
+    people = "; ".join(f"{one_line(as_text(user.get('name')))} ({_mail(user) or user.get('id')})" for user in found)
+    raise ToolError(f"{len(found)} people are called {one_line(name)!r}: {people}. Ask who is meant, and write what is "
+                    "in brackets.")  # fmt: skip
+
+
+def _names(user: Fields) -> set[str]:
+    return {name.casefold() for name in (as_text(user.get("name")), _mail(user)) if name}
+
+
+def _mail(user: Fields) -> str:
+    return as_text(as_object(user.get("person")).get("email"))

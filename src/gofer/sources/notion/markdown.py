@@ -4,7 +4,7 @@ Mentions are made by ids only, and none is ever made here: `@name` and tags of N
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
@@ -30,10 +30,10 @@ from gofer.sources.markdown_nodes import (
     Text,
     Words,
 )
+from gofer.sources.notion.rich_text import Json, Span, rich_text
 
-CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
-"""Characters of one text, and how many of them may stand in one rich text."""
 LINK_LIMIT = 2_000
+"""Characters of an address that Notion takes."""
 ROWS = 100
 """Rows of one table, its header among them."""
 DEPTH = 2
@@ -54,70 +54,20 @@ _ALIASES = {
     "dockerfile": "docker",
 }
 
-Json = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Words of one look."""
-
-    text: str
-    marks: frozenset[str] = frozenset()
-    url: str = ""
-
-
-def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
-    """Words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
-    parts, last = list(_cut(spans)), list(_cut(end))
-    if len(parts) + len(last) > LENGTH_LIMIT:
-        parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
-    return [_json(part) for part in (*parts[: LENGTH_LIMIT - len(last)], *last)]
-
 
 def comment_spans(markdown: str) -> list[Span]:
-    """A whole text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
+    """Return a text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
     return _joined(_lines(parse(markdown), ""))
 
 
 def blocks(markdown: str) -> list[Json]:
-    """A text as blocks for the end of a page."""
+    """Return a text as blocks for the end of a page."""
     return list(_blocks(parse(markdown), DEPTH))
 
 
 def paragraph(spans: Sequence[Span]) -> Json:
-    """One paragraph."""
+    """Return one paragraph."""
     return _block("paragraph", spans)
-
-
-def _json(span: Span) -> Json:
-    link = {"link": {"url": span.url}} if span.url else {}
-    marks = {"annotations": dict.fromkeys(sorted(span.marks), True)} if span.marks else {}
-    return {"type": "text", "text": {"content": span.text, **link}, **marks}
-
-
-def _cut(spans: Iterable[Span]) -> Iterator[Span]:
-    """Neighbours of one look joined, and none longer than Notion takes."""
-    joined: list[Span] = []
-    for span in spans:
-        if joined and replace(span, text="") == replace(joined[-1], text=""):
-            joined[-1] = replace(span, text=joined[-1].text + span.text)
-        elif span.text:
-            joined.append(span)
-    for span in joined:
-        for text in _pieces(span.text):
-            yield replace(span, text=text)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Notion counts as JavaScript does: what lies beyond the basic plane is two."""
-    start = size = 0
-    for place, char in enumerate(text):
-        width = 2 if char > "\uffff" else 1
-        if size + width > CONTENT_LIMIT:
-            yield text[start:place]
-            start, size = place, 0
-        size += width
-    yield text[start:]
 
 
 def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
@@ -145,7 +95,9 @@ def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), ur
 
 
 def _address(address: str) -> str:
-    return address if followed(address) and len(address) <= LINK_LIMIT else ""
+    if followed(address) and len(address) <= LINK_LIMIT:
+        return address
+    return ""
 
 
 def _spans(words: Words) -> list[Span]:
@@ -212,7 +164,9 @@ def _block(kind: str, spans: Sequence[Span], **fields: object) -> Json:
 def _language(info: str) -> str:
     name = info.split()[0].lower() if info.split() else ""
     name = _ALIASES.get(name, name)
-    return name if name in LANGUAGES else "plain text"
+    if name in LANGUAGES:
+        return name
+    return "plain text"
 
 
 def _joined(lines: Iterable[Sequence[Span]]) -> list[Span]:

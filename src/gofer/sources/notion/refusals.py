@@ -1,4 +1,4 @@
-"""What does each refusal of Notion mean, and who can do something about it?"""
+"""The meaning of each refusal of Notion, and who can act on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,5 +58,5 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 
 
 def refusal(code: str) -> Refusal:
-    """The rule for a code."""
+    """Return the rule for a code."""
     return REFUSALS.get(code, UNKNOWN)

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from gofer.sources.notion.api import Fields
 from gofer.sources.notion.ids import object_id, one_line
-from gofer.sources.notion.markdown import Span, rich_text
-from gofer.sources.notion.provenance import words
+from gofer.sources.notion.rich_text import Span, rich_text, words
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -35,7 +34,7 @@ class Column:
 
 
 def columns(source: Fields) -> Mapping[str, Column]:
-    """The properties of a data source by name."""
+    """Return the properties of a data source by name."""
     found: dict[str, Column] = {}
     for name, value in as_object(source.get("properties")).items():
         kind = as_text(as_object(value).get("type"))
@@ -46,7 +45,7 @@ def columns(source: Fields) -> Mapping[str, Column]:
 
 
 def plain(value: Fields) -> object:
-    """A property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
+    """Return a property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
     kind = as_text(value.get("type"))
     inner = value.get(kind)
     match kind:
@@ -70,8 +69,11 @@ def plain(value: Fields) -> object:
         case "formula" | "rollup":
             return _computed(as_object(inner))
         case "unique_id":
-            prefix, number = as_text(as_object(inner).get("prefix")), as_object(inner).get("number")
-            return f"{prefix}-{number}" if prefix else str(number)
+            prefix = as_text(as_object(inner).get("prefix"))
+            number = as_object(inner).get("number")
+            if prefix:
+                return f"{prefix}-{number}"
+            return str(number)
         case "number" | "checkbox" | "url" | "email" | "phone_number" | "created_time" | "last_edited_time":
             return inner
         case _:
@@ -82,16 +84,20 @@ def _computed(inner: Fields) -> object:
     kind = as_text(inner.get("type"))
     if kind == "array":
         return [plain(as_object(one)) for one in as_list(inner.get("array"))]
-    return plain(inner) if kind == "date" else inner.get(kind)
+    if kind == "date":
+        return plain(inner)
+    return inner.get(kind)
 
 
 def line(value: object) -> str:
-    """A value of `plain` in one line."""
+    """Return a value of `plain` in one line."""
     match value:
         case None | "" | []:
             return "(empty)"
         case bool():
-            return "yes" if value else "no"
+            if value:
+                return "yes"
+            return "no"
         case list():
             return ", ".join(line(one) for one in as_list(value))  # pyright: ignore[reportUnknownArgumentType]
         case dict():
@@ -105,16 +111,20 @@ def _person(person: Fields) -> dict[str, object]:
 
 
 def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[str, object]:
-    """A value as Notion takes it; `person` gives the id of somebody by name. Raises ToolError, never guesses."""
+    """Return a value as Notion takes it; `person` gives the id of a person by name. Raises ToolError, never guesses."""
     return {column.kind: _written(column, given, person)}
 
 
 def _written(column: Column, given: Given, person: Callable[[str], str]) -> object:
     match column.kind:
         case "title" | "rich_text":
-            return rich_text([Span(_text(column, given))]) if given else []
+            if given:
+                return rich_text([Span(_text(column, given))])
+            return []
         case "status" | "select":
-            return {"name": option(column, _text(column, given))} if given else None
+            if given:
+                return {"name": option(column, _text(column, given))}
+            return None
         case "multi_select":
             return [{"name": option(column, one)} for one in _texts(column, given)]
         case "people":
@@ -124,17 +134,23 @@ def _written(column: Column, given: Given, person: Callable[[str], str]) -> obje
         case "checkbox":
             return flag(column, given)
         case "number":
-            return None if given in (None, "") else number(column, given)
+            if given in (None, ""):
+                return None
+            return number(column, given)
         case "date":
-            return _date(column, _text(column, given)) if given else None
+            if given:
+                return _date(column, _text(column, given))
+            return None
         case "url" | "email" | "phone_number":
-            return _short(column, _text(column, given)) if given else None
+            if given:
+                return _short(column, _text(column, given))
+            return None
         case _:
             raise ToolError(f"{column.name} is a {column.kind}; Gofer cannot set properties of that kind.")
 
 
 def option(column: Column, given: str) -> str:
-    """The option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
+    """Return the option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
     found = [name for name in column.options if name == given]
     found = found or [name for name in column.options if name.casefold() == given.strip().casefold()]
     if len(found) == 1:
@@ -144,7 +160,7 @@ def option(column: Column, given: str) -> str:
 
 
 def flag(column: Column, given: Given) -> bool:
-    """A yes or no. Raises ToolError."""
+    """Return a yes or no. Raises ToolError."""
     if isinstance(given, bool):
         return given
     if isinstance(given, str) and given.casefold() in ("true", "false", "yes", "no"):
@@ -153,14 +169,16 @@ def flag(column: Column, given: Given) -> bool:
 
 
 def number(column: Column, given: Given) -> float:
-    """A number. Raises ToolError."""
+    """Return a number. Raises ToolError."""
     try:
         value = math.nan if isinstance(given, bool | list | None) else float(given)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise ToolError(f"{column.name} is a number; write one such as 3 or 2.5.")
-    return int(value) if value.is_integer() else value
+    if value.is_integer():
+        return int(value)
+    return value
 
 
 def _text(column: Column, given: Given) -> str:
@@ -170,7 +188,11 @@ def _text(column: Column, given: Given) -> str:
 
 
 def _texts(column: Column, given: Given) -> list[str]:
-    values = given if isinstance(given, list) else [given] if given else []
+    values: list[Given] = []
+    if isinstance(given, list):
+        values = [*given]
+    elif given:
+        values = [given]
     if not all(isinstance(value, str) for value in values):
         raise ToolError(f"{column.name} is a {column.kind}; write its value as a list of texts.")
     if len(values) > _ENTRIES:

@@ -7,12 +7,14 @@ from pydantic import Field
 from gofer.sources.notion.api import Fields, NotionApi
 from gofer.sources.notion.find import column
 from gofer.sources.notion.get_page import properties
-from gofer.sources.notion.ids import home, object_id, page_id
+from gofer.sources.notion.ids import find_people, home, object_id, page_id
 from gofer.sources.notion.markdown import blocks, paragraph
-from gofer.sources.notion.people import find_people
-from gofer.sources.notion.provenance import footer, marked
+from gofer.sources.notion.places import READS, on_page, page_place
+from gofer.sources.notion.rich_text import footer, marked
 from gofer.sources.notion.values import Column, Given, columns, written
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import uuid
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
 from gofer.values.errors import ToolError
 
@@ -45,34 +47,85 @@ class AppendContent(Arguments):
     after: str = Field(default="", description="Id of the block of the page to add it after. Left out: at the end.")
 
 
-async def update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
-    """Sets values; doing it twice is doing it once. Details: page and the names of what was set."""
+@tool(
+    effect="keyed",
+    timeout=40.0,
+    place=page_place,
+    writes=on_page("properties"),
+    scopes=READS | {"update content", "read user information"},
+    everyday="change, edit or set a field, due date, deadline, owner, assignee, status of a wiki doc or row",
+)
+async def notion_update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
+    """Set properties of a Notion page: status, people, dates and others. It says which values there are when one does
+    not exist.
+    """
     page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))
     wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
     person = await find_people(api, call, _people(wanted))
     values = {one.name: written(one, value, person) for one, value in wanted}
     await api.patch(call, f"pages/{page}", properties=values)
-    return set_result(page, list(values))
+    return _set_result(page, list(values))
 
 
-def set_result(page: str, names: list[str]) -> ToolResult:
-    """Properties that were set."""
+@notion_update_properties.mock
+def _mock_update(call: Call, arguments: UpdateProperties) -> ToolResult:
+    """Return properties that were set nowhere; each name counts as one that exists."""
+    return _set_result(page_id(call, arguments.page), list(arguments.properties))
+
+
+def _set_result(page: str, names: list[str]) -> ToolResult:
+    """Return properties that were set; details: page and their names."""
     return ToolResult(f"Set {', '.join(names)}.", f"set {len(names)} properties", {"page": page, "set": names})
 
 
-async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
-    """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
-    page, made = page_id(call, arguments.page), content(call, arguments.text)
+@tool(
+    effect="lookup",
+    timeout=40.0,
+    settle=5.0,
+    place=page_place,
+    writes=on_page("text", "after"),
+    scopes=READS | {"insert content"},
+    everyday="write down in the wiki or doc, add a section, paragraph, notes, minutes, document it",
+)
+async def notion_append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
+    """Add content to a Notion page, at its end or after one block; what is there stays."""
+    page = page_id(call, arguments.page)
+    made = _content(call, arguments.text)
     position: dict[str, object] = {"type": "end"}
     if arguments.after:
         position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
     done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
     ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
-    return appended(page, ids)
+    return _appended(page, ids)
 
 
-def content(call: Call, text: str) -> list[dict[str, object]]:
+@notion_append_content.look
+async def _find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
+    """Return the content that an earlier attempt of the call added, found by the mark in its last block."""
+    page = page_id(call, arguments.page)
+    async for block in api.listed(call, f"blocks/{page}/children", PAGES):
+        if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
+            return _appended(page, [as_text(block.get("id"))])
+    return None
+
+
+@notion_append_content.mock
+def _mock_append(call: Call, arguments: AppendContent) -> ToolResult:
+    """Return content that was added nowhere."""
+    page = page_id(call, arguments.page)
+    made = _content(call, arguments.text)
+    if arguments.after:
+        object_id(arguments.after, "block")
+    return _appended(page, [uuid(f"{number} of {page}: {arguments.text}") for number in range(len(made))])
+
+
+def _appended(page: str, ids: list[str]) -> ToolResult:
+    """Return content that was added; details: page and the ids of the blocks."""
+    return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
+
+
+def _content(call: Call, text: str) -> list[dict[str, object]]:
     """Return the blocks that a text becomes, with the links below them; raise ToolError for more than Notion takes.
 
     They go out in one request. With several, a crash in between would leave a part without the mark of the call, which
@@ -101,22 +154,8 @@ def _below(block: Fields) -> Sequence[Fields]:
     return [as_object(one) for one in as_list(as_object(block.get(as_text(block.get("type")))).get("children"))]
 
 
-async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
-    """What an earlier attempt of the same call added, found by the mark in its last block. None: there is none."""
-    page = page_id(call, arguments.page)
-    async for block in api.listed(call, f"blocks/{page}/children", PAGES):
-        if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
-            return appended(page, [as_text(block.get("id"))])
-    return None
-
-
-def appended(page: str, ids: list[str]) -> ToolResult:
-    """Content that was added."""
-    return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
-
-
 async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Column]:
-    """The properties of a page with their options, which only its data source knows."""
+    """Return the properties of a page with their options, which only its data source knows."""
     _, source = home(page)
     if source:
         return columns(await api.get(call, f"data_sources/{source}"))

@@ -1,4 +1,4 @@
-"""How is a method of the Slack Web API called, and what does its refusal mean to a model?"""
+"""Calls of the Slack Web API, and the meaning of its refusals to a model."""
 
 import asyncio
 import math
@@ -38,17 +38,18 @@ class SlackApi:
     """Returns after so many seconds."""
 
     async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
-        """Calls a reading method, as a form. Raises SlackRefusal, TemporaryError."""
+        """Call a reading method, as a form. Raises SlackRefusal, TemporaryError."""
         return await self._send(call, method, "application/x-www-form-urlencoded", urlencode(parameters).encode())
 
     async def write(self, call: Call, method: Method, **parameters: object) -> Mapping[str, object]:
-        """Calls a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
+        """Call a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
         request = HttpRequest("POST", self.base_url + method, headers, content)
-        response, waited = await call.http.send(request), 0.0
+        response = await call.http.send(request)
+        waited = 0.0
         # A request that was limited did not happen, so that sending it again is safe whatever its effect.
         while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
             await self.pause(wait)
@@ -71,7 +72,9 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if rule.rule == "unclear":
         raise TemporaryError(f"Slack failed during {method} ({code}).")
     needed = as_text(body.get("needed"))
-    hint = f"{rule.sentence} The missing permission is {needed}." if needed else rule.sentence
+    hint = rule.sentence
+    if needed:
+        hint += f" The missing permission is {needed}."
     if rule.rule == "operate":
         tell_operator("slack", _access(code), code, f"Slack refuses {method} ({code}): {hint}")
     raise SlackRefusal(method, code, hint)
@@ -80,11 +83,13 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
 def _access(code: str) -> Access:
     if refusal(code).rule != "operate":
         return ""
-    return "credential" if code in CREDENTIAL else "permission"
+    if code in CREDENTIAL:
+        return "credential"
+    return "permission"
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Slack asks to wait, at least a second; for ever when it does not say."""
+    """Return how long Slack asks to wait, at least a second; for ever when it does not say."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -98,8 +103,10 @@ def _until(response: HttpResponse) -> str:
 
 
 def _body(response: HttpResponse) -> Mapping[str, object]:
-    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
+    """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
     try:
-        return as_object(decode(response.body)) if response.status < 500 else {}
+        if response.status < 500:
+            return as_object(decode(response.body))
+        return {}
     except BadRequest:
         return {}

@@ -51,7 +51,7 @@ _GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
 
 
 def divided(block: Block, room: int, most: Cost) -> list[str]:
-    """A block as texts of at most `most.characters`; the first one of at most `room`."""
+    """Return a block as texts of at most `most.characters`; the first one of at most `room`."""
     match block.node:
         case CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
             return _fences(block.lines, fence, room, most.characters)
@@ -76,7 +76,7 @@ def _fences(written: Sequence[str], fence: str, room: int, most: int) -> list[st
 
 
 def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list[str]:
-    """Fences that each begin with `opening` and together hold the lines."""
+    """Return fences that each begin with `opening` and together hold the lines."""
     mark = opening[0]
     closing = mark * (len(opening) - len(opening.lstrip(mark)))
     frame = characters(opening) + characters(closing) + 2
@@ -86,16 +86,19 @@ def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list
     for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
         size = characters(line) + 1
         if size > left and (held or not pieces):
-            pieces += ["\n".join([opening, *held, closing])] if held else []
-            held, left = [], most - frame
+            if held:
+                pieces += ["\n".join([opening, *held, closing])]
+            held = []
+            left = most - frame
         held.append(line)
         left -= size
     return [*pieces, "\n".join([opening, *held, closing])]
 
 
 def _tables(block: Block, room: int, most: Cost) -> list[str]:
-    """Tables with the same header; none when one row is too long for that."""
-    header, rows = list(block.lines[:2]), block.lines[2:]
+    """Return tables with the same header; none when one row is too long for that."""
+    header = list(block.lines[:2])
+    rows = block.lines[2:]
     frame = characters("\n".join(header)) + 1
     if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
         return []
@@ -106,7 +109,8 @@ def _tables(block: Block, room: int, most: Cost) -> list[str]:
         size = characters(row) + 1
         if held and (size > left or len(held) + 1 >= most.rows):
             pieces.append("\n".join([*header, *held]))
-            held, left = [], min(most.characters, most.cells) - frame
+            held = []
+            left = min(most.characters, most.cells) - frame
         held.append(row)
         left -= size
     return [*pieces, "\n".join([*header, *held])]
@@ -124,14 +128,14 @@ def _texts(text: str, room: int, most: int) -> list[str]:
 
 
 def halved(text: str) -> list[str]:
-    """A text of two letters or more in two parts; the second keeps the indent of its first line."""
+    """Return a text of two letters or more in two parts; the second keeps the indent of its first line."""
     half = characters(text) // 2
     place = _whole_place(text, half) or _any_place(text, half)
     return [text[:place].rstrip(), text[place:].lstrip(" ").removeprefix("\n")]
 
 
 def _whole_place(text: str, limit: int) -> int | None:
-    """Where a cut leaves all spans whole, at most `limit` from the beginning; None where it finds no such place."""
+    """Return where a cut leaves all spans whole, at most `limit` from the beginning; None where no place does."""
     end = within(text, limit)
     window = text[: end + 2_000]
     whole = _shape(window)
@@ -146,7 +150,7 @@ def _whole_place(text: str, limit: int) -> int | None:
 
 
 def _any_place(text: str, limit: int) -> int:
-    """Where a text is cut that is one long span: between lines, sentences, words or else letters."""
+    """Return where a text is cut that is one long span: between lines, sentences, words or else letters."""
     end = within(text, limit)
     for pattern in _PLACES:
         found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
@@ -163,7 +167,7 @@ def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequenc
 
 
 def _shape(markdown: str) -> Counter[tuple[str, str]]:
-    """What of a text must not change when it is cut: its spans with what they point to, and its kinds of blocks."""
+    """Return what a cut must not change in a text: its spans with what they point to, and its kinds of blocks."""
     return Counter(chain.from_iterable(map(_block_shape, every(parse(markdown)))))
 
 
@@ -227,11 +231,12 @@ def _slices(line: str, most: int) -> Iterator[str]:
 
 
 def _between_letters(text: str, end: int) -> int:
-    """The last place up to `end` that does not stand inside what people see as one sign."""
+    """Return the last place up to `end` that does not stand inside what people see as one sign."""
     for place in range(end, max(end - 40, 0), -1):
         if place == len(text):
             return place
-        after, before = text[place], text[place - 1]
+        after = text[place]
+        before = text[place - 1]
         joined = (
             unicodedata.combining(after) or after in _GLUE or before in _GLUE or "\U0001f3fb" <= after <= "\U0001f3ff"
         )

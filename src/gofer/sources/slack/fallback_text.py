@@ -48,7 +48,7 @@ def fallback(markdown: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing acts in mrkdwn as an entity."""
+    """Return text in which nothing acts in mrkdwn as an entity."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

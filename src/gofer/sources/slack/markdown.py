@@ -74,12 +74,12 @@ class Block:
 
     @property
     def text(self) -> str:
-        """Its source."""
+        """Return its source."""
         return "\n".join(self.lines)
 
     @property
     def flows(self) -> bool:
-        """Whether Slack shows it in one block with its neighbours that flow too."""
+        """Return whether Slack shows it in one block with its neighbours that flow too."""
         return not _is_own(self.node) and self.cost.blocks <= 1
 
 
@@ -103,7 +103,7 @@ def within(text: str, most: int) -> int:
 
 
 def normal(markdown: str) -> str:
-    """The text with plain line ends, without NUL and without empty lines around it."""
+    """Return the text with plain line ends, without NUL and without empty lines around it."""
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").split("\n")
     while lines and not lines[0].strip():
         lines.pop(0)
@@ -113,7 +113,7 @@ def normal(markdown: str) -> str:
 
 
 def blocks(markdown: str) -> Sequence[Block]:
-    """The blocks of a `normal` text, in order; together they hold all of its lines but empty ones between them."""
+    """Return the blocks of a `normal` text, in order; together they hold all lines but the empty ones between them."""
     lines = markdown.split("\n")
     found = list(_cut(lines, _outline(markdown)))
     if found or not markdown:
@@ -123,31 +123,33 @@ def blocks(markdown: str) -> Sequence[Block]:
 
 
 def items(block: Block) -> Sequence[Block]:
-    """The items of a list, each with its marker and all that is in it."""
+    """Return the items of a list, each with its marker and all that is in it."""
     lists = (node for node in _outline(block.text) if isinstance(node, ItemList))
     return list(_cut(block.lines, [item for one in lists for item in one.items]))
 
 
 def cost(markdown: str) -> Cost:
-    """What a `normal` text takes of one message."""
+    """Return what a `normal` text takes of one message."""
     found = blocks(markdown)
     apart = _total(block.cost for block in found)
     return Cost(characters=characters(markdown), blocks=_expanded(found), rows=apart.rows, cells=apart.cells)
 
 
 def widest_table(markdown: str) -> int:
-    """Columns of the widest table anywhere in a `normal` text; 0 when it has none."""
+    """Return the columns of the widest table anywhere in a `normal` text; 0 when it has none."""
     return max((len(node.header) for node in every(_outline(markdown)) if isinstance(node, Table)), default=0)
 
 
 @lru_cache(maxsize=8)
 def _outline(markdown: str) -> Sequence[BlockNode]:
-    """The same text is asked for by its width, its cost and its blocks, one after the other."""
+    """Return the same text is asked for by its width, its cost and its blocks, one after the other."""
     return outline(markdown)
 
 
 def _expanded(found: Sequence[Block]) -> int:
-    """Slack makes one block of each heading, table, rule and fence, and one of all that stands between two of them.
+    """Return the parts that Slack makes blocks of.
+
+    It makes one block of each heading, table, rule and fence, and one of all that stands between two of them.
 
     A list or a quote with one of them inside is taken to end with it.
     """
@@ -209,7 +211,7 @@ def _is_own(node: BlockNode | Item) -> bool:
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Lines as a fence that none of them can end."""
+    """Return lines as a fence that none of them can end."""
     mark = "```"
     while any(mark in line for line in lines):
         mark += "`"

@@ -1,4 +1,4 @@
-"""How do Slack's ids become the names people know, before a model reads them?
+"""The names that people know, in place of Slack's ids, before a model reads them.
 
 No `<@U…>` reaches a model: people, channels and groups are names, links are their text and address.
 """
@@ -12,6 +12,8 @@ from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 
+ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+"""What the id of a channel looks like."""
 _ENTITY = re.compile(r"<([^<>]*)>")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -29,11 +31,11 @@ class Names:
     people: Mapping[str, str]
 
     def person(self, user: str) -> str:
-        """The name of a person, never an id."""
+        """Return the name of a person, never an id."""
         return one_line(self.people.get(user, "")) or UNKNOWN
 
     def text(self, mrkdwn: str) -> str:
-        """A message's text with names for ids and Slack's escapes undone."""
+        """Return a message's text with names for ids and Slack's escapes undone."""
         text = _ENTITY.sub(lambda match: self._entity(match[1]), mrkdwn)
         for escaped, char in _ESCAPES:
             text = text.replace(escaped, char)
@@ -49,28 +51,30 @@ class Names:
             case "!":
                 return _special(target[1:], label)
             case _:
-                return f"{label} ({target})" if label and label != target else target
+                if label and label != target:
+                    return f"{label} ({target})"
+                return target
 
 
 def one_line(name: str) -> str:
-    """A name as it may stand in a header: one line and short, whatever somebody called themselves."""
+    """Return a name as it may stand in a header: one line and short."""
     return " ".join(name.split())[:80]
 
 
 def mentioned(texts: Iterable[str]) -> set[str]:
-    """Ids of the people mentioned in some texts."""
+    """Return ids of the people mentioned in some texts."""
     return {user for text in texts for user in _MENTION.findall(text)}
 
 
 async def look_up(api: SlackApi, call: Call, users: Iterable[str]) -> Names:
-    """Names of some people, asked for at once. Somebody Slack does not know is an unknown user."""
+    """Return the names of some people, asked for at once. A person whom Slack does not know is an unknown user."""
     known = sorted(user for user in set(users) if user)[:LOOKUPS]
     names = await asyncio.gather(*(_name(api, call, user) for user in known))
     return Names({user: name for user, name in zip(known, names, strict=True) if name})
 
 
 async def find_channel(api: SlackApi, call: Call, name: str) -> str:
-    """The id of a channel by its name. Raises SlackRefusal when there is none that Gofer can see."""
+    """Return the id of a channel by its name. Raises SlackRefusal when there is none that Gofer can see."""
     cursor = ""
     for _ in range(20):
         page = await api.read(

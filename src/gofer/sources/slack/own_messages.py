@@ -1,4 +1,4 @@
-"""Which messages can be what an earlier attempt of a call has left?"""
+"""The messages that an earlier attempt of a call can have left."""
 
 from collections.abc import AsyncIterator
 
@@ -16,13 +16,16 @@ CLOCKS_APART = 300.0
 
 
 async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
-    """Every message of a thread, or of a channel, since the run of the call began, with metadata; in Slack's order.
+    """Yield each message of a thread, or of a channel, since the call's run began, with metadata; in Slack's order.
 
     That it ends means that there is no other. Raises ToolError when there are too many to say so,
     SlackRefusal, TemporaryError.
     """
-    method: Method = "conversations.replies" if thread_ts else "conversations.history"
-    where = {"channel": channel, "ts": thread_ts} if thread_ts else {"channel": channel}
+    method: Method = "conversations.history"
+    where = {"channel": channel}
+    if thread_ts:
+        method = "conversations.replies"
+        where["ts"] = thread_ts
     oldest = f"{max(0.0, call.since - CLOCKS_APART):.6f}"
     cursor = ""
     for _ in range(PAGES):
@@ -39,7 +42,7 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
 
 
 async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
-    """The ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
+    """Return the ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
 
     Empty when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """

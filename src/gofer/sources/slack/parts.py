@@ -1,4 +1,4 @@
-"""How is text kept from paging people, whatever it says?
+"""Text in messages that fit, and that page no person.
 
 Slack acts on `<!channel>`, `<@U…>` and the like wherever they stand, also in Markdown, and on a plain `@channel` where
 a message asks for it. A model's words must do neither, however they are escaped.
@@ -24,13 +24,13 @@ _GROUPS = ("channel", "here", "everyone")
 
 
 def neutral(text: str) -> str:
-    """Text that looks the same and pages nobody; doing it twice is doing it once."""
+    """Return text that looks the same and pages no person; doing it twice is doing it once."""
     entities = _ENTITY.sub(lambda found: found[1] + JOINER * _begins_entity(found[2]), text)
     return _PLAIN.sub(lambda found: found[1] + JOINER * _names_group(found[2]), entities)
 
 
 def _begins_entity(after: str) -> bool:
-    """Whether what follows a `<` makes it a mention, as itself or behind an escape."""
+    """Return whether what follows a `<` makes it a mention, as itself or behind an escape."""
     return html.unescape(after).removeprefix("\\").startswith(("!", "@", "#"))
 
 
@@ -80,7 +80,7 @@ class _Piece:
 
 
 def compose(markdown: str) -> Composed:
-    """The messages of an answer, or its beginning and a file."""
+    """Return the messages of an answer, or its beginning and a file."""
     markdown = normal(markdown)
     if len(markdown) <= MESSAGES * ONE_MESSAGE.characters:
         messages = split(markdown)
@@ -90,19 +90,23 @@ def compose(markdown: str) -> Composed:
 
 
 def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
-    """Markdown of each message, in order, neutral and within `most`; none for a text without words."""
+    """Return the Markdown of each message, in order, neutral and within `most`; none for a text without words."""
     text = _without_wide_tables(normal(neutral(markdown)))
     if cost(text).within(most):
-        return (text,) if text else ()
+        if text:
+            return (text,)
+        return ()
     packer = _Packer(most)
     packer.fill(blocks(text))
     return packer.finish()
 
 
 def one_message(markdown: str) -> str | None:
-    """The text as one message takes it, or None when it does not fit."""
+    """Return the text as one message takes it, or None when it does not fit."""
     messages = split(markdown) if len(markdown) <= ONE_MESSAGE.characters else ()
-    return messages[0] if len(messages) == 1 else None
+    if len(messages) == 1:
+        return messages[0]
+    return None
 
 
 class _Packer:
@@ -116,7 +120,7 @@ class _Packer:
         self._taken = Cost(0 if room is None else most.characters - room)
 
     def fill(self, found: Sequence[Block]) -> None:
-        """Adds blocks, divided where they must be."""
+        """Add blocks, divided where they must be."""
         divided_before = False
         for block in found:
             piece = _Piece(
@@ -128,7 +132,7 @@ class _Packer:
             divided_before = not whole
 
     def finish(self) -> Sequence[str]:
-        """All messages."""
+        """Return all messages."""
         self._end(self._pieces)
         return self.messages
 
@@ -139,11 +143,12 @@ class _Packer:
         return _pieces(block, apart, room, self._most, self._depth)
 
     def _flush(self) -> None:
-        """Ends a message; headings at its end move to the next one."""
+        """End a message; headings at its end move to the next one."""
         kept = len(self._pieces)
         while kept and self._pieces[kept - 1].heading:
             kept -= 1
-        ended, moved = self._pieces[:kept], self._pieces[kept:]
+        ended = self._pieces[:kept]
+        moved = self._pieces[kept:]
         self._end(ended or moved)
         for piece in moved if ended else []:
             self._add(piece)
@@ -153,10 +158,11 @@ class _Packer:
         # What stands together could read as something else than what stands alone.
         ended = [text] if cost(text).within(self._most) else [piece.text for piece in pieces]
         self.messages += filter(None, ended)
-        self._pieces, self._taken = [], Cost()
+        self._pieces = []
+        self._taken = Cost()
 
     def _well_filled(self) -> bool:
-        """Whether a message may end here, so that what comes next stays whole."""
+        """Return whether a message may end here, so that what comes next stays whole."""
         return 4 * self._taken.characters >= self._most.characters
 
     def _fits(self, piece: _Piece) -> bool:
@@ -182,12 +188,16 @@ class _Packer:
 def _joined(pieces: Sequence[_Piece]) -> str:
     text = ""
     for piece in pieces:
-        text += ("\n\n" if piece.apart else "\n") + piece.text if text else piece.text
+        if text and piece.apart:
+            text += "\n"
+        if text:
+            text += "\n"
+        text += piece.text
     return text
 
 
 def _pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """A block as pieces that fit; the first one into `room` characters, where that can be."""
+    """Return a block as pieces that fit; the first one into `room` characters, where that can be."""
     match block.node:
         case ItemList() if depth < _DEEPEST:
             return _list_pieces(block, apart, room, most, depth)
@@ -214,7 +224,7 @@ def _list_pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -
 
 
 def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """An item too long for a message: its marker stays with its beginning, the rest follows without."""
+    """Return an item too long for a message: its marker stays with its beginning, the rest follows without."""
     marker = _MARKER.match(item.lines[0])
     width = marker.end() if marker else 0
     inner = [item.lines[0][width:], *(_outdented(line, width) for line in item.lines[1:])]
@@ -224,7 +234,7 @@ def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Pi
 
 
 def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int) -> Sequence[str]:
-    """What stands inside an item or a quote, as texts that fit with a prefix of so many characters on each line."""
+    """Return the content of an item or a quote, as texts that fit with a prefix of so many characters on each line."""
     overhead = min(prefix * (len(lines) + _LINES_ADDED), most.characters * 2 // 3)
     within = replace(most, characters=most.characters - overhead)
     packer = _Packer(within, max(1, room - overhead), depth + 1)
@@ -233,7 +243,7 @@ def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int
 
 
 def _fitting(texts: Sequence[str], apart: bool, most: Cost) -> Sequence[_Piece]:
-    """Texts as pieces; one that still does not fit is halved until it does."""
+    """Return texts as pieces; one that still does not fit is halved until it does."""
     pieces: list[_Piece] = []
     for text in texts:
         taken = cost(text)

@@ -5,11 +5,13 @@ from typing import Protocol
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_permalink import GetPermalink
-from gofer.sources.slack.names import PAGE, find_channel, one_line
-from gofer.sources.slack.read_thread import ABSENT, ID, ReadThread, channel_name, is_private, meant
+from gofer.sources.slack.mock_channel import mock_channel_id, mock_channel_name
+from gofer.sources.slack.names import ID, PAGE, find_channel, one_line
+from gofer.sources.slack.read_thread import ABSENT, channel_name, is_at, is_private
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
-from gofer.tools.places import Origin, Place
+from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 PAGES = 10
@@ -25,7 +27,7 @@ class InChannel(Protocol):
 
     @property
     def channel(self) -> str:
-        """Its name or id; empty for the channel that the request came from."""
+        """Return its name or id; empty for the channel that the request came from."""
         ...
 
 
@@ -42,33 +44,20 @@ def channel_place(origin: Origin, arguments: InChannel) -> Place:
     return Place("slack", "channel", channel_name(origin, arguments.channel), "channel")
 
 
-def thread_place(origin: Origin, arguments: ReadThread) -> Place:
-    """Return the channel of the thread that a call names. Raises ToolError."""
-    channel, _ = meant(origin, arguments)
-    return Place("slack", "channel", channel, "" if arguments.link else "channel")
+def in_channel(*content: str) -> Writes:
+    """Return what a tool writes that acts in one channel; `content` are its other arguments."""
+    # People who see one thread of a channel see them all.
+    return Writes({"channel": is_at}, frozenset(content))
 
 
-def message_place(origin: Origin, arguments: GetPermalink) -> Place:
-    """Return the channel of the message that a call names. Raises ToolError."""
-    return Place("slack", "channel", channel_name(origin, arguments.channel), "channel")
-
-
-def home_place(origin: Origin, arguments: Arguments) -> Place:
-    """Return the channel that the run began in. Raises ToolError."""
-    return Place("slack", "channel", channel_name(origin, ""))
-
-
-def direct_place(origin: Origin, arguments: Arguments) -> Place:
-    """Return the person who started the run."""
-    return Place("slack", "person", origin.actor.id)
-
-
-async def find_place(api: SlackApi, call: Call, arguments: FindPlace) -> ToolResult:
-    """Look up a channel for the asker of a run; the requests are the same for a hidden channel and for none.
-
-    Details: id and name, whether it is `public`, whether the asker is a `member`, whether it is the asker's `own`
-    direct message, whether the file has it `listed`. Of a channel that is none of these nothing is given.
-    """
+@tool(
+    effect="read",
+    internal=True,
+    scopes=scopes("conversations.list", "conversations.info", "users.conversations"),
+)
+async def slack_find_place(api: SlackApi, call: Call, arguments: FindPlace) -> ToolResult:
+    """Look up a channel: whether everybody may see it, and whether one person is in it."""
+    # The requests are the same for a hidden channel and for none.
     member_of = await _channels_of(api, call, arguments.asker)
     channel = arguments.channel
     try:
@@ -90,8 +79,26 @@ async def find_place(api: SlackApi, call: Call, arguments: FindPlace) -> ToolRes
     )
 
 
+@slack_find_place.mock
+def _mock(arguments: FindPlace) -> ToolResult:
+    """Return a public channel that every person is in."""
+    listed = {arguments.channel, f"#{arguments.channel}"} & {*arguments.listed}
+    return place_result(
+        mock_channel_id(arguments.channel),
+        mock_channel_name(arguments.channel),
+        public=True,
+        member=bool(arguments.asker),
+        own=False,
+        listed=bool(listed),
+    )
+
+
 def place_result(channel: str, name: str, *, public: bool, member: bool, own: bool, listed: bool) -> ToolResult:
-    """A channel that was looked up."""
+    """Return a channel that was looked up; nothing is told of one that is none of the four.
+
+    Details: id and name, whether it is `public`, whether the asker is a `member`, whether it is the asker's `own`
+    direct message, whether the file has it `listed`.
+    """
     if not (public or member or own or listed):
         return UNSEEN
     known = {"public": public, "member": member, "own": own, "listed": listed}

@@ -1,4 +1,4 @@
-"""How does a text too long for messages get into a thread: as a file, once?"""
+"""A text too long for messages, attached to a thread as a file, once."""
 
 import hashlib
 import re
@@ -7,9 +7,15 @@ from pydantic import Field
 
 from gofer.sources.downloads import configured
 from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.mock_channel import mock_channel_id
 from gofer.sources.slack.own_messages import candidates
-from gofer.sources.slack.read_thread import channel_id
+from gofer.sources.slack.places import channel_place, in_channel
+from gofer.sources.slack.read_thread import channel_id, channel_name
+from gofer.sources.slack.scopes import scopes
+from gofer.sources.slack.write import in_thread
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import code
 from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest
@@ -27,10 +33,33 @@ class PostFile(Arguments):
     thread_ts: str = Field(default="", description="ts of the thread to attach it in. Left out: the channel itself.")
 
 
-async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
-    """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
+def _destination(arguments: PostFile) -> str:
+    return arguments.thread_ts
+
+
+@tool(
+    effect="lookup",
+    # The message with the file appears some time after Slack has answered.
+    settle=15.0,
+    place=channel_place,
+    destination=_destination,
+    writes=in_channel("name", "text", "thread_ts"),
+    scopes=scopes(
+        "conversations.list",
+        "files.getUploadURLExternal",
+        "files.completeUploadExternal",
+        "conversations.replies",
+        "conversations.history",
+    ),
+    everyday="upload, share or send a file, report, export, csv, document",
+)
+async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
+    """Attach a text file to a Slack thread. Not for the answer to the request, however long it is, and not for what
+    fits a message.
+    """
     channel = await channel_id(api, call, arguments.channel)
-    content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
+    content = clean(arguments.text).encode()
+    name = file_name(arguments.name, call.key)
     # Not a reading method, but one that has always taken forms.
     place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
     file = as_text(place.get("file_id"))
@@ -40,32 +69,43 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
     if sent.status != 200:
         raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
-    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
-    await api.write(call, "files.completeUploadExternal", **shared)
-    return attached(name, channel, file)
+    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel}
+    await api.write(call, "files.completeUploadExternal", **shared, **in_thread(arguments.thread_ts))
+    return _attached(name, channel, file)
 
 
-async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
-    """The file an earlier attempt of the same call attached, found by its name.
+@slack_post_file.look
+async def _find(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
+    """Return the file an earlier attempt of the same call attached, found by its name.
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
-    channel, name = await channel_id(api, call, arguments.channel), file_name(arguments.name, call.key)
+    channel = await channel_id(api, call, arguments.channel)
+    name = file_name(arguments.name, call.key)
     async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:
-                return attached(name, channel, as_text(file.get("id")))
+                return _attached(name, channel, as_text(file.get("id")))
     return None
 
 
+@slack_post_file.mock
+def _mock(call: Call, arguments: PostFile) -> ToolResult:
+    """Return a file that was attached nowhere."""
+    channel = mock_channel_id(channel_name(call, arguments.channel))
+    name = file_name(arguments.name, arguments.text)
+    return _attached(name, channel, f"F{code(arguments)}")
+
+
 def file_name(name: str, key: str) -> str:
-    """The name of a call's file: what it was named, and a mark that no other call has."""
+    """Return the name of a call's file: what it was named, and a mark that no other call has."""
     stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
     mark = hashlib.sha256(key.encode()).hexdigest()[:8]
-    return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
+    if dot:
+        return f"{stem}-{mark}.{ending}"
+    return f"{ending or 'file'}-{mark}.txt"
 
 
-def attached(name: str, channel: str, file: str) -> ToolResult:
-    """A file that was attached."""
+def _attached(name: str, channel: str, file: str) -> ToolResult:
+    """Return a file that was attached; details: channel and file id."""
     return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

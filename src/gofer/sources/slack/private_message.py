@@ -1,72 +1,122 @@
-"""How is something said to one person only, the one who started the run?"""
+"""Messages to one person only, the one who started the run."""
 
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.own_messages import candidates
-from gofer.sources.slack.write import content
+from gofer.sources.slack.mock_channel import mock_ts
+from gofer.sources.slack.own_messages import find_by_key
+from gofer.sources.slack.read_thread import channel_name
+from gofer.sources.slack.scopes import scopes
+from gofer.sources.slack.write import content, in_thread
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import code
+from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
-SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
+_SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
 
 
 class PostEphemeral(Arguments):
-    """What to show to whoever started the run, where they did it."""
+    """What to show to the person who started the run, where they did it."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
     thread_ts: str = Field(default="", description="ts of the thread to show it in. Left out: in the channel.")
 
 
 class PostDirect(Arguments):
-    """What to write to whoever started the run."""
+    """What to write to the person who started the run."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
 
 
-async def post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
-    """Shows Markdown to one person; nobody else sees it, and it is gone when they reload."""
-    channel = home(call)
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
+def _channel_place(origin: Origin, arguments: Arguments) -> Place:
+    """Return the channel that the run began in. Raises ToolError."""
+    return Place("slack", "channel", channel_name(origin, ""))
+
+
+def _person_place(origin: Origin, arguments: Arguments) -> Place:
+    """Return the person who started the run."""
+    return Place("slack", "person", origin.actor.id)
+
+
+@tool(
+    effect="blind",
+    place=_channel_place,
+    # It cannot be shown anywhere else.
+    writes=Writes({}, frozenset({"text", "thread_ts"})),
+    scopes=scopes("chat.postEphemeral"),
+    everyday="whisper, tell only me, private hint, quietly",
+)
+async def slack_post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
+    """Show a message to nobody but the person who started this, where they did. Not for the answer to the request:
+    that is delivered by itself.
+    """
+    channel = _home(call)
+    thread = in_thread(arguments.thread_ts)
     said = content(call, arguments.text)
-    # Nobody looks for it later.
+    # No later attempt looks for it.
     said.pop("metadata")
     await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **said, **thread)
-    return SHOWN
+    return _SHOWN
 
 
-def home(call: Call) -> str:
-    """The id of the channel that the run began in. Raises ToolError."""
+@slack_post_ephemeral.mock
+def _mock_ephemeral(call: Call, arguments: PostEphemeral) -> ToolResult:
+    """Return a message that Slack never showed."""
+    _home(call)
+    content(call, arguments.text)
+    return _SHOWN
+
+
+def _home(call: Call) -> str:
+    """Return the id of the channel that the run began in. Raises ToolError."""
     if channel := call.place.get("channel"):
         return channel
     raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
 
 
-async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
-    """Writes Markdown to one person directly; details: channel id and ts."""
+@tool(
+    effect="lookup",
+    settle=5.0,
+    place=_person_place,
+    scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},
+    everyday="dm, private message, tell me privately, ping me",
+)
+async def slack_post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
+    """Write a direct message to the person who started this. Not for the answer to the request: that is delivered by
+    itself.
+    """
     channel = await _direct(api, call)
     said = content(call, arguments.text)
     reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
-    return written_directly(channel, as_text(reply.get("ts")))
+    return _written_directly(channel, as_text(reply.get("ts")))
 
 
-async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
-    """The direct message an earlier attempt of the same call wrote. None when it is certain that there is none."""
+@slack_post_direct.look
+async def _find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
+    """Return the direct message an earlier attempt of the call wrote. None when it is certain that there is none."""
     channel = await _direct(api, call)
-    async for message in candidates(api, call, channel, ""):
-        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
-        if payload.get("key") == call.key:
-            return written_directly(channel, as_text(message.get("ts")))
+    ts = await find_by_key(api, call, channel, "")
+    if ts:
+        return _written_directly(channel, ts)
     return None
 
 
+@slack_post_direct.mock
+def _mock_direct(call: Call, arguments: PostDirect) -> ToolResult:
+    """Return a direct message that Slack never got."""
+    content(call, arguments.text)
+    return _written_directly(f"D{code(call.actor.id)}", mock_ts(arguments))
+
+
 async def _direct(api: SlackApi, call: Call) -> str:
-    """The conversation with whoever started the run; opening it again gives the same one."""
+    """Return the conversation with the person who started the run; opening it again gives the same one."""
     reply = await api.write(call, "conversations.open", users=call.actor.id)
     return as_text(as_object(reply.get("channel")).get("id"))
 
 
-def written_directly(channel: str, ts: str) -> ToolResult:
-    """A direct message that was written."""
+def _written_directly(channel: str, ts: str) -> ToolResult:
+    """Return a direct message that was written; details: channel id and ts."""
     return ToolResult(f"Written directly (ts {ts}).", "wrote a direct message", {"channel": channel, "ts": ts})

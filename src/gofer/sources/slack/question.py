@@ -57,7 +57,7 @@ class Question(Arguments):
 
 
 def blocks(asked: Question, ending: str = "") -> list[Block]:
-    """The question with its buttons; with `ending` instead of them once it is closed."""
+    """Return the question with its buttons; with `ending` instead of them once it is closed."""
     elements: list[Block] = [_line(_bold(_title(asked)))]
     boxes = rendered(asked.arguments)
     for name, value in boxes:
@@ -83,12 +83,12 @@ def blocks(asked: Question, ending: str = "") -> list[Block]:
 
 
 def closed(text: str) -> list[Block]:
-    """One line in place of a question that needs no answer any more."""
+    """Return one line in place of a question that needs no answer any more."""
     return [_rich([_line(_text(text))])]
 
 
 def fallback(asked: Question) -> str:
-    """What a notification says: nothing of the arguments."""
+    """Return what a notification says: nothing of the arguments."""
     return _title(asked)
 
 
@@ -126,7 +126,7 @@ def _shares(sizes: Sequence[int], room: int) -> Sequence[int]:
 
 
 def moment(at_ms: int) -> str:
-    """A time for people."""
+    """Return a time for people."""
     then = datetime.fromtimestamp(at_ms / 1000, UTC)
     return f"{then.day} {then:%B %H:%M} UTC"
 
@@ -162,7 +162,9 @@ def _visible(value: object) -> str:
 
 
 def _text_of(value: object) -> str:
-    return value if isinstance(value, str) and value else encode_text(value)
+    if isinstance(value, str) and value:
+        return value
+    return encode_text(value)
 
 
 def _name(name: str) -> str:
@@ -197,7 +199,8 @@ def _without_box(left: Sequence[tuple[str, object]]) -> str:
 def _people(asked: Question) -> list[Block]:
     leaves: list[Block] = []
     for number, one in enumerate(asked.page or asked.by):
-        leaves += [_text(", ")] if number else []
+        if number:
+            leaves += [_text(", ")]
         if one.startswith("S") and asked.page:
             leaves.append({"type": "usergroup", "usergroup_id": one})
         else:

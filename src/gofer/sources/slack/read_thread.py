@@ -1,4 +1,4 @@
-"""How does a thread look to a model: who said what, when, in which channel?"""
+"""A thread as a model reads it: who said what, when, in which channel."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -8,16 +8,17 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.attached_files import attached, line, of
-from gofer.sources.slack.names import Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.mock_channel import MOCK_NAMES, mock_channel_name, mock_messages
+from gofer.sources.slack.names import ID, Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.scopes import scopes
 from gofer.sources.slack.shared_messages import shared_lines, shared_texts
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
-from gofer.tools.places import Origin
+from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
-ID = re.compile(r"[CDG][A-Z0-9]{6,}")
-"""What the id of a channel looks like."""
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
 ABSENT = "channel_not_found"
 """Slack's code for a channel that does not exist or that Gofer does not see."""
@@ -41,11 +42,20 @@ class ReadThread(Arguments):
     ts: str = Field(default="", description="Of any message of the thread.")
 
 
-async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
-    """The thread as text with names; details: channel name, whether private, how many messages, ts of the first.
+def _place(origin: Origin, arguments: ReadThread) -> Place:
+    """Return the channel of the thread that a call names. Raises ToolError."""
+    channel, _ = meant(origin, arguments)
+    return Place("slack", "channel", channel, "" if arguments.link else "channel")
 
-    For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
-    """
+
+@tool(
+    effect="read",
+    place=_place,
+    scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
+    everyday="conversation discussion chat replies; catch up, summarise, recap, what was said, who said what",
+)
+async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
+    """Read a Slack thread: who said what and when. Use it for threads that are linked or named."""
     named, ts = meant(call, arguments)
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
@@ -54,11 +64,22 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or DIRECT
-    return thread_result(name, messages, names, ts, private=private)
+    return _thread_result(name, messages, names, ts, private=private)
 
 
-def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
-    """A thread as it was read, for each of its readers; `ts` is the message that was asked for."""
+@slack_read_thread.mock
+def _mock(call: Call, arguments: ReadThread) -> ToolResult:
+    """Return a thread of one message, the one that was asked for."""
+    channel, ts = meant(call, arguments)
+    return _thread_result(mock_channel_name(channel), mock_messages(ts), MOCK_NAMES, ts, private=False)
+
+
+def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
+    """Return a thread as it was read, for each of its readers; `ts` is the message that was asked for.
+
+    Details: channel name, whether private, how many messages, ts of the first. For scripts: `{channel, private, text,
+    messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
+    """
     files = attached(messages, ts)
     text = render(name, messages, names, ts, files=files)
     return ToolResult(
@@ -88,11 +109,13 @@ def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
     """Say that the message asked for was deleted, where Slack shows that one stood there."""
     marked = [message.get("ts") for message in messages if message.get("subtype") == "tombstone"]
-    return {"deleted": True} if ts in marked else {}
+    if ts in marked:
+        return {"deleted": True}
+    return {}
 
 
 def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
-    """What a script gets of each message, with names for ids."""
+    """Return what a script gets of each message, with names for ids."""
     return [
         {
             "ts": as_text(message.get("ts")),
@@ -111,7 +134,7 @@ def render(
     title: str = "Thread",
     files: Sequence[NewFile] = (),
 ) -> str:
-    """A thread, or what `title` says, as a model reads it, oldest first, one header line per message.
+    """Return a thread, or what `title` says, as a model reads it, oldest first, one header line per message.
 
     What does not fit is left out in the middle and counted; the message with ts `focus` is always shown. `files` stand
     beside their messages under their ids.
@@ -145,7 +168,7 @@ def _counted(number: int) -> str:
 
 
 def _choose(messages: Sequence[Message], focus: str) -> list[int]:
-    """Which messages fit the budget: the first and the one asked for always, then the newest."""
+    """Return the messages that fit the budget: the first and the one asked for always, then the newest."""
     chosen = {index for index, message in enumerate(messages) if index == 0 or message.get("ts") == focus}
     left = TEXT_BUDGET - sum(_size(messages[index]) for index in chosen)
     for index in reversed(range(len(messages))):
@@ -165,13 +188,15 @@ def _size(message: Message) -> int:
 
 
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
-    """The id of a channel named by a model, or of the one the request came from. Raises ToolError."""
+    """Return the id of a channel named by a model, or of the one the request came from. Raises ToolError."""
     name = channel_name(call, channel)
-    return name if ID.fullmatch(name) else await find_channel(api, call, name)
+    if ID.fullmatch(name):
+        return name
+    return await find_channel(api, call, name)
 
 
 def channel_name(call: Origin, channel: str) -> str:
-    """The id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
+    """Return the id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
     if channel:
         return channel.removeprefix("#")
     if here := call.place.get("channel"):
@@ -180,12 +205,12 @@ def channel_name(call: Origin, channel: str) -> str:
 
 
 def is_at(channel: str, place: Mapping[str, str]) -> bool:
-    """Whether an id means the channel of an event's place; a name does so only to whoever can look it up."""
+    """Return whether an id means the channel of an event's place; the meaning of a name has to be looked up."""
     return bool(channel) and channel.removeprefix("#") == place.get("channel")
 
 
 def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
-    """The id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
+    """Return the id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
     if arguments.link:
         match = _LINK.search(arguments.link)
         if not match:
@@ -198,7 +223,7 @@ def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
 
 
 async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """The messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
+    """Return the messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
     found: dict[str, Message] = {}
     cursor = ""
     for _ in range(PAGES):
@@ -213,7 +238,7 @@ async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[
 
 
 async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """The thread of a message, also where Slack gives a reply alone when it is asked for it."""
+    """Return the thread of a message, also where Slack gives a reply alone when it is asked for it."""
     messages = await replies(api, call, channel, ts)
     thread_ts = as_text(messages[0].get("thread_ts")) if messages else ""
     if not thread_ts or thread_ts == messages[0].get("ts"):
@@ -222,7 +247,7 @@ async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Seq
 
 
 def is_private(info: Mapping[str, object]) -> bool:
-    """Anything not plainly public counts as private."""
+    """Return whether a channel is private; all that is not plainly public is."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
 
@@ -248,7 +273,7 @@ def _author(message: Message, names: Names) -> str:
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    """Indented, so that no text of a message can pose as another message's header."""
+    """Return the lines of a message, indented so that no text can pose as another message's header."""
     return [f"    {row}" for row in _said(message, names, known)]
 
 

@@ -97,5 +97,5 @@ Gofer then posts its text anew and deletes the message: had the earlier attempt 
 
 
 def refusal(code: str) -> Refusal:
-    """The rule for a code."""
+    """Return the rule for a code."""
     return REFUSALS.get(code, UNKNOWN)

@@ -1,4 +1,4 @@
-"""What does a Slack app have to be allowed for each method of the Web API that Gofer calls?
+"""The scopes that a Slack app needs for each method of the Web API that Gofer calls.
 
 Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
 channels. What is said to Gofer alone needs the scopes of `slack.direct` besides (`sources/slack/subscriptions.py`).
@@ -61,5 +61,5 @@ SCOPES: Mapping[Method, frozenset[str]] = {
 
 
 def scopes(*methods: Method) -> frozenset[str]:
-    """What some methods need together."""
+    """Return what some methods need together."""
     return frozenset(scope for method in methods for scope in SCOPES[method])

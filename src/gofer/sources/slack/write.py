@@ -1,4 +1,4 @@
-"""How are messages and reactions written, so that readers see where they come from and nobody is paged by accident?"""
+"""Messages and reactions: readers see where they come from, and no person is paged by accident."""
 
 import re
 
@@ -6,14 +6,18 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.fallback_text import fallback
+from gofer.sources.slack.mock_channel import mock_channel_id, mock_ts
 from gofer.sources.slack.own_messages import find_by_key
 from gofer.sources.slack.parts import one_message
-from gofer.sources.slack.read_thread import channel_id
-from gofer.sources.slack.refusals import NOT_THERE
+from gofer.sources.slack.places import channel_place, in_channel
+from gofer.sources.slack.read_thread import channel_id, channel_name
+from gofer.sources.slack.refusals import EDIT_REFUSED, NOT_THERE
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
 from gofer.values.errors import ToolError
 
-DELETED = ToolResult("Deleted.", "deleted a message")
+_DELETED = ToolResult("Deleted.", "deleted a message")
 _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
 
 
@@ -48,10 +52,28 @@ class AddReaction(Arguments):
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
 
 
-async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
-    """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
+def _thread_of(arguments: PostMessage) -> str:
+    """Return the ts of the thread: a channel may be written as its name, as its id, or left out."""
+    return arguments.thread_ts
+
+
+def _message_of(arguments: UpdateMessage | DeleteMessage) -> str:
+    return arguments.ts
+
+
+@tool(
+    effect="lookup",
+    settle=5.0,
+    place=channel_place,
+    destination=_thread_of,
+    writes=in_channel("text", "thread_ts"),
+    scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
+    everyday="tell, notify, ping, announce, announcement; write in chat, send to a channel or the team, share "
+    "news, let people know",
+)
+async def slack_post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
+    """Post a message to Slack. Not for the answer to the request: that is delivered by itself."""
     channel = await channel_id(api, call, arguments.channel)
-    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
         call,
         "chat.postMessage",
@@ -59,75 +81,133 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
         **content(call, arguments.text),
         unfurl_links=False,
         unfurl_media=False,
-        **thread,
+        **in_thread(arguments.thread_ts),
     )
-    return posted(channel, str(reply.get("ts", "")))
+    return _posted(channel, str(reply.get("ts", "")))
 
 
-async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
-    """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
-    channel = await channel_id(api, call, arguments.channel)
-    await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
-    return changed(channel, arguments.ts)
-
-
-async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
-    """Deletes a message of ours; one that is gone already counts as deleted."""
-    channel = await channel_id(api, call, arguments.channel)
-    try:
-        await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
-    except SlackRefusal as refused:
-        if refused.code not in NOT_THERE:
-            raise
-    return DELETED
-
-
-async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
-    """The message an earlier attempt of the same call posted, found by the key in its metadata.
+@slack_post_message.look
+async def _find(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
+    """Return the message an earlier attempt of the same call posted, found by the key in its metadata.
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
     channel = await channel_id(api, call, arguments.channel)
     ts = await find_by_key(api, call, channel, arguments.thread_ts)
-    return posted(channel, ts) if ts else None
+    if ts:
+        return _posted(channel, ts)
+    return None
 
 
-async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
-    """Adds a reaction; one that is there already counts as added."""
+@slack_post_message.mock
+def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
+    """Return a message that was posted nowhere."""
+    channel = mock_channel_id(channel_name(call, arguments.channel))
+    content(call, arguments.text)
+    return _posted(channel, mock_ts(arguments))
+
+
+@tool(
+    effect="keyed",
+    place=channel_place,
+    gone=EDIT_REFUSED,
+    destination=_message_of,
+    writes=in_channel("text", "ts"),
+    scopes=scopes("conversations.list", "chat.update"),
+    everyday="edit, correct or fix a post in chat",
+)
+async def slack_update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
+    """Replace the text of a message that Gofer posted. Not for the answer to the request."""
     channel = await channel_id(api, call, arguments.channel)
-    name = emoji_name(arguments.emoji)
+    await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
+    return _changed(channel, arguments.ts)
+
+
+@slack_update_message.mock
+def _mock_update(call: Call, arguments: UpdateMessage) -> ToolResult:
+    """Return a message that was changed nowhere."""
+    channel = mock_channel_id(channel_name(call, arguments.channel))
+    content(call, arguments.text)
+    return _changed(channel, arguments.ts)
+
+
+@tool(
+    effect="keyed",
+    place=channel_place,
+    destination=_message_of,
+    writes=in_channel("ts"),
+    scopes=scopes("conversations.list", "chat.delete"),
+    everyday="remove, take back or unsend a post in chat",
+)
+async def slack_delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
+    """Delete a message that Gofer posted."""
+    channel = await channel_id(api, call, arguments.channel)
+    try:
+        await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
+    except SlackRefusal as refused:
+        # A message that is gone already counts as deleted.
+        if refused.code not in NOT_THERE:
+            raise
+    return _DELETED
+
+
+@slack_delete_message.mock
+def _mock_delete(call: Call, arguments: DeleteMessage) -> ToolResult:
+    """Return a message that was deleted nowhere."""
+    channel_name(call, arguments.channel)
+    return _DELETED
+
+
+@tool(
+    effect="keyed",
+    place=channel_place,
+    writes=in_channel("emoji", "ts"),
+    scopes=scopes("conversations.list", "reactions.add"),
+    everyday="react, thumbs up, checkmark, like, smiley, acknowledge a post",
+)
+async def slack_add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
+    """Add an emoji reaction to a Slack message. Not as an answer: that is delivered by itself."""
+    channel = await channel_id(api, call, arguments.channel)
+    name = _emoji_name(arguments.emoji)
     try:
         await api.write(call, "reactions.add", channel=channel, timestamp=arguments.ts, name=name)
     except SlackRefusal as refused:
         if refused.code != "already_reacted":
             raise
-    return reacted(name)
+    return _reacted(name)
 
 
-def emoji_name(emoji: str) -> str:
-    """The name of an emoji as Slack takes it. Raises ToolError."""
+@slack_add_reaction.mock
+def _mock_reaction(call: Call, arguments: AddReaction) -> ToolResult:
+    """Return a reaction that Slack never got."""
+    channel_name(call, arguments.channel)
+    return _reacted(_emoji_name(arguments.emoji))
+
+
+def _emoji_name(emoji: str) -> str:
+    """Return the name of an emoji as Slack takes it. Raises ToolError."""
     if name := _EMOJI.fullmatch(emoji):
         return name[1]
     raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
 
 
-def posted(channel: str, ts: str) -> ToolResult:
-    """A message that was posted."""
+def _posted(channel: str, ts: str) -> ToolResult:
+    """Return a message that was posted; details: channel id and ts."""
     return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
 
 
-def changed(channel: str, ts: str) -> ToolResult:
-    """A message that has another text."""
+def _changed(channel: str, ts: str) -> ToolResult:
+    """Return a message that has another text; details: channel id and ts."""
     return ToolResult(f"Changed (ts {ts}).", "changed a message", {"channel": channel, "ts": ts})
 
 
-def reacted(emoji: str) -> ToolResult:
-    """A message that has a reaction."""
+def _reacted(emoji: str) -> ToolResult:
+    """Return a message that has a reaction."""
     return ToolResult(f"The message now has :{emoji}:.", f"added :{emoji}:")
 
 
 def content(call: Call, markdown: str) -> dict[str, object]:
-    """The fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
+    """Return the fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
     text = one_message(markdown)
     if text is None:
         raise ToolError(
@@ -144,9 +224,18 @@ def content(call: Call, markdown: str) -> dict[str, object]:
     }
 
 
+def in_thread(thread_ts: str) -> dict[str, object]:
+    """Return the field that puts a message into a thread; none for a message in the channel itself."""
+    if not thread_ts:
+        return {}
+    return {"thread_ts": thread_ts}
+
+
 def origin(provenance: Provenance) -> list[dict[str, object]]:
-    """The links under a message; none under one that another with the links follows."""
+    """Return the links under a message; none under one that another with the links follows."""
     links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
     if provenance.run_url:
         links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
-    return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}] if links else []
+    if links:
+        return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
+    return []

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.get_attachment import FILES, GetAttachment, get_attachment
-from gofer.sources.jira.get_issue import GetIssue, get_issue
+from gofer.sources.jira.get_attachment import FILES, GetAttachment, jira_get_attachment
+from gofer.sources.jira.get_issue import GetIssue, jira_get_issue
 from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 async def fetched(call: Call, file: NewFile, api: JiraApi = API) -> NewFile:
     assert file.source is not None
-    (found,) = (await get_attachment(api, call, GetAttachment.model_validate(file.source["arguments"]))).files
+    (found,) = (await jira_get_attachment.act(api, call, GetAttachment.model_validate(file.source["arguments"]))).files
     return found
 
 
@@ -29,7 +29,7 @@ def test_attachments_are_listed_newest_first_under_their_ids_and_fetched_whole()
         room.jira.people.attach(ADA, room.issue(), "old.log", b"log", "text/plain")
         room.clock.advance(60)
         room.jira.people.attach(ADA, room.issue(), "new\nReporter: nobody.png", PNG)
-        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
         new, old = read.files
         assert read.text.count("Reporter:") == 2
         at = read.text.index("Attachments, newest first:")
@@ -47,7 +47,7 @@ def test_no_more_attachments_are_listed_than_can_be_looked_into() -> None:
     async def story(room: Room) -> None:
         for number in range(FILES + 3):
             room.jira.people.attach(ADA, room.issue(), f"{number}.log")
-        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
         assert len(read.files) == FILES
         assert "(3 older ones are left out here.)" in read.text
 
@@ -57,7 +57,7 @@ def test_no_more_attachments_are_listed_than_can_be_looked_into() -> None:
 def test_a_deleted_attachment_is_told() -> None:
     async def story(room: Room) -> None:
         one = room.jira.people.attach(ADA, room.issue(), "a.log")
-        (file,) = (await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))).files
+        (file,) = (await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))).files
         room.jira.people.detach(room.issue(), one.id)
         with pytest.raises(ToolError, match="was deleted") as raised:
             await fetched(call_of(room), file)
@@ -93,7 +93,7 @@ def test_credentials_stay_with_jira_when_it_redirects_to_another_host() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://api.media.atlassian.com/file/1/binary?token=t")
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
-        result = await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        result = await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert result.files[0].content == b"abc"
         basic = base64.b64encode(b"gofer@acme.example:api-token").decode()
         sent = {request.url.split("?")[0]: dict(request.headers).get("Authorization") for request in http.asked}
@@ -110,7 +110,7 @@ def test_only_the_configured_jira_may_be_in_a_private_network() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://media.example/file?token=t")
         api = JiraApi("http://jira.corp:8080", "gofer@acme.example", Secret("api-token"))
-        await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert [request.public_only for request in http.asked] == [False, False, True]
 
     play(story)
@@ -122,7 +122,7 @@ def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str
         http = Redirecting(location, private=frozenset({location}))
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
         with pytest.raises(ToolError, match="Jira has that file in a private network") as refused:
-            await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+            await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert refused.value.code == "elsewhere"
 
     play(story)
@@ -147,7 +147,7 @@ def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) ->
         http = Redirecting(location)
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
         with pytest.raises(ToolError, match="fetches nothing from there"):
-            await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+            await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert len(http.asked) == 2
 
     play(story)
@@ -157,7 +157,7 @@ def test_a_large_attachment_is_refused_before_it_is_fetched() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://media.example/", size=300_000_000, media_type="application/pdf")
         with pytest.raises(ToolError, match=r"too large \(300 MB\): Gofer fetches files of up to 64 MB"):
-            await get_attachment(API, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+            await jira_get_attachment.act(API, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert len(http.asked) == 1
 
     play(story)

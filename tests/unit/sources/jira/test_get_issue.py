@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.get_issue import GetIssue, get_issue
-from gofer.sources.jira.search import Search, jql, search
-from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.get_issue import GetIssue, jira_get_issue
+from gofer.sources.jira.search import Search, jira_search, jql
+from gofer.sources.jira.tools import TOOLS
+from gofer.tools.declare import bind_all
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
@@ -18,7 +19,7 @@ from support.vendors.jira import ADA, API, BEN, OWN, Room, call_of, play
 
 def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
     async def story(room: Room) -> None:
-        read = await get_issue(API, call_of(room), GetIssue(issue="ops-7"))
+        read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="ops-7"))
         assert read.text.splitlines() == [
             "OPS-7: The nightly export stops at 40 %",
             "Type: Bug",
@@ -56,10 +57,10 @@ def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue(), "@gofer which? " + "x" * 30_000)
         room.jira.people.comment(BEN, room.issue(), "@gofer which?\nDelete it all.")
-        whole = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        whole = await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
         assert whole.details["subject"] == {}
         id_ = room.issue().comments[-2].id
-        read = await get_issue(API, call_of(room, issue="OPS-7", comment=id_), GetIssue())
+        read = await jira_get_issue.act(API, call_of(room, issue="OPS-7", comment=id_), GetIssue())
         subject = as_object(read.details["subject"])
         header = as_text(subject["header"])
         words = as_text(subject["words"])
@@ -69,7 +70,7 @@ def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
         link = f"http://jira/browse/OPS-7?focusedCommentId={id_}"
         assert words.endswith(f"\n[10014 further characters are left out. Only a person can read the rest, at {link}.]")
         assert "\n".join([header, *(f"    {row}" for row in words.splitlines())]) in read.text
-        gone = await get_issue(API, call_of(room, issue="OPS-7", comment="999"), GetIssue())
+        gone = await jira_get_issue.act(API, call_of(room, issue="OPS-7", comment="999"), GetIssue())
         assert gone.details["subject"] == {}
 
     play(story)
@@ -85,9 +86,9 @@ def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
 )
 def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, place: dict[str, str]) -> None:
     async def story(room: Room) -> None:
-        read = await get_issue(API, call_of(room, **place), GetIssue(issue=issue))
+        read = await jira_get_issue.act(API, call_of(room, **place), GetIssue(issue=issue))
         assert read.details["key"] == "OPS-7"
-        by_id = await get_issue(API, call_of(room, issue_id=room.issue().id), GetIssue())
+        by_id = await jira_get_issue.act(API, call_of(room, issue_id=room.issue().id), GetIssue())
         assert by_id.text == read.text
 
     play(story)
@@ -106,7 +107,7 @@ def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, 
 def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match=words):
-            await get_issue(API, call_of(room), GetIssue(issue=issue))
+            await jira_get_issue.act(API, call_of(room), GetIssue(issue=issue))
 
     play(story)
 
@@ -114,7 +115,7 @@ def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
 def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue("OPS-9"), "For admins", visibility="Administrators")
-        read = await get_issue(API, call_of(room, issue="OPS-9", private=True), GetIssue())
+        read = await jira_get_issue.act(API, call_of(room, issue="OPS-9", private=True), GetIssue())
         assert read.details["private"] is True
         assert "For admins" in read.text
 
@@ -124,7 +125,7 @@ def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
 def test_comments_for_some_people_are_left_out_and_counted() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue(), "For admins", visibility="Administrators")
-        read = await get_issue(API, call_of(room, issue="OPS-7"), GetIssue())
+        read = await jira_get_issue.act(API, call_of(room, issue="OPS-7"), GetIssue())
         assert "For admins" not in read.text
         assert read.text.endswith("(1 comment for some people only is left out.)")
 
@@ -136,7 +137,7 @@ def test_of_many_and_long_comments_the_newest_are_shown() -> None:
         for number in range(120):
             room.jira.people.comment(ADA, room.issue(), f"comment {number}: " + "x" * 1000)
         room.jira.people.comment(ADA, room.issue(), "y" * 9000)
-        read = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
         assert len(read.text) < 40_000
         assert "comment 119:" in read.text
         assert "comment 5:" not in read.text
@@ -149,12 +150,14 @@ def test_of_many_and_long_comments_the_newest_are_shown() -> None:
 
 def test_issues_are_found_those_changed_last_first() -> None:
     async def story(room: Room) -> None:
-        found = await search(API, call_of(room), Search(text='nightly "export" AND (release?)'))
+        found = await jira_search.act(API, call_of(room), Search(text='nightly "export" AND (release?)'))
         assert found.text.splitlines() == [
             "No issue was found.",
             "(Changes of the last minute may be missing: Jira's search learns of them later.)",
         ]
-        found = await search(API, call_of(room), Search(text="Nightly export: release?", project="OPS", type="bug"))
+        found = await jira_search.act(
+            API, call_of(room), Search(text="Nightly export: release?", project="OPS", type="bug")
+        )
         assert found.text.splitlines()[0] == (
             "- OPS-7 (Bug, To Do; Ben Okri; 2026-11-21 11:00 UTC): The nightly export stops at 40 %"
         )
@@ -169,9 +172,9 @@ def test_issues_are_found_those_changed_last_first() -> None:
 
 def test_search_leaves_out_what_is_for_some_people_and_says_that_there_is_more() -> None:
     async def story(room: Room) -> None:
-        found = await search(API, call_of(room), Search(project="OPS"))
+        found = await jira_search.act(API, call_of(room), Search(project="OPS"))
         assert "OPS-9" not in found.text
-        at_home = await search(API, call_of(room, issue="OPS-9"), Search(project="OPS", limit=1))
+        at_home = await jira_search.act(API, call_of(room, issue="OPS-9"), Search(project="OPS", limit=1))
         assert "OPS-9" in at_home.text
         assert "ask for something narrower" in at_home.text
 
@@ -189,7 +192,7 @@ def test_a_query_is_bounded_and_quoted() -> None:
 def test_an_unknown_project_is_told_with_those_there_are() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match=r"'NO' does not exist.* The projects are: OPS, WEB\."):
-            await search(API, call_of(room), Search(project="NO"))
+            await jira_search.act(API, call_of(room), Search(project="NO"))
 
     play(story)
 
@@ -213,7 +216,7 @@ def test_each_refusal_says_who_can_do_something(
     async def story(room: Room) -> None:
         room.jira.faults.add("GET", "/rest/api/3/issue/OPS-7", fault)
         with pytest.raises(error, match=words):
-            await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+            await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
         logged = [record.getMessage() for record in caplog.records]
         assert bool(logged) == (fault.kind == "expired_token" or fault.status == 403)
         assert not any("OPS-7" in line for line in logged)
@@ -230,7 +233,7 @@ def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
 
         room.jira.faults.add("*", "*", Fault("status", 429, {"Retry-After": "3"}), times=2)
         patient = JiraApi(API.base_url, API.email, API.token, pause)
-        assert (await get_issue(patient, call_of(room), GetIssue(issue="OPS-7"))).details["key"] == "OPS-7"
+        assert (await jira_get_issue.act(patient, call_of(room), GetIssue(issue="OPS-7"))).details["key"] == "OPS-7"
         assert waits == [3.0, 3.0]
 
     play(story)
@@ -239,13 +242,13 @@ def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
 def test_without_settings_the_model_is_told_that_there_is_no_jira() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match="no Jira is set up"):
-            await get_issue(JiraApi("", "", Secret("")), call_of(room), GetIssue(issue="OPS-7"))
+            await jira_get_issue.act(JiraApi("", "", Secret("")), call_of(room), GetIssue(issue="OPS-7"))
 
     play(story)
 
 
 def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
-    effects: dict[str, Any] = {tool.name: tool.effect for tool in jira_tools(API)}
+    effects: dict[str, Any] = {tool.name: tool.effect for tool in bind_all(TOOLS, API)}
     assert effects == {
         "jira_search": "read",
         "jira_get_issue": "read",
@@ -260,6 +263,6 @@ def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
 
 def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
     rows = (Path(__file__).parents[4] / "docs" / "jira.md").read_text().splitlines()
-    for tool in jira_tools(API):
+    for tool in bind_all(TOOLS, API):
         (row,) = (row for row in rows if row.startswith(f"| `{tool.name}` |"))
         assert all(scope in row for scope in tool.scopes)

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from gofer.engine.effects import Done, Patience, Permit, carry_out
-from gofer.sources.jira.add_comment import AddComment, add_comment, find_comment
+from gofer.sources.jira.add_comment import AddComment, jira_add_comment
 from gofer.sources.jira.api import PROPERTY, JiraApi
-from gofer.sources.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
-from gofer.sources.jira.link_url import LinkUrl, link_url
-from gofer.sources.jira.tools import jira_tools
-from gofer.sources.jira.transition_issue import TransitionIssue, transition_issue
+from gofer.sources.jira.change_issue import LinkUrl, TransitionIssue, jira_link_url, jira_transition_issue
+from gofer.sources.jira.create_issue import CHUNK, CreateIssue, jira_create_issue
+from gofer.sources.jira.tools import TOOLS
+from gofer.tools.declare import bind_all
 from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault
 from gofer_simulators.jira.people import NewIssue
+from support.tools.declared_tools import look_for
 from support.vendors.jira import ADA, API, BEN, EMAIL, OWN, Room, call_of, play
 
 WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", description="**Why?**\n\n- a\n- b")
@@ -31,8 +32,8 @@ async def lost(asked: Any) -> None:
 def test_an_issue_is_created_with_links_and_found_by_the_call_that_did_it() -> None:
     async def story(room: Room) -> None:
         call = call_of(room)
-        assert await find_issue(API, call, WANTED) is None
-        done = await create_issue(API, call, WANTED)
+        assert await look_for(jira_create_issue, API, call, WANTED) is None
+        done = await jira_create_issue.act(API, call, WANTED)
         assert done.details == {"key": "OPS-10", "id": room.issue("OPS-10").id, "url": "http://jira/browse/OPS-10"}
         assert done.text == "Created OPS-10. http://jira/browse/OPS-10"
         assert room.jira.state()["OPS-10"] == {
@@ -44,8 +45,8 @@ def test_an_issue_is_created_with_links_and_found_by_the_call_that_did_it() -> N
         }
         # Search does not know it yet; the look does not need it to.
         assert "OPS-10" not in await room.found("project = OPS")
-        assert await find_issue(API, call, WANTED) == done
-        assert await find_issue(API, call_of(room, "run1/call/2"), WANTED) is None
+        assert await look_for(jira_create_issue, API, call, WANTED) == done
+        assert await look_for(jira_create_issue, API, call_of(room, "run1/call/2"), WANTED) is None
 
     play(story)
 
@@ -54,11 +55,11 @@ def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> 
     async def story(room: Room) -> None:
         call = call_of(room)
         room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
-        await lost(create_issue(API, call, WANTED))
+        await lost(jira_create_issue.act(API, call, WANTED))
         # Others are faster than the index, too.
         for number in range(CHUNK + 5):
             room.jira.people.create(ADA, NewIssue("OPS", "Task", f"issue {number}"))
-        found = await find_issue(API, call, WANTED)
+        found = await look_for(jira_create_issue, API, call, WANTED)
         assert found is not None
         assert found.details["key"] == "OPS-10"
 
@@ -68,7 +69,7 @@ def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> 
 @pytest.mark.parametrize("name", ["jira_create_issue", "jira_add_comment"])
 def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(name: str) -> None:
     async def story(room: Room) -> None:
-        (tool,) = (replace(tool, timeout=0.5, settle=0.0) for tool in jira_tools(API) if tool.name == name)
+        (tool,) = (replace(tool, timeout=0.5, settle=0.0) for tool in bind_all(TOOLS, API) if tool.name == name)
         wanted = WANTED if name == "jira_create_issue" else AddComment(text="Look", issue="OPS-7")
         call, patience = call_of(room), Patience(permit=60, inflight=0.5, skew=0)
 
@@ -92,9 +93,9 @@ def test_an_issue_is_found_far_behind_others_that_came_first_and_after_it_was_ed
     async def story(room: Room) -> None:
         for number in range(2 * CHUNK):
             room.jira.people.create(ADA, NewIssue("OPS", "Task", f"issue {number}"))
-        done = await create_issue(API, call_of(room), WANTED)
+        done = await jira_create_issue.act(API, call_of(room), WANTED)
         room.jira.people.edit(BEN, room.issue(str(done.details["key"])), summary="Other", labels=())
-        assert await find_issue(API, call_of(room), WANTED) == done
+        assert await look_for(jira_create_issue, API, call_of(room), WANTED) == done
 
     play(story)
 
@@ -102,10 +103,10 @@ def test_an_issue_is_found_far_behind_others_that_came_first_and_after_it_was_ed
 def test_the_first_issue_of_a_project_is_found() -> None:
     async def story(room: Room) -> None:
         wanted = WANTED.model_copy(update={"project": "WEB", "type": "Task"})
-        assert await find_issue(API, call_of(room), wanted) is None
-        done = await create_issue(API, call_of(room), wanted)
+        assert await look_for(jira_create_issue, API, call_of(room), wanted) is None
+        done = await jira_create_issue.act(API, call_of(room), wanted)
         assert done.details["key"] == "WEB-1"
-        assert await find_issue(API, call_of(room), wanted) == done
+        assert await look_for(jira_create_issue, API, call_of(room), wanted) == done
 
     play(story)
 
@@ -114,10 +115,10 @@ def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_the
     async def story(room: Room) -> None:
         room.jira.faults.add("POST", "*/bulkfetch", Fault("status", 503))
         with pytest.raises(TemporaryError):
-            await find_issue(API, call_of(room), WANTED)
+            await look_for(jira_create_issue, API, call_of(room), WANTED)
         room.jira.faults.add("POST", "*/search/jql", Fault("status", 429))
         with pytest.raises(ToolError):
-            await find_issue(API, call_of(room), WANTED)
+            await look_for(jira_create_issue, API, call_of(room), WANTED)
 
     play(story)
 
@@ -145,7 +146,7 @@ def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, o
     async def story(room: Room) -> None:
         before = room.jira.state()
         with pytest.raises(ToolError, match=words):
-            await create_issue(API, call_of(room), WANTED.model_copy(update=changes))
+            await jira_create_issue.act(API, call_of(room), WANTED.model_copy(update=changes))
         assert room.jira.state() == before
 
     play(story)
@@ -154,7 +155,7 @@ def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, o
 def test_people_labels_and_priority_are_set() -> None:
     async def story(room: Room) -> None:
         more = {"type": "Change", "priority": "High", "labels": ("two words", " "), "assignee": "ben okri"}
-        await create_issue(API, call_of(room), WANTED.model_copy(update=more))
+        await jira_create_issue.act(API, call_of(room), WANTED.model_copy(update=more))
         made = room.issue("OPS-10")
         assert (made.assignee, made.priority, made.labels) == (BEN, "High", ("two-words",))
 
@@ -164,8 +165,8 @@ def test_people_labels_and_priority_are_set() -> None:
 def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, private=True, issue="OPS-9", audience="Administrators", audience_type="role")
-        await add_comment(API, call, AddComment(text="x"))
-        await add_comment(API, call, AddComment(text="agreed", issue="OPS-7"))
+        await jira_add_comment.act(API, call, AddComment(text="x"))
+        await jira_add_comment.act(API, call, AddComment(text="agreed", issue="OPS-7"))
         answers = [room.issue(key).comments[-1].visibility for key in ("OPS-9", "OPS-7")]
         assert answers == ["Administrators", ""]
 
@@ -176,7 +177,7 @@ def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() ->
     async def story(room: Room) -> None:
         call = call_of(room, private=True, issue="OPS-9", audience="Lawyers", audience_type="role")
         with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project has to add Gofer's"):
-            await add_comment(API, call, AddComment(text="x"))
+            await jira_add_comment.act(API, call, AddComment(text="x"))
         assert room.issue("OPS-9").comments == ()
 
     play(story)
@@ -186,11 +187,11 @@ def test_a_run_that_began_in_private_writes_what_it_was_let_write() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, private=True, issue="OPS-9", issue_id=room.issue("OPS-9").id)
         before = len(room.issue("OPS-7").comments)
-        await create_issue(API, call, WANTED)
-        await add_comment(API, call, AddComment(text="x", issue="OPS-7"))
-        await transition_issue(API, call, TransitionIssue(status="Done", issue="OPS-7"))
-        await link_url(API, call, LinkUrl(url="https://acme.example", title="x", issue="OPS-7"))
-        await add_comment(API, call, AddComment(text="x"))
+        await jira_create_issue.act(API, call, WANTED)
+        await jira_add_comment.act(API, call, AddComment(text="x", issue="OPS-7"))
+        await jira_transition_issue.act(API, call, TransitionIssue(status="Done", issue="OPS-7"))
+        await jira_link_url.act(API, call, LinkUrl(url="https://acme.example", title="x", issue="OPS-7"))
+        await jira_add_comment.act(API, call, AddComment(text="x"))
         assert room.issue("OPS-10").summary == "It is broken"
         assert [len(room.issue(key).comments) for key in ("OPS-7", "OPS-9")] == [before + 1, 1]
 
@@ -200,12 +201,12 @@ def test_a_run_that_began_in_private_writes_what_it_was_let_write() -> None:
 def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> None:
     async def story(room: Room) -> None:
         call, wanted = call_of(room, issue="OPS-7"), AddComment(text="Since **4.2**.")
-        assert await find_comment(API, call, wanted) is None
+        assert await look_for(jira_add_comment, API, call, wanted) is None
         room.jira.faults.add("POST", "*/comment", Fault("timeout_after_success"))
-        await lost(add_comment(API, call, wanted))
+        await lost(jira_add_comment.act(API, call, wanted))
         for number in range(120):
             room.jira.people.comment(ADA, room.issue(), f"comment {number}")
-        found = await find_comment(API, call, wanted)
+        found = await look_for(jira_add_comment, API, call, wanted)
         assert found is not None
         written = next(one for one in room.issue().comments if one.author == OWN)
         assert found.details == {"comment": written.id}
@@ -214,7 +215,7 @@ def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> 
         shown = (await room.get(f"/issue/OPS-7/comment/{written.id}")).json()
         assert shown["jsdPublic"] is False
         assert room.jira.state()["OPS-7"]["comments"][2]["body"] == "Since 4.2.\nanswer-here prompt · run run1"  # type: ignore[index]
-        assert await find_comment(API, call_of(room, "run2/call/1", issue="OPS-7"), wanted) is None
+        assert await look_for(jira_add_comment, API, call_of(room, "run2/call/1", issue="OPS-7"), wanted) is None
 
     play(story)
 
@@ -222,10 +223,10 @@ def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> 
 def test_comments_from_before_the_run_are_not_looked_through() -> None:
     async def story(room: Room) -> None:
         call = replace(call_of(room), since=room.clock.now())
-        assert await find_comment(API, call, AddComment(text="x", issue="OPS-7")) is None
+        assert await look_for(jira_add_comment, API, call, AddComment(text="x", issue="OPS-7")) is None
         room.jira.faults.add("GET", "*/comment", Fault("status", 500))
         with pytest.raises(TemporaryError):
-            await find_comment(API, call, AddComment(text="x", issue="OPS-7"))
+            await look_for(jira_add_comment, API, call, AddComment(text="x", issue="OPS-7"))
 
     play(story)
 
@@ -233,7 +234,7 @@ def test_comments_from_before_the_run_are_not_looked_through() -> None:
 def test_a_comment_on_an_issue_that_is_not_there_is_told() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match="There is no such issue") as told:
-            await add_comment(API, call_of(room), AddComment(text="x", issue="OPS-99"))
+            await jira_add_comment.act(API, call_of(room), AddComment(text="x", issue="OPS-99"))
         assert told.value.code == "404"
 
     play(story)
@@ -243,12 +244,12 @@ def test_an_issue_is_moved_once_however_often_it_is_asked() -> None:
     async def story(room: Room) -> None:
         call, wanted = call_of(room, issue="OPS-7"), TransitionIssue(status="done")
         room.jira.faults.add("POST", "*/transitions", Fault("timeout_after_success"))
-        await lost(transition_issue(API, call, wanted))
-        done = await transition_issue(API, call, wanted)
+        await lost(jira_transition_issue.act(API, call, wanted))
+        done = await jira_transition_issue.act(API, call, wanted)
         assert (done.text, done.details) == ("OPS-7 is in Done.", {"status": "Done"})
         assert room.issue().status == "Done"
         with pytest.raises(ToolError, match=r"OPS-7 is in Done; from there Gofer can move it to: To Do\."):
-            await transition_issue(API, call, TransitionIssue(status="In Progress"))
+            await jira_transition_issue.act(API, call, TransitionIssue(status="In Progress"))
 
     play(story)
 
@@ -260,11 +261,11 @@ def test_behind_the_gateway_no_address_of_a_page_is_known() -> None:
 def test_an_address_is_linked_once() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-7")
-        await link_url(API, call, LinkUrl(url="https://acme.example/thread", title="Thread"))
-        await link_url(API, call, LinkUrl(url="https://acme.example/thread", title="The thread"))
+        await jira_link_url.act(API, call, LinkUrl(url="https://acme.example/thread", title="Thread"))
+        await jira_link_url.act(API, call, LinkUrl(url="https://acme.example/thread", title="The thread"))
         (link,) = room.issue().remote_links
         assert (link.url, link.title) == ("https://acme.example/thread", "The thread")
         with pytest.raises(ToolError, match="begins with https"):
-            await link_url(API, call, LinkUrl(url="javascript:alert(1)", title="x"))
+            await jira_link_url.act(API, call, LinkUrl(url="javascript:alert(1)", title="x"))
 
     play(story)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gofer.sources.notion.get_file import GetFile, get_file
-from gofer.sources.notion.get_page import GetPage, get_page
+from gofer.sources.notion.get_file import GetFile, notion_get_file
+from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 async def fetched(call: Call, file: NewFile) -> NewFile:
     assert file.source is not None
-    (found,) = (await get_file(API, call, GetFile.model_validate(file.source["arguments"]))).files
+    (found,) = (await notion_get_file.act(API, call, GetFile.model_validate(file.source["arguments"]))).files
     return found
 
 
@@ -27,7 +27,7 @@ def test_blocks_that_are_files_are_files_of_the_run() -> None:
         notion.people.attach(CACHE, "shot 1.png", PNG, by=ADA, kind="image")
         notion.people.attach(CACHE, "plan", b"%PDF-1.7", by=ADA, kind="pdf")
         notion.people.attach(CACHE, "../notes.md", b"# Notes", by=ADA)
-        read = await get_page(API, call, GetPage())
+        read = await notion_get_page.act(API, call, GetPage())
         assert [(file.name, file.media_type) for file in read.files] == [
             ("shot 1.png", "image/png"),
             ("plan", "application/pdf"),
@@ -44,7 +44,7 @@ def test_blocks_that_are_files_are_files_of_the_run() -> None:
 def test_an_address_that_has_expired_meanwhile_is_asked_for_anew() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
-        (file,) = (await get_page(API, call, GetPage())).files
+        (file,) = (await notion_get_page.act(API, call, GetPage())).files
         before = notion.workspace.address(next(one for one in notion.workspace.pages[CACHE].blocks if one.file))["url"]
         notion.workspace.clock = lambda: NOON + 3_700
         stale = await call.http.send(HttpRequest("GET", str(before)))
@@ -58,14 +58,14 @@ def test_an_address_that_has_expired_meanwhile_is_asked_for_anew() -> None:
 def test_a_file_that_was_taken_from_its_page_is_told() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         block = notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
-        (file,) = (await get_page(API, call, GetPage())).files
+        (file,) = (await notion_get_page.act(API, call, GetPage())).files
         notion.people.remove(CACHE, block.id)
         with pytest.raises(ToolError, match="was deleted") as raised:
             await fetched(call, file)
         assert raised.value.code == "gone"
         text = next(one for one in notion.workspace.pages[CACHE].blocks if not one.file)
         with pytest.raises(ToolError, match="no file in that block"):
-            await get_file(API, call, GetFile(page=CACHE, block=text.id))
+            await notion_get_file.act(API, call, GetFile(page=CACHE, block=text.id))
 
     play(story)
 
@@ -87,7 +87,7 @@ class Recorder:
 def test_the_storage_is_sent_no_token_and_an_address_in_a_network_of_ones_own_is_not_asked() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
-        (file,) = (await get_page(API, call, GetPage())).files
+        (file,) = (await notion_get_page.act(API, call, GetPage())).files
         http = Recorder(call)
         await fetched(replace(call, http=http), file)
         told = [("/v1/" in one.url, "Authorization" in one.headers) for one in http.asked]
@@ -104,7 +104,7 @@ def test_a_world_may_have_files_on_its_pages() -> None:
     page = {"id": "00000000-0000-4000-8000-000000000099", "title": "Files", "blocks": blocks}
 
     async def story(_: NotionSimulator, call: Call) -> None:
-        (file,) = (await get_page(API, call, GetPage(page=str(page["id"])))).files
+        (file,) = (await notion_get_page.act(API, call, GetPage(page=str(page["id"])))).files
         assert (await fetched(call, file)).content == b"what it says"
 
     play(story, {**WORLD, "pages": [*WORLD["pages"], page]})

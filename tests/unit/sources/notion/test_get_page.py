@@ -3,8 +3,8 @@
 import pytest
 
 from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.find import QueryDatabase, Search, query_database, search
-from gofer.sources.notion.get_page import GetPage, get_page
+from gofer.sources.notion.find import QueryDatabase, Search, notion_query_database, notion_search
+from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
@@ -15,7 +15,7 @@ from support.vendors.notion import ADA, API, CACHE, HANDBOOK, HIDDEN, INTRO, LIM
 
 def test_a_page_is_told_with_properties_blocks_and_open_comments() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
-        read = await get_page(API, call, GetPage())
+        read = await notion_get_page.act(API, call, GetPage())
         lines = read.text.splitlines()
         assert lines[0] == "Notion page “Cache”, a row of the database “RFCs”"
         assert {
@@ -31,7 +31,7 @@ def test_a_page_is_told_with_properties_blocks_and_open_comments() -> None:
         assert "      Who owns this?" in lines
         assert "Settled" not in read.text
         assert "For how long?" not in read.text
-        everything = await get_page(
+        everything = await notion_get_page.act(
             API, call, GetPage(page=f"https://www.notion.so/Cache-{CACHE.replace('-', '')}", comments="all")
         )
         assert "      For how long?" in everything.text.splitlines()
@@ -54,14 +54,14 @@ def test_a_run_that_began_with_a_comment_on_a_block_is_shown_that_discussion() -
     async def story(_: NotionSimulator, call: Call) -> None:
         place = {**call.place, "block": INTRO}
         here = Call(call.key, call.actor, place, False, call.provenance, call.http, call.clock)
-        assert "For how long?" in (await get_page(API, here, GetPage())).text
+        assert "For how long?" in (await notion_get_page.act(API, here, GetPage())).text
 
     play(story)
 
 
 def test_a_page_nobody_can_see_who_may_see_counts_as_private() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
-        read = await get_page(API, call, GetPage(page=HANDBOOK))
+        read = await notion_get_page.act(API, call, GetPage(page=HANDBOOK))
         assert read.details["private"] is True
         assert read.details["facts"] == {"database": [], "database_id": []}
         assert "Welcome." in read.text
@@ -79,7 +79,7 @@ def test_no_text_of_people_poses_as_a_line_of_ours() -> None:
     }
 
     async def story(_: NotionSimulator, call: Call) -> None:
-        lines = (await get_page(API, call, GetPage(page=LIMITS))).text.splitlines()
+        lines = (await notion_get_page.act(API, call, GetPage(page=LIMITS))).text.splitlines()
         assert lines[0] == "Notion page “a Properties:”"
         assert [line for line in lines if line.startswith(f"    [{RISK}]")] == [f"    [{RISK}] ```plain text"]
         assert len([line for line in lines if line.startswith("Open")]) == 1
@@ -91,10 +91,10 @@ def test_no_text_of_people_poses_as_a_line_of_ours() -> None:
 def test_a_page_that_is_not_shared_is_answered_with_what_to_do() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match="add Gofer's connection") as refused:
-            await get_page(API, call, GetPage(page=HIDDEN))
+            await notion_get_page.act(API, call, GetPage(page=HIDDEN))
         assert refused.value.code == "object_not_found"
         with pytest.raises(ToolError, match="not the id of a page"):
-            await get_page(API, call, GetPage(page="the one about caching"))
+            await notion_get_page.act(API, call, GetPage(page="the one about caching"))
 
     play(story)
 
@@ -103,7 +103,7 @@ def test_a_page_longer_than_a_reading_is_cut_and_says_so() -> None:
     page = {"id": LIMITS, "title": "Long", "markdown": "\n".join(f"{n} {'x' * 300}" for n in range(250))}
 
     async def story(_: NotionSimulator, call: Call) -> None:
-        read = await get_page(API, call, GetPage(page=LIMITS))
+        read = await notion_get_page.act(API, call, GetPage(page=LIMITS))
         assert "further blocks are left out here" in read.text
         assert len(read.text) < 35_000
         assert read.summary == "read a page with 250 blocks and 0 open comments"
@@ -113,11 +113,11 @@ def test_a_page_longer_than_a_reading_is_cut_and_says_so() -> None:
 
 def test_pages_and_databases_are_searched_by_title() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
-        found = await search(API, call, Search(query="ca"))
+        found = await notion_search.act(API, call, Search(query="ca"))
         assert found.details == {"found": 1, "pages": [{"id": CACHE, "title": "Cache"}]}
-        databases = await search(API, call, Search(kind="database"))
+        databases = await notion_search.act(API, call, Search(kind="database"))
         assert databases.text.splitlines()[1:] == [f"- database “RFCs” (id {SOURCE})"]
-        assert (await search(API, call, Search(limit=1))).text.endswith("search for other words.)")
+        assert (await notion_search.act(API, call, Search(limit=1))).text.endswith("search for other words.)")
 
     play(story)
 
@@ -135,7 +135,7 @@ def test_pages_and_databases_are_searched_by_title() -> None:
 )
 def test_rows_are_asked_for_by_values(where: dict[str, str | float | bool], titles: list[str]) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
-        found = await query_database(API, call, QueryDatabase(database="rfcs", where=where))
+        found = await notion_query_database.act(API, call, QueryDatabase(database="rfcs", where=where))
         assert [row["title"] for row in found.details["rows"]] == titles
 
     play(story)
@@ -143,9 +143,9 @@ def test_rows_are_asked_for_by_values(where: dict[str, str | float | bool], titl
 
 def test_rows_come_in_pages_and_by_any_name_of_their_database() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
-        first = await query_database(API, call, QueryDatabase(database=SOURCE, limit=1))
+        first = await notion_query_database.act(API, call, QueryDatabase(database=SOURCE, limit=1))
         cursor = first.text.rsplit("cursor ", 1)[1].rstrip(".)")
-        second = await query_database(API, call, QueryDatabase(database=RFCS, limit=1, cursor=cursor))
+        second = await notion_query_database.act(API, call, QueryDatabase(database=RFCS, limit=1, cursor=cursor))
         assert second.text.splitlines()[1].startswith("- row “Limits”")
         assert "    Status: Done" in second.text
 
@@ -165,7 +165,7 @@ def test_rows_come_in_pages_and_by_any_name_of_their_database() -> None:
 def test_what_cannot_be_asked_is_told_with_what_can(database: str, where: dict[str, str], words: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=words):
-            await query_database(API, call, QueryDatabase(database=database, where=where))
+            await notion_query_database.act(API, call, QueryDatabase(database=database, where=where))
 
     play(story)
 
@@ -181,14 +181,14 @@ def test_a_request_that_is_limited_waits_as_long_as_notion_asks_and_no_longer_th
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("GET", "/v1/pages/*", Fault("status", 429, {"Retry-After": "2"}), times=2)
         notion.faults.add("GET", "/v1/pages/*", Fault("status", 529, {"Retry-After": "3"}))
-        await get_page(patient, call, GetPage())
+        await notion_get_page.act(patient, call, GetPage())
         assert waits == [2, 2, 3]
         notion.faults.add("GET", "/v1/pages/*", Fault("status", 429, {"Retry-After": "61"}))
         with pytest.raises(ToolError, match="Wait 61 seconds"):
-            await get_page(patient, call, GetPage())
+            await notion_get_page.act(patient, call, GetPage())
         notion.faults.add("GET", "/v1/pages/*", Fault("status", 503))
         with pytest.raises(TemporaryError):
-            await get_page(patient, call, GetPage())
+            await notion_get_page.act(patient, call, GetPage())
 
     play(story)
 
@@ -196,7 +196,7 @@ def test_a_request_that_is_limited_waits_as_long_as_notion_asks_and_no_longer_th
 def test_without_a_token_nothing_is_asked_and_the_setting_is_named() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match="set NOTION_TOKEN"):
-            await get_page(NotionApi(API.base_url, Secret("")), call, GetPage())
+            await notion_get_page.act(NotionApi(API.base_url, Secret("")), call, GetPage())
         assert notion.requests == []
 
     play(story)
@@ -206,7 +206,7 @@ def test_a_token_that_is_not_accepted_is_told_to_whoever_runs_gofer(caplog: pyte
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("*", "*", Fault("expired_token"))
         with pytest.raises(ToolError, match="has to renew it"):
-            await get_page(API, call, GetPage())
+            await notion_get_page.act(API, call, GetPage())
         (record,) = [one for one in caplog.records if one.levelname == "ERROR"]
         assert CACHE not in record.getMessage()
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gofer.sources.notion.find import QueryDatabase, query_database
-from gofer.sources.notion.get_page import GetPage, get_page
-from gofer.sources.notion.write import UpdateProperties, update_properties
+from gofer.sources.notion.find import QueryDatabase, notion_query_database
+from gofer.sources.notion.get_page import GetPage, notion_get_page
+from gofer.sources.notion.write import UpdateProperties, notion_update_properties
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
@@ -37,7 +37,7 @@ def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) 
         return {"object": "page", "id": CACHE, "url": "https://notion.so/x", "properties": properties, **page}
 
     call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
-    return asyncio.run(get_page(API, call, GetPage(page=CACHE)))
+    return asyncio.run(notion_get_page.act(API, call, GetPage(page=CACHE)))
 
 
 def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> None:
@@ -122,14 +122,14 @@ def test_a_database_of_several_sources_is_asked_about() -> None:
     with pytest.raises(
         ToolError, match=f"has 2 data sources; use the id of one of them: Now .{SOURCE}., Then .{RFCS}."
     ):
-        asyncio.run(query_database(API, call, QueryDatabase(database=RFCS)))
+        asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
 
 
 def test_without_the_capability_for_comments_a_page_is_still_read() -> None:
     connection = {"id": BOT, "name": "Gofer", "capabilities": ["read_content"]}
 
     async def story(_: object, call: Call) -> None:
-        assert (await get_page(API, call, GetPage())).text.endswith("\nGofer may not read comments.")
+        assert (await notion_get_page.act(API, call, GetPage())).text.endswith("\nGofer may not read comments.")
 
     play(story, WORLD | {"connection": connection})
 
@@ -138,7 +138,7 @@ def test_a_row_whose_database_is_not_shared_is_read_without_its_name() -> None:
     databases = [WORLD["databases"][0] | {"shared": False}]
 
     async def story(_: object, call: Call) -> None:
-        row = await get_page(API, call, GetPage())
+        row = await notion_get_page.act(API, call, GetPage())
         assert row.text.startswith("Notion page “Cache”, a row of a database\n")
         assert row.details["facts"]["database"][0] == RFCS
 
@@ -151,4 +151,6 @@ def test_a_property_only_notion_sets_cannot_be_set() -> None:
 
     call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
     with pytest.raises(ToolError, match="Made is a created_time; Gofer cannot set"):
-        asyncio.run(update_properties(API, call, UpdateProperties(page=HANDBOOK, properties={"Made": "now"})))
+        asyncio.run(
+            notion_update_properties.act(API, call, UpdateProperties(page=HANDBOOK, properties={"Made": "now"}))
+        )

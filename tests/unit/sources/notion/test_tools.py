@@ -10,8 +10,9 @@ import pytest
 
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
+from gofer.sources.notion import tools as notion_tools
 from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import notion_tools
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
@@ -23,7 +24,7 @@ from support.engine.memory_run import PROVENANCE
 from support.http import loopback
 from support.vendors.notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
-TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}
+TOOLS = {tool.name: tool for tool in bind_all(notion_tools.TOOLS, NotionApi("", Secret("")))}
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "notion_get_page": {"comments": "all"},
     "notion_find_place": {"page": CACHE},
@@ -58,7 +59,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
             notion = NotionSimulator(world, clock=SystemClock().now, http=nowhere)
             notion.people.attach(CACHE, "a.txt", b"what it says", by=ADA).id = uuid(40)
             async with serve(notion.app) as url:
-                tools = notion_tools(NotionApi(url, Secret("ntn_simulated")))
+                tools = bind_all(notion_tools.TOOLS, NotionApi(url, Secret("ntn_simulated")))
                 place = {"workspace": SPACE, "page": CACHE}
                 call = Call("k", Actor(ADA), place, False, PROVENANCE, Impatient(SharedHttp(http)), SystemClock())
                 await story(notion, next(tool for tool in tools if tool.name == name), call)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.sources.notion.comments import AddComment, add_comment, find_comment
+from gofer.sources.notion.comments import AddComment, notion_add_comment
 from gofer.sources.notion.ids import find_id
-from gofer.sources.notion.markdown import blocks, comment_spans, rich_text
-from gofer.sources.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
+from gofer.sources.notion.markdown import blocks, comment_spans
+from gofer.sources.notion.rich_text import rich_text
+from gofer.sources.notion.write import AppendContent, UpdateProperties, notion_append_content, notion_update_properties
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault
@@ -17,6 +18,7 @@ from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.notion.blocks import read_blocks
 from gofer_simulators.notion.rich_text import read
 from support.stand_ins import SetClock
+from support.tools.declared_tools import look_for
 from support.vendors.notion import ADA, API, CACHE, HANDBOOK, INTRO, LIMITS, RISK, SAM, play
 
 
@@ -45,11 +47,11 @@ def test_a_comment_ends_with_links_and_is_found_by_the_call_that_made_it(block: 
         lossy = Lossy(call.http)
         call = replace(call, http=lossy)
         wanted = AddComment(text="**Good**, but see [this](https://example.com).", block=block)
-        assert await find_comment(API, call, wanted) is None
+        assert await look_for(notion_add_comment, API, call, wanted) is None
         lossy.lose = "POST"
         with pytest.raises(TemporaryError):
-            await add_comment(API, call, wanted)
-        found = await find_comment(API, call, wanted)
+            await notion_add_comment.act(API, call, wanted)
+        found = await look_for(notion_add_comment, API, call, wanted)
         (made,) = comments(notion)
         assert found is not None
         assert (found.details["comment"], found.details["page"], made["block"]) == (made["id"], CACHE, on)
@@ -58,7 +60,7 @@ def test_a_comment_ends_with_links_and_is_found_by_the_call_that_made_it(block: 
         links = [one["href"] for one in texts if one["href"]]
         assert links == ["https://example.com", call.provenance.prompt_url, call.provenance.run_url]
         other = replace(call, key="run1/c/2")
-        assert await find_comment(API, other, wanted) is None
+        assert await look_for(notion_add_comment, API, other, wanted) is None
 
     play(story)
 
@@ -66,12 +68,14 @@ def test_a_comment_ends_with_links_and_is_found_by_the_call_that_made_it(block: 
 def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         page_level, _, on_block, settled = notion.state()[CACHE]["comments"]
-        await add_comment(API, call, AddComment(text="Noted", discussion=page_level["discussion"]))
-        await add_comment(API, call, AddComment(text="A week", discussion=on_block["discussion"], block=INTRO))
+        await notion_add_comment.act(API, call, AddComment(text="Noted", discussion=page_level["discussion"]))
+        await notion_add_comment.act(
+            API, call, AddComment(text="A week", discussion=on_block["discussion"], block=INTRO)
+        )
         assert [one["discussion"] for one in comments(notion)] == [page_level["discussion"], on_block["discussion"]]
         for closed in (settled["discussion"], on_block["discussion"]):
             with pytest.raises(ToolError, match="No such discussion is open there"):
-                await add_comment(API, call, AddComment(text="x", discussion=closed))
+                await notion_add_comment.act(API, call, AddComment(text="x", discussion=closed))
 
     play(story)
 
@@ -79,11 +83,11 @@ def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
 def test_a_private_run_that_was_let_write_elsewhere_does_so_without_a_link_to_itself() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         private = replace(call, private=True, provenance=replace(call.provenance, run_url=None))
-        await add_comment(API, private, AddComment(text="x", block=INTRO))
+        await notion_add_comment.act(API, private, AddComment(text="x", block=INTRO))
         assert "run run1" not in comments(notion)[0]["text"]
         before = len(notion.state()[LIMITS]["comments"])
-        await add_comment(API, private, AddComment(text="x", page=LIMITS))
-        await update_properties(API, private, UpdateProperties(page=LIMITS, properties={"Status": "Done"}))
+        await notion_add_comment.act(API, private, AddComment(text="x", page=LIMITS))
+        await notion_update_properties.act(API, private, UpdateProperties(page=LIMITS, properties={"Status": "Done"}))
         assert len(notion.state()[LIMITS]["comments"]) == before + 1
 
     play(story)
@@ -93,11 +97,11 @@ def test_a_comment_goes_on_a_block_of_the_page_it_names_and_of_no_other() -> Non
     async def story(notion: NotionSimulator, call: Call) -> None:
         elsewhere = notion.workspace.page(HANDBOOK).blocks[0].id
         with pytest.raises(ToolError, match="not on that page"):
-            await add_comment(API, call, AddComment(text="x", block=elsewhere))
-        await add_comment(API, call, AddComment(text="x", block=elsewhere, page=HANDBOOK))
+            await notion_add_comment.act(API, call, AddComment(text="x", block=elsewhere))
+        await notion_add_comment.act(API, call, AddComment(text="x", block=elsewhere, page=HANDBOOK))
         nowhere = Call("k", call.actor, {}, False, call.provenance, call.http, SetClock())
         with pytest.raises(ToolError, match="Say which page"):
-            await add_comment(API, nowhere, AddComment(text="x"))
+            await notion_add_comment.act(API, nowhere, AddComment(text="x"))
 
     play(story)
 
@@ -116,7 +120,7 @@ def test_properties_are_set_by_the_names_people_use() -> None:
             "Link": "https://example.com",
             "Name": "Caches",
         }
-        done = await update_properties(API, call, UpdateProperties(properties=values))
+        done = await notion_update_properties.act(API, call, UpdateProperties(properties=values))
         assert done.details["set"][0] == "Status"
         page = notion.state()[CACHE]
         assert page["title"] == "Caches"
@@ -132,9 +136,9 @@ def test_properties_are_set_by_the_names_people_use() -> None:
             "Link": "https://example.com",
         }
         cleared = {"Area": "", "Tags": [], "Reviewers": [], "Effort": None, "Due": "", "Link": None}
-        await update_properties(API, call, UpdateProperties(properties=cleared))
+        await notion_update_properties.act(API, call, UpdateProperties(properties=cleared))
         assert [notion.state()[CACHE]["properties"][name] for name in cleared] == [None, [], [], None, None, None]
-        await update_properties(API, call, UpdateProperties(page=HANDBOOK, properties={"title": "Guide"}))
+        await notion_update_properties.act(API, call, UpdateProperties(page=HANDBOOK, properties={"title": "Guide"}))
         assert notion.state()[HANDBOOK]["title"] == "Guide"
 
     play(story)
@@ -159,7 +163,7 @@ def test_a_value_that_is_not_certain_is_asked_about_and_nothing_is_set(values: d
     async def story(notion: NotionSimulator, call: Call) -> None:
         before = notion.state()
         with pytest.raises(ToolError, match=words):
-            await update_properties(API, call, UpdateProperties(properties=values))
+            await notion_update_properties.act(API, call, UpdateProperties(properties=values))
         assert notion.state() == before
 
     play(story)
@@ -171,11 +175,11 @@ def test_content_is_added_where_asked_and_found_again() -> None:
         call = replace(call, http=lossy)
         text = "## Review\n\n- one\n  - below\n- [x] done\n\n```py\nx = 1\n```\n\n---\n\n> so"
         wanted = AppendContent(text=text, after=INTRO)
-        assert await find_content(API, call, wanted) is None
+        assert await look_for(notion_append_content, API, call, wanted) is None
         lossy.lose = "PATCH"
         with pytest.raises(TemporaryError):
-            await append_content(API, call, wanted)
-        assert await find_content(API, call, wanted)
+            await notion_append_content.act(API, call, wanted)
+        assert await look_for(notion_append_content, API, call, wanted)
         lines = notion.state()[CACHE]["markdown"].splitlines()
         assert lines[:10] == [
             "We cache **everything**.",
@@ -191,10 +195,12 @@ def test_content_is_added_where_asked_and_found_again() -> None:
         ]
         assert lines[10].startswith("[answer-here prompt](http://localhost/prompts/answer-here) · [run run1](")
         assert lines[11:] == ["## Risks", "- stale data"]
-        await append_content(API, call, AppendContent(text="| a | b |\n|---|---|\n| 1 | **2** |", page=LIMITS))
+        await notion_append_content.act(
+            API, call, AppendContent(text="| a | b |\n|---|---|\n| 1 | **2** |", page=LIMITS)
+        )
         assert notion.state()[LIMITS]["markdown"].startswith("| a | b |\n|---|---|\n| 1 | **2** |\n")
         with pytest.raises(ToolError, match="99 fit into one call"):
-            await append_content(API, call, AppendContent(text="x\n\n" * 100))
+            await notion_append_content.act(API, call, AppendContent(text="x\n\n" * 100))
 
     play(story)
 
@@ -203,10 +209,10 @@ def test_a_write_that_notion_fails_at_is_unclear_and_a_conflict_is_not() -> None
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("POST", "/v1/comments", Fault("status", 500))
         with pytest.raises(TemporaryError):
-            await add_comment(API, call, AddComment(text="x"))
+            await notion_add_comment.act(API, call, AddComment(text="x"))
         notion.faults.add("POST", "/v1/comments", Fault("status", 409))
         with pytest.raises(ToolError, match="changed it at the same moment"):
-            await add_comment(API, call, AddComment(text="x"))
+            await notion_add_comment.act(API, call, AddComment(text="x"))
 
     play(story)
 
@@ -239,7 +245,7 @@ def table(rows: int) -> str:
 @pytest.mark.parametrize(("rows", "tables"), [(1, 1), (99, 1), (100, 2), (500, 6)])
 def test_a_long_table_becomes_several_with_the_same_header(rows: int, tables: int) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
-        await append_content(API, call, AppendContent(text=table(rows), page=LIMITS))
+        await notion_append_content.act(API, call, AppendContent(text=table(rows), page=LIMITS))
         lines = notion.state()[LIMITS]["markdown"].splitlines()
         assert lines.count("| n | what |") == tables
         assert [line for line in lines if "row" in line] == [f"| {n} | **row** {n} |" for n in range(rows)]
@@ -261,10 +267,10 @@ def test_content_that_notion_would_refuse_is_refused_before_it_is_sent(text: str
         before = notion.state()
         arguments = AppendContent.model_construct(text=text, page=LIMITS, after="")
         if said is None:
-            await append_content(API, call, arguments)
+            await notion_append_content.act(API, call, arguments)
             return
         with pytest.raises(ToolError, match=said):
-            await append_content(API, call, arguments)
+            await notion_append_content.act(API, call, arguments)
         assert notion.state() == before
 
     play(story)
@@ -282,7 +288,7 @@ def test_content_that_notion_would_refuse_is_refused_before_it_is_sent(text: str
 def test_a_value_that_notion_would_refuse_says_what_to_write_instead(properties: dict, said: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=said):
-            await update_properties(API, call, UpdateProperties(properties=properties, page=CACHE))
+            await notion_update_properties.act(API, call, UpdateProperties(properties=properties, page=CACHE))
 
     play(story)
 
@@ -316,8 +322,8 @@ def test_a_comment_of_too_many_looks_keeps_its_words_its_links_and_its_end() -> 
     text = " ".join(f"**w{n}** x" for n in range(200)) + " [source](https://example.com/s)"
 
     async def story(notion: NotionSimulator, call: Call) -> None:
-        await add_comment(API, call, AddComment(text=text))
-        assert await find_comment(API, call, AddComment(text=text))
+        await notion_add_comment.act(API, call, AddComment(text=text))
+        assert await look_for(notion_add_comment, API, call, AddComment(text=text))
         (made,) = comments(notion)
         texts = notion.workspace.comments[made["id"]].texts
         assert made["text"].startswith("w0 x w1 x")

@@ -8,14 +8,15 @@ from urllib.parse import parse_qs
 import pytest
 
 from gofer.sources.slack.own_messages import CLOCKS_APART
-from gofer.sources.slack.post_file import PostFile, find_file, post_file
-from gofer.sources.slack.write import PostMessage, find_message, post_message
+from gofer.sources.slack.post_file import PostFile, slack_post_file
+from gofer.sources.slack.write import PostMessage, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer_simulators.slack import Message, SlackSimulator
 from support.engine.memory_run import PROVENANCE
 from support.stand_ins import AnsweringHttp, SetClock
+from support.tools.declared_tools import look_for
 from support.vendors.slack import API, NOW, ROOT, play
 
 CHANNEL = "C0000001"
@@ -31,14 +32,14 @@ def test_what_250_messages_were_written_after_is_found(thread: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         call = replace(call, since=NOW)
         message, file = PostMessage(text="x", thread_ts=thread), PostFile(name="a.md", text="x", thread_ts=thread)
-        posted = await post_message(API, call, message)
-        attached = await post_file(API, call, file)
+        posted = await slack_post_message.act(API, call, message)
+        attached = await slack_post_file.act(API, call, file)
         chatter(slack, 250, thread or None)
-        assert await find_message(API, call, message) == posted
-        assert await find_file(API, call, file) == attached
+        assert await look_for(slack_post_message, API, call, message) == posted
+        assert await look_for(slack_post_file, API, call, file) == attached
         other = replace(call, key="run2/answer/1")
-        assert await find_message(API, other, message) is None
-        assert await find_file(API, other, file) is None
+        assert await look_for(slack_post_message, API, other, message) is None
+        assert await look_for(slack_post_file, API, other, file) is None
 
     play(story)
 
@@ -65,16 +66,19 @@ def looking(http: AnsweringHttp, since: float) -> Call:
 def test_where_more_was_written_than_can_be_looked_through_nobody_can_tell(thread: str) -> None:
     call = looking(busy_channel(NOW + 20_000, 10_001), NOW)
     with pytest.raises(ToolError, match="more than 10000 messages"):
-        asyncio.run(find_message(API, call, PostMessage(text="x", thread_ts=thread)))
+        asyncio.run(look_for(slack_post_message, API, call, PostMessage(text="x", thread_ts=thread)))
     with pytest.raises(ToolError, match="more than 10000 messages"):
-        asyncio.run(find_file(API, call, PostFile(name="a.md", text="x", thread_ts=thread)))
+        asyncio.run(look_for(slack_post_file, API, call, PostFile(name="a.md", text="x", thread_ts=thread)))
     all_of_them = looking(busy_channel(NOW + 20_000, 10_000), NOW)
-    assert asyncio.run(find_message(API, all_of_them, PostMessage(text="x", thread_ts=thread))) is None
+    assert asyncio.run(look_for(slack_post_message, API, all_of_them, PostMessage(text="x", thread_ts=thread))) is None
 
 
 @pytest.mark.parametrize("thread", ["", ROOT])
 def test_what_was_written_before_the_run_is_not_looked_through(thread: str) -> None:
     # Our clock may be ahead of Slack's.
     http = busy_channel(NOW, 100_000)
-    assert asyncio.run(find_message(API, looking(http, NOW), PostMessage(text="x", thread_ts=thread))) is None
+    assert (
+        asyncio.run(look_for(slack_post_message, API, looking(http, NOW), PostMessage(text="x", thread_ts=thread)))
+        is None
+    )
     assert len(http.requests) == CLOCKS_APART // 200 + 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.parts import JOINER, neutral
-from gofer.sources.slack.write import PostMessage, UpdateMessage, post_message, update_message
+from gofer.sources.slack.write import PostMessage, UpdateMessage, slack_post_message, slack_update_message
 from gofer.tools.definition import Call
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
@@ -48,9 +48,9 @@ def sent(text: str, *, change: bool = False) -> dict[str, object]:
     place = {"channel": "C0000001", "thread_ts": "1.0"}
     call = Call("run1/answer/1", Actor("U1"), place, False, PROVENANCE, http, SetClock())
     if change:
-        asyncio.run(update_message(api, call, UpdateMessage(text=text, ts="1.0")))
+        asyncio.run(slack_update_message.act(api, call, UpdateMessage(text=text, ts="1.0")))
     else:
-        asyncio.run(post_message(api, call, PostMessage(text=text)))
+        asyncio.run(slack_post_message.act(api, call, PostMessage(text=text)))
     return json.loads(http.requests[0][1])
 
 

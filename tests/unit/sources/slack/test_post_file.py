@@ -6,10 +6,10 @@ import logging
 import pytest
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.get_user import GetUser, get_user
-from gofer.sources.slack.post_file import PostFile, file_name, find_file, post_file
+from gofer.sources.slack.directory import GetUser, slack_get_user
+from gofer.sources.slack.post_file import PostFile, file_name, slack_post_file
 from gofer.sources.slack.refusals import REFUSALS
-from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.sources.slack.write import AddReaction, PostMessage, slack_add_reaction, slack_post_message
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
@@ -18,21 +18,24 @@ from gofer.values.secret import Secret
 from gofer_simulators.slack import SlackSimulator
 from support.engine.memory_run import PROVENANCE
 from support.stand_ins import SetClock
+from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play
 
 
 def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         wanted = PostFile(name="answer.md", text="# Zürich 🚀", thread_ts=ROOT)
-        assert await find_file(API, call, wanted) is None
-        done = await post_file(API, call, wanted)
-        assert await find_file(API, call, wanted) == done
+        assert await look_for(slack_post_file, API, call, wanted) is None
+        done = await slack_post_file.act(API, call, wanted)
+        assert await look_for(slack_post_file, API, call, wanted) == done
         (file,) = slack.workspace.files.values()
         assert (file.name, file.content) == (file_name("answer.md", call.key), "# Zürich 🚀".encode())
         (reply,) = slack.workspace.replies(slack.workspace.message("C0000001", ROOT))
         assert reply.extra["files"][0]["title"] == "answer.md"
         in_channel = PostFile(name="other", text="x")
-        assert await post_file(API, call, in_channel) == await find_file(API, call, in_channel)
+        assert await slack_post_file.act(API, call, in_channel) == await look_for(
+            slack_post_file, API, call, in_channel
+        )
 
     play(story)
 
@@ -50,19 +53,19 @@ def test_a_file_slack_does_not_take_is_told() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("files.getUploadURLExternal", "file_uploads_disabled")
         with pytest.raises(ToolError, match="does not take files from apps"):
-            await post_file(API, call, PostFile(name="a.md", text="x"))
+            await slack_post_file.act(API, call, PostFile(name="a.md", text="x"))
         slack.workspace.files.clear()
         gone = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
         slack.fail_next("files.completeUploadExternal", "internal_error", after_effect=True)
         with pytest.raises(TemporaryError):
-            await post_file(gone, call, PostFile(name="a.md", text="x"))
-        assert await find_file(gone, call, PostFile(name="a.md", text="x"))
+            await slack_post_file.act(gone, call, PostFile(name="a.md", text="x"))
+        assert await look_for(slack_post_file, gone, call, PostFile(name="a.md", text="x"))
 
     play(story)
 
 
 async def told(call: Call, name: str) -> ToolResult:
-    return await get_user(API, call, GetUser(name=name))
+    return await slack_get_user.act(API, call, GetUser(name=name))
 
 
 def test_a_person_is_described_without_an_id() -> None:
@@ -101,7 +104,7 @@ def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed()
 def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words: str) -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=words):
-            await post_message(API, call, PostMessage(text="x", channel=channel))
+            await slack_post_message.act(API, call, PostMessage(text="x", channel=channel))
 
     play(story)
 
@@ -112,7 +115,7 @@ def test_each_refusal_follows_its_rule(code: str, caplog: pytest.LogCaptureFixtu
         slack.fail_next("chat.postMessage", code)
         known = REFUSALS.get(code)
         with pytest.raises(TemporaryError if known and known.rule == "unclear" else SlackRefusal) as raised:
-            await post_message(API, call, PostMessage(text="private words"))
+            await slack_post_message.act(API, call, PostMessage(text="private words"))
         if known and known.rule != "unclear":
             assert known.sentence in str(raised.value)
         assert code in str(raised.value)
@@ -127,7 +130,7 @@ def test_a_missing_permission_is_named() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("reactions.add", "missing_scope")
         with pytest.raises(ToolError, match=r"The missing permission is reactions:write\."):
-            await add_reaction(API, call, AddReaction(emoji="eyes", ts=ROOT))
+            await slack_add_reaction.act(API, call, AddReaction(emoji="eyes", ts=ROOT))
 
     play(story)
 
@@ -171,8 +174,8 @@ def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
     call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
     if words:
         with pytest.raises(ToolError, match=words):
-            asyncio.run(post_message(api, call, PostMessage(text="x")))
+            asyncio.run(slack_post_message.act(api, call, PostMessage(text="x")))
     else:
-        assert asyncio.run(post_message(api, call, PostMessage(text="x"))).details["ts"] == "1.0"
+        assert asyncio.run(slack_post_message.act(api, call, PostMessage(text="x"))).details["ts"] == "1.0"
     assert waited == waits
     assert busy.sent == len(waits) + 1

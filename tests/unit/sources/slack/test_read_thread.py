@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.names import Names
-from gofer.sources.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, read_thread, render
+from gofer.sources.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, render, slack_read_thread
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
@@ -52,7 +52,7 @@ def slack(channel: Mapping[str, object], messages: list[Mapping[str, object]], p
 
 def read(http: AnsweringHttp, private: bool = False, **arguments: str) -> ToolResult:
     call = Call("run1/1.0", Actor("U1"), HERE, private, PROVENANCE, http, SetClock())
-    return asyncio.run(read_thread(API, call, ReadThread(**arguments)))
+    return asyncio.run(slack_read_thread.act(API, call, ReadThread(**arguments)))
 
 
 def said(user: str, text: str, ts: str = "1763709120.000100") -> Mapping[str, object]:

@@ -9,7 +9,8 @@ import pytest
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
@@ -21,7 +22,7 @@ from support.engine.memory_run import PROVENANCE
 from support.http import loopback
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
-NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret(""))) if not tool.internal]
+NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if not tool.internal]
 
 
 async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
@@ -30,7 +31,9 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=deliveries)
         async with serve(slack.app) as url:
             tool = next(
-                tool for tool in slack_tools(SlackApi(f"{url}/api/", Secret("xoxb-simulated"))) if tool.name == name
+                tool
+                for tool in bind_all(SLACK_TOOLS, SlackApi(f"{url}/api/", Secret("xoxb-simulated")))
+                if tool.name == name
             )
             said = await slack.say("U0CAPTN0", channel, "<@U0GOFER0> look")
             own = await posted(http, url, channel)
@@ -86,7 +89,7 @@ async def posted(http: httpx2.AsyncClient, url: str, channel: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tool_gets_on_with_the_scopes_it_declares_and_needs_each_of_them(name: str) -> None:
-    tool = next(tool for tool in slack_tools(SlackApi("", Secret(""))) if tool.name == name)
+    tool = next(tool for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if tool.name == name)
     # Nobody joins a private channel by themselves.
     channels = [CHANNELS["deploys"]] if name == "slack_join_channel" else CHANNELS.values()
     used = [asyncio.run(use(name, channel)) for channel in channels]

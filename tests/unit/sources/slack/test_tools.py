@@ -7,19 +7,24 @@ from typing import Any
 import pytest
 
 from gofer.sources.slack.api import SlackRefusal
-from gofer.sources.slack.get_group import GetGroup, get_group
-from gofer.sources.slack.get_permalink import GetPermalink, get_permalink
-from gofer.sources.slack.get_user import GetUser, get_user
-from gofer.sources.slack.join_channel import JoinChannel, join_channel
-from gofer.sources.slack.private_message import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
-from gofer.sources.slack.read_channel import ReadChannel, read_channel
-from gofer.sources.slack.read_thread import ReadThread, read_thread
-from gofer.sources.slack.write import DeleteMessage, PostMessage, delete_message, post_message
+from gofer.sources.slack.channels import (
+    GetPermalink,
+    JoinChannel,
+    ReadChannel,
+    slack_get_permalink,
+    slack_join_channel,
+    slack_read_channel,
+)
+from gofer.sources.slack.directory import GetGroup, GetUser, slack_get_group, slack_get_user
+from gofer.sources.slack.private_message import PostDirect, PostEphemeral, slack_post_direct, slack_post_ephemeral
+from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
+from gofer.sources.slack.write import DeleteMessage, PostMessage, slack_delete_message, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer_simulators.slack import Channel, SlackSimulator
 from gofer_simulators.slack.workspace import Group
+from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play
 
 ADA, HERE = "U0000001", "C0000001"
@@ -31,7 +36,7 @@ def test_a_channel_is_text_for_a_model_and_values_for_code() -> None:
         asked = await slack.say(ADA, HERE, link, None)
         await slack.say(ADA, HERE, "a reply", asked.ts)
         await slack.react(ADA, HERE, asked.ts, "eyes")
-        read = await read_channel(API, call, ReadChannel(limit=2))
+        read = await slack_read_channel.act(API, call, ReadChannel(limit=2))
         assert read.text.startswith("Newest messages in #deploys, 2 messages, oldest first:")
         assert (read.details["channel"], read.details["private"]) == ("deploys", False)
         first, second = _messages(read.details)
@@ -45,7 +50,7 @@ def test_a_channel_is_text_for_a_model_and_values_for_code() -> None:
             "links": ["https://example.com/a?b=1&c=2"],
             "reactions": ["eyes"],
         }
-        assert len(_messages((await read_channel(API, call, ReadChannel(limit=1))).details)) == 1
+        assert len(_messages((await slack_read_channel.act(API, call, ReadChannel(limit=1))).details)) == 1
 
     play(story)
 
@@ -62,12 +67,12 @@ def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
         secret = (await slack.say(ADA, "G0000009", "Our plan.")).ts
         for channel in ("G0000009", "G0000077"):
             with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
-                await read_channel(API, call, ReadChannel(channel=channel))
+                await slack_read_channel.act(API, call, ReadChannel(channel=channel))
             with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
-                await get_permalink(API, call, GetPermalink(channel=channel, ts=secret))
-        assert (await read_channel(API, replace(call, cleared=True), ReadChannel(channel="G0000009"))).summary
+                await slack_get_permalink.act(API, call, GetPermalink(channel=channel, ts=secret))
+        assert (await slack_read_channel.act(API, replace(call, cleared=True), ReadChannel(channel="G0000009"))).summary
         inside = replace(call, private=True, place={**call.place, "channel": "G0000009"})
-        assert (await read_channel(API, inside, ReadChannel())).details["private"] is True
+        assert (await slack_read_channel.act(API, inside, ReadChannel())).details["private"] is True
 
     play(story)
 
@@ -75,12 +80,12 @@ def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
 def test_a_public_channel_is_joined_once_and_no_other() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         for _ in range(2):
-            joined = await join_channel(API, call, JoinChannel(channel="#random"))
+            joined = await slack_join_channel.act(API, call, JoinChannel(channel="#random"))
             assert joined.details == {"channel": "C0000002", "name": "random"}
         assert slack.workspace.channel("C0000002").members.count("UBOT0000") == 1
         slack.workspace.enter(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
         with pytest.raises(SlackRefusal, match="public channels only"):
-            await join_channel(API, call, JoinChannel(channel="G0000009"))
+            await slack_join_channel.act(API, call, JoinChannel(channel="G0000009"))
 
     play(story)
 
@@ -88,12 +93,12 @@ def test_a_public_channel_is_joined_once_and_no_other() -> None:
 def test_a_group_is_its_people_and_none_where_there_is_no_such_group() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.groups["S1"] = Group("S1", "leads", "Leads", (ADA, "U0000009"))
-        found = await get_group(API, call, GetGroup(handle="@Leads"))
+        found = await slack_get_group.act(API, call, GetGroup(handle="@Leads"))
         assert found.details == {"members": [ADA, "U0000009"]}
         assert found.text == "@leads has 2 members: Ada."
-        assert (await get_group(API, call, GetGroup(handle="nobody"))).details == {"members": []}
+        assert (await slack_get_group.act(API, call, GetGroup(handle="nobody"))).details == {"members": []}
         slack.fail_next("usergroups.list", "plan_upgrade_required")
-        assert (await get_group(API, call, GetGroup(handle="leads"))).details == {"members": []}
+        assert (await slack_get_group.act(API, call, GetGroup(handle="leads"))).details == {"members": []}
 
     play(story)
 
@@ -104,7 +109,7 @@ def test_a_group_is_its_people_and_none_where_there_is_no_such_group() -> None:
 )
 def test_somebody_by_id_is_of_a_kind(user: str, kind: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        details = (await get_user(API, call, GetUser(name=user))).details
+        details = (await slack_get_user.act(API, call, GetUser(name=user))).details
         assert (details["kind"], details["team"]) == (kind, "T1")
 
     play(story)
@@ -114,7 +119,7 @@ def test_a_file_in_a_thread_is_named_and_not_read() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         odd = "a\n@Ada at 10:00\n.txt"
         await slack.upload(ADA, HERE, odd, b"secret words", "look", ROOT)
-        read = await read_thread(API, call, ReadThread())
+        read = await slack_read_thread.act(API, call, ReadThread())
         (file,) = read.files
         assert f'    look\n    [file {file.id}: "a@Ada at 10:00.txt", text/plain, 12 bytes]' in read.text
         assert "secret words" not in read.text
@@ -125,15 +130,15 @@ def test_a_file_in_a_thread_is_named_and_not_read() -> None:
 def test_one_person_alone_sees_what_is_shown_to_them() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         asking = replace(call, actor=Actor(ADA))
-        await post_ephemeral(API, asking, PostEphemeral(text="**psst** <!channel>", thread_ts=ROOT))
+        await slack_post_ephemeral.act(API, asking, PostEphemeral(text="**psst** <!channel>", thread_ts=ROOT))
         (one,) = slack.workspace.whispers
         assert (one.only_for, one.thread_ts) == (ADA, ROOT)
         assert one.paged == frozenset()
         assert len(slack.workspace.all_messages()) == 1
         with pytest.raises(SlackRefusal, match="not in the channel"):
-            await post_ephemeral(API, replace(call, actor=Actor("U0000002")), PostEphemeral(text="x"))
+            await slack_post_ephemeral.act(API, replace(call, actor=Actor("U0000002")), PostEphemeral(text="x"))
         with pytest.raises(ToolError, match="did not come from a channel"):
-            await post_ephemeral(API, replace(call, place={}), PostEphemeral(text="x"))
+            await slack_post_ephemeral.act(API, replace(call, place={}), PostEphemeral(text="x"))
 
     play(story)
 
@@ -142,31 +147,31 @@ def test_a_direct_message_is_written_once_and_found_again() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         asking = replace(call, actor=Actor(ADA), private=True)
         wanted = PostDirect(text="hello")
-        assert await find_direct(API, asking, wanted) is None
-        written = await post_direct(API, asking, wanted)
-        assert await find_direct(API, asking, wanted) == written
+        assert await look_for(slack_post_direct, API, asking, wanted) is None
+        written = await slack_post_direct.act(API, asking, wanted)
+        assert await look_for(slack_post_direct, API, asking, wanted) == written
         assert [message.text for message in slack.workspace.timeline(slack.direct(ADA).id)] == ["hello"]
         with pytest.raises(SlackRefusal, match="reads no direct messages"):
-            await post_direct(API, replace(call, actor=Actor("U0000004")), wanted)
+            await slack_post_direct.act(API, replace(call, actor=Actor("U0000004")), wanted)
 
     play(story)
 
 
 def test_only_gofers_own_messages_are_deleted_and_twice_is_once() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        ts = str((await post_message(API, call, PostMessage(text="mine"))).details["ts"])
+        ts = str((await slack_post_message.act(API, call, PostMessage(text="mine"))).details["ts"])
         for _ in range(2):
-            assert (await delete_message(API, call, DeleteMessage(ts=ts))).text == "Deleted."
+            assert (await slack_delete_message.act(API, call, DeleteMessage(ts=ts))).text == "Deleted."
         assert slack.workspace.find(HERE, ts) is None
         with pytest.raises(SlackRefusal, match="Only messages that Gofer posted"):
-            await delete_message(API, call, DeleteMessage(ts=ROOT))
+            await slack_delete_message.act(API, call, DeleteMessage(ts=ROOT))
 
     play(story)
 
 
 def test_what_gofer_writes_says_how_many_runs_stand_behind_it() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        ts = str((await post_message(API, replace(call, hops=3), PostMessage(text="x"))).details["ts"])
+        ts = str((await slack_post_message.act(API, replace(call, hops=3), PostMessage(text="x"))).details["ts"])
         metadata = slack.workspace.message(HERE, ts).metadata
         assert metadata is not None
         assert metadata["event_payload"] == {"key": call.key, "hops": 3}

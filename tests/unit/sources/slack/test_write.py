@@ -7,7 +7,7 @@ import pytest
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.refusals import refusal
-from gofer.sources.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.sources.slack.write import AddReaction, PostMessage, slack_add_reaction, slack_post_message
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
@@ -28,7 +28,7 @@ def call(http: AnsweringHttp, private: bool = False) -> Call:
 
 
 def post(http: AnsweringHttp, private: bool = False, **arguments: str) -> ToolResult:
-    return asyncio.run(post_message(API, call(http, private), PostMessage(**arguments)))
+    return asyncio.run(slack_post_message.act(API, call(http, private), PostMessage(**arguments)))
 
 
 def sent(http: AnsweringHttp) -> Mapping[str, object]:
@@ -70,12 +70,12 @@ def test_what_is_no_message_is_told_to_the_model_and_not_sent(text: str) -> None
 def test_a_message_that_another_one_follows_has_no_links() -> None:
     http = answering()
     part = replace(call(http), provenance=replace(PROVENANCE, prompt_url="", run_url=None))
-    asyncio.run(post_message(API, part, PostMessage(text="first part")))
+    asyncio.run(slack_post_message.act(API, part, PostMessage(text="first part")))
     assert sent(http)["blocks"] == [{"type": "markdown", "text": "first part"}]
 
 
 def react(http: AnsweringHttp, emoji: str) -> ToolResult:
-    return asyncio.run(add_reaction(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
+    return asyncio.run(slack_add_reaction.act(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
 
 
 def test_a_reaction_that_is_there_already_counts_as_added() -> None:

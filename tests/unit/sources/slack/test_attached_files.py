@@ -13,10 +13,9 @@ from starlette.routing import Route
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.attached_files import FILES, attached, line
-from gofer.sources.slack.get_file import GetFile, get_file
-from gofer.sources.slack.read_channel import ReadChannel, read_channel
-from gofer.sources.slack.read_thread import ReadThread, read_thread
+from gofer.sources.slack.attached_files import FILES, GetFile, attached, line, slack_get_file
+from gofer.sources.slack.channels import ReadChannel, slack_read_channel
+from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
@@ -33,7 +32,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
 
 async def fetched(call: Call, file: NewFile, api: SlackApi = API) -> NewFile:
     assert file.source is not None
-    (found,) = (await get_file(api, call, GetFile.model_validate(file.source["arguments"]))).files
+    (found,) = (await slack_get_file.act(api, call, GetFile.model_validate(file.source["arguments"]))).files
     return found
 
 
@@ -42,7 +41,7 @@ def test_files_of_a_thread_are_its_files_those_of_the_message_asked_for_first() 
         for number in range(3):
             await slack.upload(ADA, HERE, f"{number}.png", PNG, "", ROOT, "image/png")
         asked = slack.workspace.replies(slack.workspace.message(HERE, ROOT))[0]
-        read = await read_thread(API, call, ReadThread(ts=asked.ts))
+        read = await slack_read_thread.act(API, call, ReadThread(ts=asked.ts))
         assert [file.name for file in read.files] == ["0.png", "2.png", "1.png"]
         assert all(file.content is None and file.size == len(PNG) for file in read.files)
         again = await fetched(call, read.files[0])
@@ -55,7 +54,7 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
     async def story(slack: SlackSimulator, call: Call) -> None:
         for number in range(FILES + 2):
             await slack.upload(ADA, HERE, f"{number}.txt", b"x")
-        read = await read_channel(API, call, ReadChannel(limit=100))
+        read = await slack_read_channel.act(API, call, ReadChannel(limit=100))
         assert len(read.files) == FILES
         assert '[file: "0.txt", text/plain, 1 bytes]' in read.text
         assert f'[file {read.files[0].id}: "{FILES + 1}.txt"' in read.text
@@ -70,12 +69,12 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
 def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack.upload(ADA, HERE, "plan.gdoc", b"x", "", ROOT, mode=mode)
-        read = await read_thread(API, call, ReadThread())
+        read = await slack_read_thread.act(API, call, ReadThread())
         assert read.files == []
         assert '[file: "plan.gdoc"' in read.text
         assert why in read.text
         with pytest.raises(ToolError, match=why):
-            await get_file(API, call, GetFile(file=next(iter(slack.workspace.files))))
+            await slack_get_file.act(API, call, GetFile(file=next(iter(slack.workspace.files))))
 
     play(story)
 
@@ -101,12 +100,12 @@ def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of
 def test_a_file_that_was_deleted_meanwhile_is_told() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack.upload(ADA, HERE, "plan.txt", b"x", "", ROOT)
-        (file,) = (await read_thread(API, call, ReadThread())).files
+        (file,) = (await slack_read_thread.act(API, call, ReadThread())).files
         await slack.delete_file(next(iter(slack.workspace.files)))
         with pytest.raises(ToolError, match="That file was deleted") as raised:
             await fetched(call, file)
         assert raised.value.code == "file_deleted"
-        assert "it was deleted]" in (await read_thread(API, call, ReadThread())).text
+        assert "it was deleted]" in (await slack_read_thread.act(API, call, ReadThread())).text
 
     play(story)
 
@@ -116,7 +115,7 @@ def test_a_missing_permission_is_told_by_its_name_also_when_only_the_page_to_log
 ) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack.upload(ADA, HERE, "plan.txt", b"x", "", ROOT)
-        (file,) = (await read_thread(API, call, ReadThread())).files
+        (file,) = (await slack_read_thread.act(API, call, ReadThread())).files
         slack.workspace.bot = replace(slack.workspace.bot, scopes=frozenset({"channels:history"}))
         with pytest.raises(ToolError, match="files:read"):
             await fetched(call, file)
@@ -186,7 +185,7 @@ def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
             http = Recorder({"url_private": first, "mimetype": "text/plain"}, answers)
             api, asking = real(http, call)
             with pytest.raises(ToolError, match="fetches nothing from there") as raised:
-                await get_file(api, asking, GetFile(file="F1"))
+                await slack_get_file.act(api, asking, GetFile(file="F1"))
             assert raised.value.code == "elsewhere"
             assert {request.url for request in http.asked} <= {"https://slack.com/api/files.info", *answers}
 
@@ -198,12 +197,12 @@ def test_slacks_file_hosts_must_be_public_and_the_configured_slack_need_not() ->
         here = "https://files.slack.com/a"
         http = Recorder({"url_private": here}, {here: HttpResponse(200, {}, b"content")})
         api, asking = real(http, call)
-        await get_file(api, asking, GetFile(file="F1"))
+        await slack_get_file.act(api, asking, GetFile(file="F1"))
         assert [(request.url, request.public_only) for request in http.asked[1:]] == [(here, True)]
         own = "https://slack.corp:8443/files/a"
         http = Recorder({"url_private": own}, {own: HttpResponse(200, {}, b"content")})
         api = SlackApi("https://slack.corp:8443/api/", Secret("xoxb-real"))
-        await get_file(api, replace(call, http=http), GetFile(file="F1"))
+        await slack_get_file.act(api, replace(call, http=http), GetFile(file="F1"))
         assert [(request.url, request.public_only) for request in http.asked[1:]] == [(own, False)]
 
     play(story)
@@ -217,17 +216,17 @@ def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> Non
             {here: HttpResponse(302, {"location": there}, b""), there: HttpResponse(200, {}, b"content")},
         )
         api, asking = real(http, call)
-        (file,) = (await get_file(api, asking, GetFile(file="F1"))).files
+        (file,) = (await slack_get_file.act(api, asking, GetFile(file="F1"))).files
         assert file.content == b"content"
         http.answers[there] = HttpResponse(302, {"location": here}, b"")
         with pytest.raises(ToolError, match="in circles"):
-            await get_file(api, asking, GetFile(file="F1"))
+            await slack_get_file.act(api, asking, GetFile(file="F1"))
         http.answers[there] = HttpResponse(503, {}, b"")
         with pytest.raises(TemporaryError):
-            await get_file(api, asking, GetFile(file="F1"))
+            await slack_get_file.act(api, asking, GetFile(file="F1"))
         http.answers[there] = HttpResponse(404, {}, b"")
         with pytest.raises(ToolError, match="it was deleted"):
-            await get_file(api, asking, GetFile(file="F1"))
+            await slack_get_file.act(api, asking, GetFile(file="F1"))
 
     play(story)
 
@@ -238,7 +237,7 @@ def test_a_file_of_300_megabytes_is_refused_by_what_slack_says_of_it_before_a_by
         http = Recorder(about, {})
         api, asking = real(http, call)
         with pytest.raises(ToolError, match="300 MB") as raised:
-            await get_file(api, asking, GetFile(file="F1"))
+            await slack_get_file.act(api, asking, GetFile(file="F1"))
         assert raised.value.code == "too_large"
         assert len(http.asked) == 1
 
@@ -262,4 +261,4 @@ async def test_one_that_says_nothing_of_its_300_megabytes_is_broken_off() -> Non
     async with serve(app) as url, http_client() as client:
         asking = Call("run1/1", Actor("U1"), {}, False, PROVENANCE, SharedHttp(client), SetClock())
         with pytest.raises(ToolError, match="too large"):
-            await get_file(SlackApi(f"{url}/api/", Secret("xoxb-x")), asking, GetFile(file="F1"))
+            await slack_get_file.act(SlackApi(f"{url}/api/", Secret("xoxb-x")), asking, GetFile(file="F1"))

@@ -1,0 +1,105 @@
+"""Notion's rich text: written from spans, read as words or Markdown, and the line below what Gofer wrote."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gofer.tools.definition import Call
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
+"""Characters of one text, and how many of them may stand in one rich text."""
+_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words of one look."""
+
+    text: str
+    marks: frozenset[str] = frozenset()
+    url: str = ""
+
+
+def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
+    """Return words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
+    parts = list(_cut(spans))
+    last = list(_cut(end))
+    if len(parts) + len(last) > LENGTH_LIMIT:
+        parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
+    return [_json(part) for part in (*parts[: LENGTH_LIMIT - len(last)], *last)]
+
+
+def _json(span: Span) -> Json:
+    link = {"link": {"url": span.url}} if span.url else {}
+    marks = {"annotations": dict.fromkeys(sorted(span.marks), True)} if span.marks else {}
+    return {"type": "text", "text": {"content": span.text, **link}, **marks}
+
+
+def _cut(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield neighbours of one look joined, and none longer than Notion takes."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and replace(span, text="") == replace(joined[-1], text=""):
+            joined[-1] = replace(span, text=joined[-1].text + span.text)
+        elif span.text:
+            joined.append(span)
+    for span in joined:
+        for text in _pieces(span.text):
+            yield replace(span, text=text)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield parts that fit. Notion counts as JavaScript does: a character beyond the basic plane is two."""
+    start = size = 0
+    for place, char in enumerate(text):
+        width = 2 if char > "\uffff" else 1
+        if size + width > CONTENT_LIMIT:
+            yield text[start:place]
+            start = place
+            size = 0
+        size += width
+    yield text[start:]
+
+
+def words(rich_text: object) -> str:
+    """Return the plain words of a rich text."""
+    return "".join(as_text(as_object(part).get("plain_text")) for part in as_list(rich_text))
+
+
+def inline(texts: object) -> str:
+    """Return a rich text as Markdown."""
+    return "".join(_styled(as_object(part)) for part in as_list(texts))
+
+
+def _styled(part: Mapping[str, object]) -> str:
+    text = as_text(part.get("plain_text"))
+    looks = as_object(part.get("annotations"))
+    for name, sign in _MARKS if text.strip() else ():
+        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
+    url = as_text(part.get("href"))
+    if url and part.get("type") == "text":
+        return f"[{text}]({url})"
+    return text
+
+
+def mark(call: Call) -> str:
+    """Return the mark of one call: the same on every attempt, and of no other call."""
+    return f"ref {hashlib.sha256(call.key.encode()).hexdigest()[:12]}"
+
+
+def footer(call: Call) -> list[Span]:
+    """Return one line: links to the prompt and to the run, and the mark of the call."""
+    origin = call.provenance
+    links = [Span(f"{origin.workflow} prompt", url=origin.prompt_url)] if origin.prompt_url else []
+    if origin.run_url:
+        links += [Span(f"run {origin.run[:8]}", url=origin.run_url)]
+    parts = [*links, Span(mark(call), frozenset({"code"}))]
+    return [piece for part in parts for piece in (Span(" · "), part)][1:]
+
+
+def marked(call: Call, holder: Mapping[str, object]) -> bool:
+    """Return whether a comment, or the content of a block, ends with the mark of this call."""
+    return words(holder.get("rich_text")).rstrip().endswith(mark(call))

@@ -1,0 +1,180 @@
+"""Channels: their newest messages, the link of a message, and joining."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.attached_files import attached
+from gofer.sources.slack.mock_channel import MOCK_NAMES, mock_channel_id, mock_channel_name, mock_messages
+from gofer.sources.slack.names import Names, look_up, mentioned, one_line
+from gofer.sources.slack.places import channel_place, in_channel
+from gofer.sources.slack.read_thread import (
+    DIRECT,
+    Message,
+    channel_id,
+    channel_name,
+    check_readable,
+    is_private,
+    render,
+)
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import SECONDS
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+PAGE = 200
+_LINK = re.compile(r"<(https?://[^<>|]+)(?:\|[^<>]*)?>")
+
+
+class ReadChannel(Arguments):
+    """Which channel, and how much of it."""
+
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+    limit: int = Field(default=20, ge=1, le=500, description="How many of the newest messages.")
+
+
+@tool(
+    effect="read",
+    place=channel_place,
+    scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
+    everyday="chat conversation recent posts; catch up, what was said, what happened, what is going on, latest",
+)
+async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> ToolResult:
+    """Read the newest messages of a Slack channel, without the replies in threads."""
+    channel = await channel_id(api, call, arguments.channel)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    private = is_private(info)
+    check_readable(call, channel, info)
+    messages = await _newest(api, call, channel, arguments.limit)
+    people = {as_text(message.get("user")) for message in messages}
+    names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
+    return _channel_result(one_line(as_text(info.get("name"))) or DIRECT, messages, names, private=private)
+
+
+@slack_read_channel.mock
+def _mock_read(call: Call, arguments: ReadChannel) -> ToolResult:
+    """Return a channel in which one message stands."""
+    name = mock_channel_name(channel_name(call, arguments.channel))
+    return _channel_result(name, mock_messages(f"{SECONDS}.000100"), MOCK_NAMES, private=False)
+
+
+def _channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:
+    """Return a channel as it was read, for each of its readers, with the oldest of the messages first.
+
+    Details: channel name, whether it is private, and `messages`: ts, thread_ts, user, name, text, links, reactions.
+    """
+    files = attached(messages)
+    return ToolResult(
+        text=render(name, messages, names, title="Newest messages", files=files),
+        summary=f"read {len(messages)} message{'' if len(messages) == 1 else 's'} of a channel",
+        details={"channel": name, "private": private, "messages": [_value(message, names) for message in messages]},
+        files=files,
+    )
+
+
+async def _newest(api: SlackApi, call: Call, channel: str, limit: int) -> Sequence[Message]:
+    """Return the newest messages, oldest first."""
+    found: list[Message] = []
+    cursor = ""
+    while len(found) < limit:
+        size = min(PAGE, limit - len(found))
+        page = await api.read(call, "conversations.history", channel=channel, limit=size, cursor=cursor)
+        found += map(as_object, as_list(page.get("messages")))
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor or not page.get("messages"):
+            break
+    return found[:limit][::-1]
+
+
+def _value(message: Message, names: Names) -> Mapping[str, object]:
+    user = as_text(message.get("user"))
+    text = as_text(message.get("text"))
+    return {
+        "ts": as_text(message.get("ts")),
+        "thread_ts": as_text(message.get("thread_ts")),
+        "user": user,
+        "name": names.person(user) if user else one_line(as_text(message.get("username"))),
+        "text": names.text(text),
+        "links": [link.replace("&amp;", "&") for link in _LINK.findall(text)],
+        "reactions": [as_text(as_object(one).get("name")) for one in as_list(message.get("reactions"))],
+    }
+
+
+class GetPermalink(Arguments):
+    """Which message."""
+
+    ts: str = Field(default="", description="ts of the message. Left out: the one that the request is about.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
+@tool(
+    effect="read",
+    place=channel_place,
+    scopes=scopes("conversations.list", "conversations.info", "chat.getPermalink"),
+    everyday="url link address of a message or post; reference it",
+)
+async def slack_get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
+    """Get the link of a Slack message, to put it into a ticket or a page."""
+    ts = _which(call, arguments)
+    channel = await channel_id(api, call, arguments.channel)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    check_readable(call, channel, info)
+    reply = await api.read(call, "chat.getPermalink", channel=channel, message_ts=ts)
+    return _link_result(as_text(reply.get("permalink")))
+
+
+@slack_get_permalink.mock
+def _mock_permalink(call: Call, arguments: GetPermalink) -> ToolResult:
+    """Return a link that leads nowhere."""
+    ts = _which(call, arguments)
+    channel = mock_channel_id(channel_name(call, arguments.channel))
+    return _link_result(f"https://example.slack.com/archives/{channel}/p{ts.replace('.', '')}")
+
+
+def _which(call: Call, arguments: GetPermalink) -> str:
+    """Return the ts of the message that is meant. Raises ToolError."""
+    if ts := arguments.ts or call.place.get("ts", ""):
+        return ts
+    raise ToolError("Say which message: the request is not about one.")
+
+
+def _link_result(link: str) -> ToolResult:
+    """Return a link that was looked up; details: link."""
+    return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})
+
+
+class JoinChannel(Arguments):
+    """Which channel."""
+
+    channel: str = Field(default="", description="Public channel, as #name. Left out: the one that this is about.")
+
+
+@tool(
+    effect="keyed",
+    place=channel_place,
+    writes=in_channel(),
+    scopes=scopes("conversations.list", "conversations.join"),
+    everyday="enter, get into, be added to a channel",
+)
+async def slack_join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
+    """Join a public Slack channel, so that Gofer can read and write there."""
+    # Being in it already counts as joined.
+    channel = await channel_id(api, call, arguments.channel)
+    reply = await api.write(call, "conversations.join", channel=channel)
+    return _joined(channel, one_line(as_text(as_object(reply.get("channel")).get("name"))))
+
+
+@slack_join_channel.mock
+def _mock_join(call: Call, arguments: JoinChannel) -> ToolResult:
+    """Return a channel that Gofer is in."""
+    channel = channel_name(call, arguments.channel)
+    return _joined(mock_channel_id(channel), mock_channel_name(channel))
+
+
+def _joined(channel: str, name: str) -> ToolResult:
+    """Return a channel that Gofer is in; details: channel id and name."""
+    return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

@@ -1,0 +1,195 @@
+"""The directory of a workspace: one person by name, and the people of a user group."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.mock_channel import MOCK_USER
+from gofer.sources.slack.names import PAGE, UNKNOWN, look_up, one_line
+from gofer.sources.slack.scopes import scopes
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import NAME, code
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+_ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
+_PAGES = 20
+"""Pages of people that are read at most."""
+_SHOWN = 8
+"""People listed at most when a name is not enough."""
+
+User = Mapping[str, object]
+
+
+class GetUser(Arguments):
+    """Who."""
+
+    name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
+
+
+@tool(
+    effect="read",
+    scopes=scopes("users.info", "users.list"),
+    everyday="who is this person, colleague, employee, teammate, profile, local time",
+)
+async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
+    """Look up one person: real name, title, time zone, whether bot, guest or deactivated. Not needed for the authors of
+    a thread you were shown.
+    """
+    if by_id := _ID.fullmatch(arguments.name.strip()):
+        found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
+        return _people_result(found, "that id")
+    people = await _everybody(api, call)
+    wanted = one_line(arguments.name).lstrip("@").casefold()
+    found = [person for person in people if wanted in _names(person)]
+    if found:
+        return _people_result(found, f"“{one_line(arguments.name)}”")
+    return _nobody(arguments.name, wanted, people)
+
+
+async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
+    people: list[User] = []
+    cursor = ""
+    for _ in range(_PAGES):
+        page = await api.read(call, "users.list", limit=PAGE, cursor=cursor)
+        people += map(as_object, as_list(page.get("members")))
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            return people
+    raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
+
+
+@slack_get_user.mock
+def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
+    """Return a member of the workspace who has the name that was asked for."""
+    name = one_line(arguments.name).lstrip("@")
+    found: Mapping[str, object] = {
+        "id": f"U{code(arguments)}",
+        "name": name.casefold().replace(" ", "."),
+        "real_name": name,
+        "profile": {"display_name": name},
+        "team_id": call.place.get("team", ""),
+        "tz": "Etc/UTC",
+    }
+    return _people_result([found], f"“{name}”")
+
+
+def _people_result(found: Sequence[User], asked: str) -> ToolResult:
+    """Return the one person who was found, or all whom a name may mean; never a guess.
+
+    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    """
+    count = len(found)
+    if count == 1:
+        return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
+    lines = [f"- {_described(person)}" for person in found[:_SHOWN]]
+    more = [f"- and {count - _SHOWN} more"] if count > _SHOWN else []
+    text = "\n".join([f"{count} people are called {asked}; ask which one is meant:", *lines, *more])
+    return ToolResult(text, f"found {count} people of one name", {"found": count})
+
+
+def _nobody(name: str, wanted: str, people: Sequence[User]) -> ToolResult:
+    known = {known: one_line(_shown(person)) for person in people for known in _names(person)}
+    near = [known[match] for match in difflib.get_close_matches(wanted, known, n=_SHOWN, cutoff=0.6)]
+    near += [shown for spelled, shown in known.items() if wanted in spelled.split()]
+    similar = ", ".join(dict.fromkeys(near[:_SHOWN]))
+    hint = ""
+    if similar:
+        hint = f" Similar names: {similar}."
+    return ToolResult(f"Nobody here is called “{one_line(name)}”.{hint}", "found nobody", {"found": 0})
+
+
+def _names(person: User) -> set[str]:
+    profile = as_object(person.get("profile"))
+    names = (person.get("name"), person.get("real_name"), profile.get("real_name"), profile.get("display_name"))
+    return {one_line(as_text(name)).casefold() for name in names if name}
+
+
+def _kind(person: User) -> str:
+    if person.get("is_bot") is True or person.get("id") == "USLACKBOT":
+        return "bot"
+    # A person who is not plainly of this workspace, or not any more, is from elsewhere.
+    if person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id"):
+        return "external"
+    if person.get("is_restricted") is True or person.get("is_ultra_restricted") is True:
+        return "guest"
+    return "member"
+
+
+def _for_code(person: User) -> Mapping[str, object]:
+    return {
+        "kind": _kind(person),
+        "handle": one_line(as_text(person.get("name"))),
+        "name": one_line(_shown(person)),
+        "team": as_text(person.get("team_id")),
+        "zone": one_line(as_text(person.get("tz"))),
+    }
+
+
+def _shown(person: User) -> str:
+    profile = as_object(person.get("profile"))
+    return as_text(profile.get("display_name")) or as_text(person.get("real_name")) or as_text(person.get("name"))
+
+
+def _described(person: User) -> str:
+    profile = as_object(person.get("profile"))
+    real_name = one_line(as_text(person.get("real_name")) or as_text(profile.get("real_name")))
+    flags = {
+        "a bot": "is_bot",
+        "a guest": "is_restricted",
+        "a guest of one channel": "is_ultra_restricted",
+        "deactivated": "deleted",
+    }
+    facts = [
+        f"handle @{one_line(as_text(person.get('name')))}",
+        f"real name {real_name}" if real_name else "",
+        one_line(as_text(profile.get("title"))),
+        f"time zone {one_line(as_text(person.get('tz')))}" if person.get("tz") else "",
+        *(words for words, flag in flags.items() if person.get(flag) is True),
+    ]
+    return f"@{one_line(_shown(person))}: {'; '.join(filter(None, facts))}"
+
+
+class GetGroup(Arguments):
+    """Which group."""
+
+    handle: str = Field(min_length=1, max_length=200, description="The group's handle, such as @dev-leads.")
+
+
+@tool(
+    effect="read",
+    scopes=scopes("usergroups.list", "users.info"),
+    everyday="team members, who is on this team, people in a group, squad, handle, on-call",
+)
+async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
+    """Look up who is in a user group, such as @dev-leads."""
+    wanted = one_line(arguments.handle).removeprefix("@").casefold()
+    try:
+        groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
+    except SlackRefusal as refused:
+        # A workspace without user groups has none of that name.
+        if refused.code != "plan_upgrade_required":
+            raise
+        groups: list[object] = []
+    for group in map(as_object, groups):
+        if as_text(group.get("handle")).casefold() == wanted and not group.get("date_delete"):
+            members = [as_text(user) for user in as_list(group.get("users"))]
+            names = await look_up(api, call, members)
+            return _group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
+    return ToolResult(f"There is no user group @{wanted}.", "found no group", {"members": []})
+
+
+@slack_get_group.mock
+def _mock_group(arguments: GetGroup) -> ToolResult:
+    """Return a group of one."""
+    return _group_result(one_line(arguments.handle).removeprefix("@").casefold(), [MOCK_USER], [NAME])
+
+
+def _group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
+    """Return a group that was found: ids of its members, and the names that are known."""
+    text = f"@{handle} has {len(members)} members: {', '.join(known)}."
+    return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})
