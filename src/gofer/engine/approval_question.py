@@ -135,9 +135,9 @@ class Question:
     @property
     def _direct(self) -> bool:
         """Whether the run was asked in a direct message."""
-        event = self._event
-        approvals = source_of(event).approvals if event is not None else None
-        return event is not None and approvals is not None and approvals.is_direct(event)
+        if self._event is None or (own := source_of(self._event).approvals) is None:
+            return False
+        return own.is_direct(self._event)
 
     def _stamp(self, decision: Literal["approved", "denied"]) -> str:
         requested = self.requested

@@ -9,8 +9,9 @@ from gofer.engine.step import Step
 from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import OwnCall, Person
 from gofer.sources.registry import WORKPLACE, source_of
-from gofer.sources.source import OwnCall, Person, PrivateWords
+from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded

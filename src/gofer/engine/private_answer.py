@@ -7,9 +7,10 @@ from typing import Literal
 from gofer.engine.answer_thread import thread_of
 from gofer.engine.own_calls import derived
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.step import Outcome, Step
+from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
-from gofer.sources.source import OwnCall, PrivateWords
+from gofer.sources.part_values import Outcome, OwnCall
+from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 

@@ -17,11 +17,12 @@ from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_calls import derived, permitted
 from gofer.engine.permitted_call import DELIVERY, OUTAGE
 from gofer.engine.private_answer import answer_privately
-from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.step import Permitted, Step
 from gofer.engine.unmet_needs import cause_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
+from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.sources.source import Answers, Messages
 from gofer.tools.definition import Provenance, Tool
@@ -168,8 +169,8 @@ def _locked_out(progress: Progress) -> str:
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Posts that somebody is at work, where the answer will stand; once per run."""
-    # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
+    """Post that the run is at work, where the answer will be; once per run."""
+    # Without a thread no person waits, and what one person alone sees cannot be changed later.
     answers = answers_of(event, reply)
     if answers is None or answers.messages is None:
         return

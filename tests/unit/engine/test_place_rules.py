@@ -14,9 +14,9 @@ from gofer.sources.jira import places as jira
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.notion import places as notion
 from gofer.sources.notion.api import NotionApi
+from gofer.sources.part_values import Known, Person
 from gofer.sources.slack import places as slack
 from gofer.sources.slack.places import FindPlace, find_place
-from gofer.sources.source import Known, Person
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.tools.places import Place
 from gofer.values.canonical_json import decode

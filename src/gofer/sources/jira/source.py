@@ -5,18 +5,8 @@ import re
 from gofer.journal.entries import ToolResult
 from gofer.sources.comments import one_comment
 from gofer.sources.listed_places import entry, found_within, look_within
-from gofer.sources.source import (
-    Answers,
-    Details,
-    Known,
-    OwnCall,
-    Person,
-    Places,
-    Reading,
-    Source,
-    SourceContext,
-    Standpoint,
-)
+from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
+from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_text

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.notion.status_change import Seen, Verdict, judge
-from gofer.sources.source import Changes, Memory
+from gofer.sources.part_values import Changes, Memory
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event

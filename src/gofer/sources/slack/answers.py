@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from gofer.sources.part_values import Details, OwnCall
 from gofer.sources.slack.parts import compose, split
 from gofer.sources.slack.source_context import thread_of
-from gofer.sources.source import Answers, Channels, Details, Messages, OwnCall, PrivateWords
+from gofer.sources.source import Answers, Channels, Messages, PrivateWords
 from gofer.values.events import Event
 
 POST, EDIT, DELETE = "slack_post_message", "slack_update_message", "slack_delete_message"

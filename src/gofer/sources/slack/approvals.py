@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from gofer.sources.part_values import Details, OwnCall
 from gofer.sources.slack.answers import channel_of
 from gofer.sources.slack.question import moment
-from gofer.sources.source import Approvals, Details, OwnCall
+from gofer.sources.source import Approvals
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
 

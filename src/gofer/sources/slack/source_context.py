@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.source import Need, Outcome, OwnCall, Person, Reading, SourceContext
+from gofer.sources.part_values import Need, Outcome, OwnCall, Person, SourceContext
+from gofer.sources.source import Reading
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
