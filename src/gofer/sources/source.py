@@ -81,6 +81,7 @@ class People:
     unseen: frozenset[str]
     """Codes of refusals that mean that there is no such person or group."""
     tools: tuple[str, ...]
+    """Tools that runs call by themselves for this; so in each part below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Groups:
     """How the members of a group are found out that `who` names by its handle."""
 
     look_up: Callable[[str], OwnCall]
+    """What is called, for a handle."""
     members: Callable[[Details], Collection[object]]
     """Their ids."""
     unseen: frozenset[str]
@@ -106,6 +108,7 @@ class Messages:
     edit: Callable[[Details, str], OwnCall]
     """What is called to replace the text of a message that was written."""
     delete: Callable[[Details], OwnCall]
+    """What is called to take such a message back."""
     attach: Callable[[str, str, str], OwnCall]
     """What is called to attach a file: the thread, its name, its text."""
 
@@ -127,13 +130,16 @@ class Answers:
     """How an answer is written where a run began."""
 
     compose: Callable[[str], Composed]
+    """An answer divided as it will be written."""
     write: Callable[[Event, str, str], OwnCall]
     """What is called to write a text in a thread, empty for none."""
     tools: tuple[str, ...]
     has_place: Callable[[Event], bool] = _anywhere
     """Whether there is a place for an answer where the event happened."""
     messages: Messages | None = None
+    """None where an answer cannot be announced, changed or taken back."""
     private: PrivateWords | None = None
+    """None where nothing can be told to one person alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,7 @@ class Approvals:
     """A time for people, from unix milliseconds."""
     tools: tuple[str, ...]
     group_tools: tuple[str, ...]
+    """The tools that are called in addition where user groups may decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +211,7 @@ class Workplace:
     """The system in which the people of the company are reached, wherever a run began."""
 
     system: str
+    """As people know it."""
     groups: Groups
     approvals: Approvals
     channels: Channels

@@ -58,13 +58,3 @@ def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> 
     assert (told.happened, told.read, told.private) == ("Something happened: elsewhere.happened.", "words", True)
     assert UNKNOWN.reading is None
     assert UNKNOWN.answers is None
-
-
-@pytest.mark.parametrize("name", ["jira", "notion", "github"])
-def test_people_who_wait_for_no_private_word_are_answered_in_one_comment(name: str) -> None:
-    answers = SOURCES[name].answers
-    assert answers is not None
-    assert (answers.messages, answers.private) == (None, None)
-    (comment,) = answers.compose("word " * 10_000).messages
-    assert comment.startswith("word word")
-    assert comment.endswith("_This is the beginning; the rest is too long for a comment._")

@@ -1,7 +1,7 @@
 """The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comments import one_comment
+from gofer.sources.comment_answers import one_comment
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.source import Answers, Places, Reading, Source

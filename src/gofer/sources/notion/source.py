@@ -1,7 +1,7 @@
 """The source Notion: an event is about a page, and the answer is a comment there."""
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comments import one_comment
+from gofer.sources.comment_answers import one_comment
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint

@@ -27,6 +27,10 @@ def _message(event: Event) -> Sequence[str]:
     return event.source, *(event.place.get(name, "") for name in ("team", "channel", "ts"))
 
 
+def _is_recent(event: Event) -> bool:
+    return "ts" not in event.place
+
+
 SLACK = Source(
     "slack",
     "Slack",
@@ -35,7 +39,7 @@ SLACK = Source(
     starts=STARTS,
     is_request=_is_request,
     message=_message,
-    is_recent=lambda event: "ts" not in event.place,
+    is_recent=_is_recent,
     people=PEOPLE,
     answers=ANSWERS,
     approvals=APPROVALS,
