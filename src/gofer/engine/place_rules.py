@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, assert_never
 
 from gofer.engine.asker import known_person
 from gofer.engine.own_calls import permitted
@@ -226,6 +226,8 @@ class Judge:
             case OwnCall() as asked:
                 details = await self._looked_up(asked, _use(item, place))
                 return places.found(place, seen_from, details)
+            case unknown:
+                assert_never(unknown)
 
     async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
         """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, assert_never
 
 from gofer.engine.answer_thread import thread_of
 from gofer.engine.own_calls import derived
@@ -45,3 +45,5 @@ def _asked(step: Step, event: Event, words: PrivateWords, way: Way, text: str) -
             return words.direct(text)
         case "ephemeral":
             return words.in_place(thread_of(step, event), text)
+        case _:
+            assert_never(way)

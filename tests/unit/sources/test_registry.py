@@ -1,4 +1,4 @@
-"""The registry of sources: each room has one row, and names only tools that Gofer has."""
+"""The registry of sources: each room has one row, and names only tools of its system that Gofer has."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -14,7 +14,7 @@ from gofer.sources.registry import SOURCES, UNKNOWN, WORKPLACE, source_of
 from gofer.sources.source import Source
 from gofer.values.events import Actor, Event
 
-TOOLS = {tool.name for tool in build_tools(read_settings({})).values()}
+TOOLS = build_tools(read_settings({}))
 
 
 def event(source: str) -> Event:
@@ -42,13 +42,15 @@ def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.name)
 def test_a_source_names_tools_that_there_are(source: Source) -> None:
-    assert {*own_tools(source)} <= TOOLS
+    found = {*own_tools(source)}
+    assert found <= TOOLS.keys()
+    assert {TOOLS[name].system for name in found} <= {source.system}
 
 
 def test_the_workplace_names_tools_that_there_are() -> None:
     found = {*own_tools(WORKPLACE)}
     assert found
-    assert found <= TOOLS
+    assert found <= TOOLS.keys()
 
 
 def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> None:
