@@ -220,14 +220,15 @@ class Judge:
             return Known()
         asker = asker_of(self.step)
         seen_from = Standpoint(self._home, asker.id if asker else "", self.writes)
-        match places.look(place, seen_from):
+        looked = places.look(place, seen_from)
+        match looked:
             case Known() as known:
                 return known
             case OwnCall() as asked:
                 details = await self._looked_up(asked, _use(item, place))
                 return places.found(place, seen_from, details)
-            case unknown:
-                assert_never(unknown)
+            case _:
+                assert_never(looked)
 
     async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
         """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
