@@ -76,6 +76,12 @@ WHOLE: Mapping[str, Sequence[str]] = {
 }
 """Parts with all of Gofer that they may import."""
 
+VENDORS = ("github", "jira", "notion", "slack")
+"""Names that the engine and the runtime speak of nowhere: a vendor is known in its room and in the registry."""
+VENDORLESS = ("engine", "runtime")
+VENDORS_NAMED: Mapping[str, int] = {}
+"""How often modules of these rooms still name a vendor; the figures may fall and never rise."""
+
 
 def imports(path: Path) -> Iterator[str]:
     """Yield what a module imports, as `package.module.name`."""
@@ -157,3 +163,24 @@ def test_a_new_module_that_imports_a_client_and_the_simulators_is_found(monkeypa
     monkeypatch.setitem(MODULES, "gofer.engine.new", {"httpx2", "gofer_simulators.slack"})
     assert strangers("httpx2", [*LIBRARIES["httpx2"], "gofer_simulators"]) == {"gofer.engine.new"}
     assert strangers("gofer_simulators", PARTS["gofer_simulators"]) == {"gofer.engine.new"}
+
+
+def vendors_in(text: str) -> int:
+    """Return how often a text names a vendor, be it in code, in a string, in a docstring or in a comment."""
+    return sum(text.lower().count(vendor) for vendor in VENDORS)
+
+
+def test_every_vendor_with_a_room_is_one_that_the_engine_may_not_name() -> None:
+    folders = {path.parent.name for path in (ROOT / "src" / "gofer" / "sources").glob("*/source.py")}
+    assert folders - {"schedule", "webhook"} == set(VENDORS)
+
+
+def test_the_engine_and_the_runtime_name_no_vendor() -> None:
+    source = ROOT / "src" / "gofer"
+    files = [path for room in VENDORLESS for path in sorted((source / room).rglob("*.py"))]
+    counts = {path.relative_to(source).as_posix(): vendors_in(path.read_text()) for path in files}
+    assert {name: count for name, count in counts.items() if count} == VENDORS_NAMED
+
+
+def test_a_vendor_is_found_in_names_strings_and_comments() -> None:
+    assert vendors_in('from gofer.sources.slack import parts\nx = "jira_get_issue"  # as Notion does\n') == 3
