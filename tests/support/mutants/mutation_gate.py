@@ -223,8 +223,9 @@ MUTANTS = (
     Mutant(
         "no acknowledgement before the frames",
         "runtime/worker.py",
-        "        head = await self.services.store.head(bell.run)\n        # Also",
-        "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
+        "        head = await self.services.store.head(queue_message.run)\n        # Also",
+        "        await self.queue.acknowledge(queue_message)\n"
+        "        head = await self.services.store.head(queue_message.run)\n"
         "        # Also",
         "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
     ),
@@ -237,15 +238,15 @@ MUTANTS = (
     ),
     Mutant(
         "a run that loses every worker ends",
-        "runtime/owner.py",
-        "poisoned = step.progress.takeovers >= TAKEOVERS",
-        "poisoned = False",
+        "projections/attempts.py",
+        "return self.crashed >= CRASHES or",
+        "return False or",
         "unit/runtime/test_owner.py::test_a_run_that_loses_every_worker_is_poison_and_says_so_once",
     ),
     Mutant(
         "a worker whose time is nearly over begins nothing new",
         "engine/step.py",
-        "if self.term.over or (self.begun and seconds > self.term.left):",
+        "if self.deadline.over or (self.begun and seconds > self.deadline.left):",
         "if False:",
         "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
     ),
