@@ -23,7 +23,7 @@ class Attempts:
     receives: int = 1
     """Receipts of the queue message that led to the run, this one included; the queue counts them."""
     unread: int = 0
-    """Owners that crashed before they had read the journal; a memo counts them."""
+    """Owners that crashed before they had read the journal, the last one perhaps later; a memo counts them."""
     crashed: int = 0
     """Owners that crashed after they had taken the run over; the journal counts them."""
     unstored: int = 0

@@ -206,15 +206,15 @@ class Progress:
 
 
 def project(entries: Iterable[Recorded]) -> Progress:
-    """The progress of a whole journal."""
+    """Return the progress of a whole journal."""
     state = Progress()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Progress, recorded: Recorded) -> Progress:
-    """The progress after one more entry; the state given is used up."""
+def fold(state: Progress, recorded: Recorded) -> None:
+    """Add one more entry to the progress, in place."""
     match recorded.entry:
         case RunAccepted(event=event, workflow=workflow, above=above, depth=depth, routes=routes):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
@@ -271,7 +271,6 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
-    return state
 
 
 def _ask(state: Progress, at: int, asked: SubagentStarted) -> None:
