@@ -22,6 +22,7 @@ from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_ends import Ended, Observers, Trouble, count_end, count_private_end, log_end
+from gofer.runtime.unread_attempts import earlier_attempts, forget_attempts, note_attempts
 from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.values.outside import Clock
@@ -84,12 +85,12 @@ class Worker:
         return self.services.outside.clock
 
     async def serve(self) -> None:
-        """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
+        """Answer queue messages until cancelled; running conversations then get `grace` seconds to be handed over."""
         busy: set[asyncio.Task[None]] = set()
         deadline = Deadline(self._clock)
         try:
             while True:
-                for queue_message in await self._listen(self.limits.concurrency - len(busy)):
+                for queue_message in await self._receive(self.limits.concurrency - len(busy)):
                     busy.add(asyncio.create_task(self.answer(queue_message, deadline)))
                 if len(busy) >= self.limits.concurrency:
                     await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
@@ -103,7 +104,7 @@ class Worker:
             await asyncio.gather(*busy, return_exceptions=True)
 
     async def answer(self, queue_message: QueueMessage, deadline: Deadline | None = None) -> None:
-        """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
+        """Answer one queue message: continue the oldest run of its conversation, if there is one to continue."""
         try:
             await self._answer(queue_message, deadline or Deadline(self._clock))
         except (TemporaryError, Corrupt) as error:
@@ -116,28 +117,28 @@ class Worker:
 
     async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
         head = await self.services.store.head(queue_message.run)
-        # Also when that run is over: it may be the only bell left for the one after it.
+        # Also when that run has ended: its message may be the only one left for the run after it.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
         if head is not None and busy and head.status == "parked":
-            # Whoever is busy there will not look for a parked run when it is done, and may just be parking this one:
-            # a press that came meanwhile waits no minute for the end of the lease. A new bell is a young bell.
+            # The worker that has the lease does not look for parked runs when it is done, and may just be parking this
+            # one. A new message comes before the lease ends, and its receipts are counted from the beginning.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
     async def _again_later(self, queue_message: QueueMessage, why: str) -> None:
-        """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
-        # When nothing can be written the bell comes back after its visibility time.
+        """Let a message come back after a pause that grows; bury one that was received too often."""
+        # When nothing can be written, the message comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
             if queue_message.receives >= self.limits.receives:
                 await self.queue.bury(queue_message, why)
             else:
                 await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
-    async def _listen(self, limit: int) -> Sequence[QueueMessage]:
+    async def _receive(self, limit: int) -> Sequence[QueueMessage]:
         try:
             return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
         except (TemporaryError, Corrupt) as error:
-            _log.warning("the queue cannot be heard: %s", error)
+            _log.warning("the queue did not answer: %s", error)
             await asyncio.sleep(self.limits.pause)
             return ()
 
@@ -156,7 +157,7 @@ class Worker:
                 run, progress = head.run, await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
-        # Only after the release: whoever rings now finds the conversation free.
+        # Only after the release: a worker that receives the message finds the conversation free.
         if head := await store.oldest_runnable(conversation):
             await self.queue.enqueue(head.run)
         await self.export(run, progress, deadline)
@@ -196,7 +197,7 @@ class Worker:
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
     async def _wake(self, run: str) -> None:
-        """A bell for a parked run makes it runnable again; it parks anew when it is too early."""
+        """Make a parked run runnable again; its owner parks it anew when it is too early."""
         head = await self.services.store.head(run)
         if head is not None and head.status == "parked":
             await self._show(head, "queued")
@@ -211,19 +212,19 @@ class Worker:
         """
         attempts = Attempts(receives)
         try:
-            attempts = await self._attempts(head, receives)
+            attempts = await earlier_attempts(head, receives, self.services.store)
             async with contextlib.AsyncExitStack() as turn:
                 if attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 if attempts.unreadable:
                     reason = f"it cannot be continued: {UNREAD} attempts ended without a word"
                     await self._give_up(head, reason, "poison")
-                    await self._forget_unread(head, attempts)
+                    await self._forget(head, attempts)
                     return None
                 await self._begin(head, attempts)
                 catalog = await self.workflows.holding(head.workflow)
                 step = await self._open(head.run, owner, deadline or Deadline(self._clock), catalog)
-                await self._forget_unread(head, attempts)
+                await self._forget(head, attempts)
                 if step.progress.attempts.suspect and not attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 left = await Owner(step.services, catalog, self.alone).work(step, again=attempts.may_have_acted)
@@ -237,14 +238,14 @@ class Worker:
         except Newer as error:
             # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
             await self._show(head, head.status, _why(error))
-            await self._forget_unread(head, attempts)
+            await self._forget(head, attempts)
             raise
         except Corrupt as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
             await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
         except TemporaryError:
-            await self._forget_unread(head, attempts)
+            await self._forget(head, attempts)
             raise
         except Exception as error:
             if receives >= self.limits.receives:
@@ -253,29 +254,12 @@ class Worker:
             raise
         return None
 
-    async def _attempts(self, head: Head, receives: int) -> Attempts:
-        """Count the attempts that the journal does not know of: an owner that leaves a run writes its head.
-
-        Receipts are not enough: a queue may bury a message by itself, and the next one is received once.
-        """
-        unread = 0
-        if head.status == "running":
-            unread = int(await self.services.store.memo(_unread_key(head)) or 0) + 1
-        return Attempts(receives, unread)
-
     async def _begin(self, head: Head, attempts: Attempts) -> None:
-        if attempts.unread:
-            await self._note_unread(head, attempts.unread)
+        await note_attempts(head, attempts, self.services.store, self._clock)
         await self._show(head, "running")
 
-    async def _forget_unread(self, head: Head, attempts: Attempts) -> None:
-        """Reset the count of owners that crashed unread: an owner that can say what happened has not crashed."""
-        if attempts.unread:
-            await self._note_unread(head, 0)
-
-    async def _note_unread(self, head: Head, unread: int) -> None:
-        now = int(self._clock.now() * 1000)
-        await self.services.store.put_memo(_unread_key(head), str(unread), now)
+    async def _forget(self, head: Head, attempts: Attempts) -> None:
+        await forget_attempts(head, attempts, self.services.store, self._clock)
 
     async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> Step:
         services = self.services.of(catalog)
@@ -300,10 +284,10 @@ class Worker:
                     log_end(head, left, seconds)
             case RunParked(until=until):
                 await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
-                # Whoever put something into its inbox before the head said so was told that it is busy.
+                # An item that came before the head said so was enqueued for a run that was busy.
                 news = await step.has_news()
                 wait = 0.0 if news else until / 1000 - self._clock.now()
-                # Rung for again and again where the wait is longer than a queue can hold a bell back.
+                # Enqueued again and again where the wait is longer than a queue can hold a message back.
                 await self.queue.enqueue(head.run, min(max(0.0, wait), LONGEST_PARKED))
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
@@ -328,7 +312,7 @@ class Worker:
     async def _show(
         self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None, wakes_at: int = 0
     ) -> None:
-        """Writes the head; with what the journal says of the run when it was read."""
+        """Write the head, with what the journal says of the run when it was read."""
         at = int(self._clock.now() * 1000)
         private = None
         frames = 0
@@ -341,12 +325,8 @@ class Worker:
         await self.services.store.put_head(replace(changed, reason=said))
 
 
-def _unread_key(head: Head) -> str:
-    return f"lost:{head.run}"
-
-
 def _why(error: TemporaryError | Corrupt) -> str:
-    """Why a bell was not answered, without what the error may name."""
+    """Return why a message was not answered, without what the error may name."""
     match error:
         case Newer():
             return "its journal is of a newer Gofer"
