@@ -20,7 +20,7 @@ from gofer.app.receivers import PATHS
 from gofer.app.settings import read_settings
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
-from gofer.runtime.worker import Ended
+from gofer.runtime.run_ends import Ended
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.stores.aws.journal import KEYS_TABLE, TABLE

@@ -61,6 +61,8 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.app.functions": ["gofer.app.functions", "handlers"],
     "gofer.app.embedded": ["gofer.app", "gofer.cli"],
     "gofer.stores.memory": [],
+    "gofer.stores.one_place": ["gofer.app", "gofer.engine.services", "gofer.runtime"],
+    "gofer.stores.queue": ["gofer.app", "gofer.runtime", "gofer.stores"],
     "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],
     "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],
     "gofer.cli": ["gofer.cli"],
@@ -150,6 +152,18 @@ def test_a_part_is_imported_by_those_that_may(part: str) -> None:
     assert strangers(part, PARTS[part]) == set()
     unused = [may for may in PARTS[part] if not any(within(one, [may]) for one in importers(part))]
     assert unused == []
+
+
+def reads(path: Path, name: str) -> bool:
+    """Return whether a module reads an attribute of this name."""
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(ast.parse(path.read_text())))
+
+
+def test_the_engine_reaches_no_queue() -> None:
+    """The stores of a worker have a queue; what a run leaves for later is enqueued by its worker."""
+    rooms = [ROOT / "src/gofer" / room for room in ("engine", "tools", "sources")]
+    assert [str(path) for room in rooms for path in sorted(room.rglob("*.py")) if reads(path, "queue")] == []
+    assert reads(ROOT / "src/gofer/runtime/worker.py", "queue")
 
 
 @pytest.mark.parametrize("part", WHOLE)

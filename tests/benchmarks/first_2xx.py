@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     with open_state(folder, clock) as state:
         routes = {"slack.mention": [("answer-here", {})]}
-        front = build_ingress(settings, routes, state.store, state.blobs, state.queue, Secret("k" * 64), outside)
+        front = build_ingress(settings, routes, state.stores, Secret("k" * 64), outside)
         reply = asyncio.run(front.receive(request))
     print(reply.status, reply.body.decode())
 

@@ -20,7 +20,7 @@ from gofer.workflows.load import load_catalog
 
 async def main(folder: Path) -> None:
     with open_state(folder, SystemClock()) as state:
-        pages = Pages(state.store, state.blobs, load_catalog(ROOT / "agents"), SystemClock())
+        pages = Pages(state.stores, load_catalog(ROOT / "agents"), SystemClock())
         async with serve(front(front_of(state.store, state.queue), pages)) as url:
             print(url, flush=True)
             began = time.process_time()

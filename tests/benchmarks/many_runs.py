@@ -19,7 +19,7 @@ from traffic import Transactions, front_of, mentions, system
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import build_model
 from gofer.app.settings import read_settings
-from gofer.runtime.worker import Worker
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.stores.queue import QueueMessage
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
@@ -32,6 +32,7 @@ from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import SystemClock
 from support.engine.memory_run import Said
 from support.runtime.memory_worker import Office, office
+from support.runtime.worker_parts import over
 
 
 class Counting(SqliteQueue):
@@ -56,8 +57,9 @@ def staffed(made: Office, store: SqliteStore, queue_messages: SqliteQueue, blobs
     made.grant("look")
     worker = made.worker
     tools = {**worker.services.tools, "look": Tool("look", "looks", "read", Said, look)}
-    services = replace(worker.services, store=store, blobs=blobs, tools=tools, outside=system())
-    return replace(worker, services=services, queue=queue_messages, concurrency=runs)
+    services = over(worker.services, store=store, blobs=blobs, queue=queue_messages)
+    services = replace(services, tools=tools, outside=system())
+    return replace(worker, services=services, limits=WorkerLimits(concurrency=runs))
 
 
 async def play(runs: int, base_url: str, folder: Path, counted: Transactions | None) -> dict[str, float]:

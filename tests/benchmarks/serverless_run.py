@@ -15,12 +15,14 @@ from gofer.runtime.retention import DAYS, Purger
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.queue import QueueMessage
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
 from support.engine.memory_run import ListModel, Said, says
 from support.runtime.memory_worker import Office
+from support.runtime.worker_parts import over
 from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
 SECONDS = 58.0
@@ -112,7 +114,7 @@ async def _count(clock: VirtualClock) -> Counted:
     more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
     services = replace(made.worker.services, tools={**made.worker.services.tools, **more})
     made.queue = queue  # type: ignore[assignment]
-    made.worker = replace(made.worker, services=services, queue=queue)
+    made.worker = replace(made.worker, services=over(services, queue=queue))
     await _one(made, "warm", 1)
     began, before = clock.monotonic(), _counters(table, blobs, queue)
     await _one(made, "run1", 2)
@@ -121,7 +123,7 @@ async def _count(clock: VirtualClock) -> Counted:
     after = _counters(table, blobs, queue)
     frames = await made.store.frames("run1")
     await asyncio.sleep((DAYS + 1) * 86_400)
-    purged = await Purger(made.store, blobs, clock).purge()
+    purged = await Purger(Stores(made.store, blobs, MemoryQueue(clock)), clock).purge()
     assert (purged.deleted, purged.forgotten) == (2, 2)
     run, rest = after - before, _counters(table, blobs, queue) - after
     # Of two runs, and so half of it is of one.

@@ -7,6 +7,7 @@ from gofer.journal.entries import MessageReceived, RunFinished, RunStarted
 from gofer.journal.log import open_journal
 from gofer.journal.seal import KEY_BYTES
 from gofer.runtime.retention import Purger
+from gofer.stores.one_place import Stores
 from support.aws.moto_server import MotoCloud, client, new_clock
 from support.journal.forensic_examiner import holding
 from support.stand_ins import NOON, claimed, make_outside
@@ -46,7 +47,7 @@ async def test_of_a_deleted_private_run_no_table_and_no_version_of_a_body_opens_
     raw = client("dynamodb").scan(TableName=cloud.table._keys)["Items"][0]
     assert (raw["key"]["B"], repr(key).encode() in items(cloud.table._name)) == (key, False)
 
-    await Purger(cloud.store, cloud.blobs, clock).purge()
+    await Purger(Stores(cloud.store, cloud.blobs, cloud.queue), clock).purge()
 
     assert client("dynamodb").scan(TableName=cloud.table._keys)["Items"] == []
     journals, bodies = items(cloud.table._name), versions(cloud.bucket)

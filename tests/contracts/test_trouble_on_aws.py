@@ -10,9 +10,10 @@ from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
-from gofer.runtime.owner import TAKEOVERS
+from gofer.projections.attempts import CRASHES, UNREAD
+from gofer.runtime.run_ends import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import LOST, Ended
+from gofer.runtime.worker import WorkerLimits
 from gofer.stores.aws.items import frame_key, head_key, key_key
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.table import Put, Update
@@ -21,6 +22,7 @@ from gofer.values.errors import Corrupt
 from support.aws.moto_server import RECEIVES, MotoClock, MotoCloud, client
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import Lost, Office
+from support.runtime.worker_parts import worker_over
 from support.stand_ins import make_outside
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +36,7 @@ class Serverless:
         self.cloud = MotoCloud(self.clock)
         self.office = Office(ListModel(list(answers)), self.clock, self.cloud.store, self.cloud.blobs)  # type: ignore[arg-type]
         self.office.queue = self.cloud.queue  # type: ignore[assignment]
-        self.office.worker = replace(self.office.worker, queue=self.cloud.queue)
+        self.office.worker = worker_over(self.office.worker, queue=self.cloud.queue)
 
     async def run_with(self, run: str, *entries: Sequence[object]) -> None:
         """A claimed run to whose journal somebody added frames."""
@@ -158,7 +160,7 @@ async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
     head = await made.cloud.store.head("run1")
     assert head is not None
-    assert (lost, head.reason[:8]) == (TAKEOVERS, "poison: ")
+    assert (lost, head.reason[:8]) == (CRASHES, "poison: ")
     model.kills = False
     await made.office.accept("run2", 2)
     await made.settle()
@@ -176,9 +178,11 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
         told.append(ended.trouble)
 
     worker, store = made.office.worker, Deadly(made.cloud.table)
-    made.office.worker = replace(worker, services=replace(worker.services, store=store), receives=RECEIVES, tell=tell)
+    made.office.worker = replace(
+        worker_over(worker, store=store), limits=WorkerLimits(receives=RECEIVES), observers=Observers(tell)
+    )
     await made.office.accept("run1", private=False)
-    for _ in range(3 * LOST):
+    for _ in range(3 * UNREAD):
         await made.office.hear_lost()
         made.clock.advance(121)
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)

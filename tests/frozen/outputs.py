@@ -20,13 +20,15 @@ from gofer.models.price_library import look_up
 from gofer.models.prices import Prices
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Tool
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.publication import publication, read_files
 from support.sources.every_delivery import EVENTS, headers_of
-from support.stand_ins import KEY, NOON, make_outside
+from support.stand_ins import KEY, NOON, SetClock, make_outside
 
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "tests" / "broken"
@@ -55,8 +57,7 @@ def bundles() -> Iterator[tuple[str, str]]:
     """Yield the bundle of each shipped workflow and the hash that names it."""
     catalog = load_catalog(ROOT / "agents", look_up=look_up)
     services = Services(
-        MemoryStore(),
-        MemoryBlobs(),
+        Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(SetClock())),
         None,  # type: ignore[arg-type]
         build_tools(read_settings({})),
         Prices({}),

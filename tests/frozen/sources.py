@@ -33,6 +33,7 @@ from gofer.sources.receiver import RawRequest
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.canonical_json import as_object
 from gofer.values.outside import HttpRequest, HttpResponse, Outside
 from gofer.workflows.load import Catalog, load_catalog
@@ -43,6 +44,7 @@ from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.slack import SlackSimulator
 from support.app.shipped_workflows import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC
+from support.runtime.worker_parts import Unchanging
 from support.simulation.virtual_time import VirtualClock, play
 from support.stand_ins import KEY
 
@@ -197,10 +199,9 @@ async def _company(clock: VirtualClock, stack: AsyncExitStack) -> Company:
     store = MemoryStore()
     blobs = MemoryBlobs()
     queue = MemoryQueue(clock)
-    ingress = Ingress({}, read_routes(catalog.routes()), store, blobs, queue, KEY, outside)
+    ingress = Ingress({}, read_routes(catalog.routes()), Stores(store, blobs, queue), KEY, outside)
     services = Services(
-        store,
-        blobs,
+        Stores(store, blobs, queue),
         KeepingModel(vendors.sent),
         build_tools(_settings(vendors)),
         Prices({}),
@@ -210,7 +211,7 @@ async def _company(clock: VirtualClock, stack: AsyncExitStack) -> Company:
         catalog.scripts,
         installation_key=KEY,
     )
-    made.append(Company(catalog, vendors, ingress, Worker(services, queue, catalog)))
+    made.append(Company(catalog, vendors, ingress, Worker(services, Unchanging(catalog))))
     return made[0]
 
 

@@ -17,9 +17,10 @@ from gofer.journal.store import Store
 from gofer.models.prices import Prices
 from gofer.runtime.receive import Ingress
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import Worker
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import Click
 from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite import schedule_marks
@@ -28,6 +29,7 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.workflows.routes import read_routes
+from support.runtime.worker_parts import Unchanging
 from support.simulation.delegating_runs import base_tools
 from support.simulation.machines import Faults, Machine
 from support.simulation.people import People
@@ -130,12 +132,11 @@ class Stage:
 
     def _ingress(self) -> Ingress:
         routes = read_routes({"slack.mention": [("w", {})]})
-        return Ingress({}, routes, self.store, self.blobs, self._queue, KEY, self._outside)
+        return Ingress({}, routes, Stores(self.store, self.blobs, self._queue), KEY, self._outside)
 
     def _worker(self) -> Worker:
         services = Services(
-            self.store,
-            self.blobs,
+            Stores(self.store, self.blobs, self._queue),
             self._model,
             {**make_tools(), **base_tools()},
             Prices({}),
@@ -145,4 +146,4 @@ class Stage:
             PLAN.catalog.scripts,
             installation_key=KEY,
         )
-        return Worker(services, self._queue, PLAN.catalog, concurrency=2, alone=True)
+        return Worker(services, Unchanging(PLAN.catalog), alone=True, limits=WorkerLimits(concurrency=2))

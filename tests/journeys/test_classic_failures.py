@@ -78,7 +78,7 @@ async def test_lost_by_dropping_retries(tmp_path: Path) -> None:
         assert await made.slack.deliver(envelope) == 503
         assert await store.heads(10, private=True) == []
         store.claim = working  # type: ignore[method-assign]
-        assert ingress.store is store
+        assert ingress.stores.journals is store
         assert await made.slack.deliver(envelope, retry_num=1, retry_reason="http_error") == 200
         assert await made.slack.deliver(envelope, retry_num=2, retry_reason="http_error") == 200
         (head,) = await made.ended()

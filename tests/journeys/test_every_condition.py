@@ -25,6 +25,7 @@ from gofer.values.events import Event
 from gofer.workflows.load import Catalog, load_catalog
 from support.app.company import Company, company
 from support.app.one_workflow import Echo
+from support.runtime.worker_parts import Unchanging
 from support.workflows import every_condition
 from support.workflows.every_condition import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
 
@@ -70,9 +71,7 @@ class Stage:
         self.entrance.ingress = build_ingress(
             embedded.settings,
             catalog.routes(),
-            state.store,
-            state.blobs,
-            state.queue,
+            state.stores,
             embedded.ingress.installation_key,
             embedded.ingress.outside,
             hooks=catalog.hooks,
@@ -103,7 +102,7 @@ class Stage:
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
         """Continue the runs of the workflow to their end; give their heads."""
         worker = self.made.embedded.worker
-        worker = replace(worker, services=replace(worker.services, model=Echo()), catalog=catalog, live=None)
+        worker = replace(worker, services=replace(worker.services, model=Echo()), workflows=Unchanging(catalog))
         for head in await self._heads(name):
             if not head.ended:
                 await worker.continue_run(head, "row")

@@ -30,7 +30,7 @@ async def call(made: Company, body: bytes) -> int:
     receivers, routes = webhook_receivers([hook]), read_routes({"webhook": [("answer-here", {})]})
     app = front(
         replace(made.embedded.ingress, receivers=receivers, routes=routes),
-        Pages(made.embedded.state.store, made.embedded.state.blobs, made.embedded.catalog, SystemClock()),
+        Pages(made.embedded.state.stores, made.embedded.catalog, SystemClock()),
     )
     async with serve(app) as url, loopback.client() as client:
         headers = {"authorization": "Bearer s3cret", "content-type": "application/json"}

@@ -25,6 +25,7 @@ from support.aws.moto_server import ASKED, client
 from support.aws.moto_stage import FUNCTION, OPERATOR, SCHEDULER, Stage, sign_in
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import Office
+from support.runtime.worker_parts import over
 from support.stand_ins import SetClock, claimed, make_outside, mention
 
 ANSWER = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
@@ -84,9 +85,10 @@ def live(stage: Stage) -> str:
 def worker(stage: Stage, *answers: Answer) -> Worker:
     """The worker of the stage, which goes by what is published there."""
     made = Office(ListModel(list(answers)))
-    services = replace(made.worker.services, store=stage.store, blobs=stage.blobs, outside=make_outside(made.clock))
+    services = over(made.worker.services, store=stage.store, blobs=stage.blobs, queue=stage.queue)
+    services = replace(services, outside=make_outside(made.clock))
     catalog = live_catalog(stage.shelf, SystemClock(), Path("nowhere"))
-    return replace(made.worker, services=services, queue=stage.queue, live=catalog)
+    return replace(made.worker, services=services, workflows=catalog)
 
 
 async def accept(stage: Stage, run: str, *, conversation: str = "") -> None:

@@ -158,12 +158,12 @@ async def test_a_public_run_is_there_until_it_is_purged_and_then_its_pages_are_a
         assert key is not None
         assert (await made.get(f"/runs/{head.run}")).status_code == 200
         clock = SetClock(head.accepted_at / 1000 + 29 * 86_400)
-        await Purger(state.store, state.blobs, clock).purge(7)
+        await Purger(state.stores, clock).purge(7)
         pages = [await made.get(f"/runs/{head.run}{page}") for page in ("", "/trace")]
         assert [page.status_code for page in pages] == [404, 404]
         assert disk.holding(CANARY.encode(), key) == []
         clock.advance(2 * 86_400)
-        await Purger(state.store, state.blobs, clock).purge()
+        await Purger(state.stores, clock).purge()
         assert disk.holding(head.run.encode()) == []
 
 

@@ -25,6 +25,7 @@ from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
 from gofer.sources.receiver import Stop
 from gofer.sources.slack.stops import stop_sign
+from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
 from gofer.values.canonical_json import encode
 from gofer.values.events import Event
@@ -33,6 +34,7 @@ from gofer_simulators.demo import demo_world
 from support.app import shipped_workflows
 from support.app.company import PATIENCE, ROOT, Company, company
 from support.aws.moto_server import MotoClock, MotoCloud, client
+from support.runtime.worker_parts import over
 
 pytestmark = pytest.mark.anyio
 
@@ -206,7 +208,7 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
         if kind == "aws":
             cloud = MotoCloud(MotoClock(embedded.worker.services.outside.clock.now()))
             kept = Kept(cloud.store, cloud.blobs, cloud.queue, cloud=cloud)
-        ingress: Ingress = replace(embedded.ingress, store=kept.store, blobs=kept.blobs, queue=kept.queue)
+        ingress: Ingress = replace(embedded.ingress, stores=Stores(kept.store, kept.blobs, kept.queue))
         for claim in runs.values():
             await ingress.start(replace(claim.event, window=0), claim.workflow)
         for stop in stops(events):
@@ -215,8 +217,9 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
         needles |= {one for claim in runs.values() for one in hashes_of(claim.event, claim.workflow)}
         assert {LEADS.lower(), PARTNER, shipped_workflows.HIRE["id"]} <= needles
         assert found(kept, needles) == set()
-        services = replace(embedded.worker.services, store=kept.store, blobs=kept.blobs, patience=PATIENCE)
-        await work(replace(embedded.worker, services=services, queue=kept.queue), kept)
+        services = over(embedded.worker.services, store=kept.store, blobs=kept.blobs, queue=kept.queue)
+        services = replace(services, patience=PATIENCE)
+        await work(replace(embedded.worker, services=services), kept)
         heads = [await kept.store.head(run) for run in runs]
         assert all(head is not None and head.status not in UNFINISHED for head in heads)
         assert found(kept, needles) == set()

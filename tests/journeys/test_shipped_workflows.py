@@ -94,7 +94,7 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         state, later = made.embedded.state, SetClock(SystemClock().now() + days * 86_400)
-        purged = await Purger(state.store, state.blobs, later).purge()
+        purged = await Purger(state.stores, later).purge()
         assert (purged.deleted > 0) == (days > 30)
         await made.slack.react(NEWCOMER, about.channel, about.ts, "jira")
         if days > 30:

@@ -58,7 +58,7 @@ async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[
             installation_key=Secret("k"),
             outside=replace(before.outside, clock=NoonClock()),
         )
-        pages = Pages(state.store, state.blobs, made.embedded.catalog, SystemClock())
+        pages = Pages(state.stores, made.embedded.catalog, SystemClock())
         async with serve(front(ingress, pages, bodies=Bodies(memory))) as url:
             yield made, url
 

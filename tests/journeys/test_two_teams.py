@@ -14,6 +14,7 @@ from gofer.check.explain import Explanation, explain
 from gofer.workflows.load import load_catalog
 from support.app.company import PATIENCE, Company, company
 from support.app.one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
+from support.runtime.worker_parts import Unchanging
 from support.workflows import every_condition
 from support.workflows.every_condition import Act, Scene, comment, issue, page, push, react, report, set_values
 
@@ -192,7 +193,7 @@ async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_
         assert len(await quiet(made)) == 2
         worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
-        async with working(replace(worker, services=services, catalog=later, live=None)):
+        async with working(replace(worker, services=services, workflows=Unchanging(later))):
             found = await outcomes(made, 2)
         assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "done")
         assert len(made.answers(asked)) == 1
@@ -212,7 +213,7 @@ async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won
         assert len(await quiet(made)) == 2
         worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
-        async with working(replace(worker, services=services, catalog=later, live=None)):
+        async with working(replace(worker, services=services, workflows=Unchanging(later))):
             found = await outcomes(made, 2)
         assert (found["answer-here"][0], found["deploy-desk"][0]) == outcomes_
         assert len(made.answers(asked)) == 1

@@ -24,9 +24,10 @@ from gofer.journal.entries import Entry, RunFinished, ToolCall
 from gofer.journal.log import read_journal
 from gofer.runtime.receive import Ingress
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
+from gofer.runtime.worker import VISIBILITY_SECONDS, Worker, WorkerLimits
 from gofer.sources.receiver import RawRequest
 from gofer.sources.slack.receiver import SlackReceiver
+from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal as journal_sqlite
 from gofer.stores.sqlite import queue as queue_sqlite
 from gofer.stores.sqlite.blobs import DirectoryBlobs
@@ -163,16 +164,14 @@ class Desk:
 async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIterator[Desk]:
     clock = MovableClock()
     store, queue = SqliteStore(disk, KeyFile(disk._path.parent / "keys")), SqliteQueue(disk, clock)
-    ingress = replace(made.embedded.ingress, receivers={"/slack/events": OpenDoor(())}, store=store, queue=queue)
+    front = made.embedded.ingress
+    stores = replace(front.stores, journals=store, queue=queue)
+    ingress = replace(front, receivers={"/slack/events": OpenDoor(())}, stores=stores)
     services = made.embedded.worker.services
-    services = replace(
-        services,
-        store=store,
-        blobs=blobs or DirectoryBlobs(disk._path.parent / "blobs"),
-        outside=replace(services.outside, clock=clock),
-        patience=PATIENCE,
-    )
-    worker = replace(made.embedded.worker, services=services, queue=queue)
+    blobs = blobs or DirectoryBlobs(disk._path.parent / "blobs")
+    outside = replace(services.outside, clock=clock)
+    services = replace(services, stores=Stores(store, blobs, queue), outside=outside, patience=PATIENCE)
+    worker = replace(made.embedded.worker, services=services)
     try:
         yield Desk(made, await ask_about_the_decision(made), disk, clock, ingress, worker)
     finally:
@@ -277,7 +276,7 @@ async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
     async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
         assert await there.deliver() == 200
         there.disk.fill()
-        worker = replace(there.worker, pause=0.01)
+        worker = replace(there.worker, limits=WorkerLimits(pause=0.01))
         sweeper = Sweeper(worker.services.store, worker.queue, there.clock, every=0.01, still=0)
         serving = [asyncio.create_task(worker.serve()), asyncio.create_task(sweeper.serve())]
         done = there.disk.done

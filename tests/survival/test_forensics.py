@@ -69,7 +69,7 @@ async def examine(state: Path, told: dict[str, str], event: Path) -> None:
     assert [name for name, raw in killed.items() if holding(raw, WORDS.encode())] == []
     assert await ended_with(live, told, ROOT, event, "never", 0) == 0
     with read_state(state, clock) as opened:
-        await Purger(opened.store, opened.blobs, clock).purge()
+        await Purger(opened.stores, clock).purge()
         (head,) = await opened.store.heads(9, private=True)
         assert head.retention == "deleted"
         left = files(state)

@@ -8,13 +8,11 @@ from dataclasses import replace
 from gofer.app.notion_token import Registering
 from gofer.app.receivers import receivers, secret_settings
 from gofer.app.settings import Settings
-from gofer.journal.blob_store import Bodies
-from gofer.journal.store import Store
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.hook import every_hook
 from gofer.sources.webhook.receiver import JwtProofs, webhook_receivers
-from gofer.stores.queue import Queue
+from gofer.stores.one_place import FrontStores
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -23,9 +21,7 @@ from gofer.workflows.routes import read_routes
 def build_ingress(
     settings: Settings,
     routes: object,
-    store: Store,
-    blobs: Bodies,
-    queue: Queue,
+    stores: FrontStores,
     key: Secret,
     outside: Outside,
     *,
@@ -42,7 +38,7 @@ def build_ingress(
     """
     every = every_hook(hooks, settings.webhook_secrets)
     found = receivers(settings, window) | webhook_receivers([hook for hook in every if hook.proven], jwt)
-    ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside, settings=secret_settings(every))
+    ingress = Ingress(found, read_routes(routes), stores, key, outside, settings=secret_settings(every))
     if log is not None:
         ingress = replace(ingress, log=log)
     if window is not None:

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.journal.blob_store import Blobs
-from gofer.journal.store import Store
-from gofer.stores.queue import Queue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 
@@ -37,9 +35,7 @@ class Place:
 class Operations:
     """Everything a command that looks after runs may use; it does not know where that is."""
 
-    store: Store
-    blobs: Blobs
-    queue: Queue
+    stores: Stores
     clock: Clock
 
 

@@ -31,5 +31,5 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _cancel(opened: Operations, prefix: str, by: str) -> tuple[str, bool]:
     # Who has the whole id of a run that is not listed knows of it already.
-    head = await opened.store.head(prefix) or await listed(opened.store, prefix)
-    return head.run, await cancel(head.run, RunCancelled(by), opened.store, opened.queue, random_id())
+    head = await opened.stores.journals.head(prefix) or await listed(opened.stores.journals, prefix)
+    return head.run, await cancel(head.run, RunCancelled(by), opened.stores.journals, opened.stores.queue, random_id())

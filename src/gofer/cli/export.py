@@ -73,7 +73,10 @@ def moment(text: str, now: float) -> float:
 async def _export(
     settings: Settings, opened: Operations, runs: Sequence[str], since: float | None, *, printing: bool
 ) -> int:
-    heads = [await listed(opened.store, run) for run in runs] if since is None else await _since(opened, since)
+    if since is None:
+        heads = [await listed(opened.stores.journals, run) for run in runs]
+    else:
+        heads = await _since(opened, since)
     told = _Told()
     async with http_client() as client:
         exporter = build_exporter(settings, SharedHttp(client))
@@ -93,7 +96,7 @@ async def _export(
 async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:
     """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
     try:
-        return await exporter.read(run, opened.store, opened.blobs)
+        return await exporter.read(run, opened.stores)
     except (ConfigError, Gone):
         if named:
             raise
@@ -102,7 +105,7 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
 
 async def _since(opened: Operations, since: float) -> Sequence[Head]:
     """Runs that ended and that somebody may look for, oldest first."""
-    newest = await opened.store.heads(MOST_RUNS)
+    newest = await opened.stores.journals.heads(MOST_RUNS)
     wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
     return sorted(wanted, key=lambda head: head.accepted_at)
 

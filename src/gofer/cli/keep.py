@@ -25,7 +25,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _keep(opened: Operations, prefix: str, *, wanted: bool) -> str:
-    head = await listed(opened.store, prefix)
-    if not await keep(head.run, opened.store, wanted=wanted):
+    head = await listed(opened.stores.journals, prefix)
+    if not await keep(head.run, opened.stores.journals, wanted=wanted):
         raise Gone(f"The contents of run {head.run} were deleted; nothing is left to keep.")
     return head.run

@@ -30,4 +30,4 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _purge(opened: Operations, days: int) -> Purged:
-    return await Purger(opened.store, opened.blobs, opened.clock, opened.queue).purge(days)
+    return await Purger(opened.stores, opened.clock).purge(days)

@@ -54,5 +54,5 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:
     # Who has the whole id of a run that is not listed knows of it already.
-    head = await opened.store.head(prefix) or await listed(opened.store, prefix)
-    return head.run, await retry(head.run, opened.store, opened.blobs, opened.queue, opened.clock, random_id())
+    head = await opened.stores.journals.head(prefix) or await listed(opened.stores.journals, prefix)
+    return head.run, await retry(head.run, opened.stores, opened.clock, random_id())

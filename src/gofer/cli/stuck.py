@@ -36,7 +36,7 @@ async def find_stuck(opened: Operations) -> Stuck:
     before = int(opened.clock.now() * 1000) - STILL_MS
     found = [head for head in await _unfinished(opened, before) if await _is_still(opened, head, before)]
     found += [head for head in await _abandoned(opened) if await _is_abandoned(opened, head)]
-    found += await opened.store.ended("deleting", before, _NEWEST)
+    found += await opened.stores.journals.ended("deleting", before, _NEWEST)
     found += [head for head in await _due(opened, before) if await _is_undeleted(opened, head)]
     known = {head.run: head for head in found}
     public = sorted((head for head in known.values() if not head.private), key=lambda head: head.accepted_at)
@@ -46,20 +46,20 @@ async def find_stuck(opened: Operations) -> Stuck:
 async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
     """Return every run that has not ended and of which no row was written since."""
     found: list[Head] = []
-    while page := await opened.store.unfinished(before, _PAGE, after=found[-1] if found else None):
+    while page := await opened.stores.journals.unfinished(before, _PAGE, after=found[-1] if found else None):
         found += page
     return found
 
 
 async def _abandoned(opened: Operations) -> Sequence[Head]:
     """Return the newest runs that need attention, private ones too."""
-    heads = await opened.store.heads(_NEWEST, private=True)
+    heads = await opened.stores.journals.heads(_NEWEST, private=True)
     return [head for head in heads if head.status == "needs_attention" and head.retention in ("due", "kept")]
 
 
 async def _due(opened: Operations, before: int) -> Sequence[Head]:
     """Return private runs that ended and of which nothing was deleted yet."""
-    return await opened.store.ended("due", before, _NEWEST, private=True)
+    return await opened.stores.journals.ended("due", before, _NEWEST, private=True)
 
 
 async def _is_still(opened: Operations, head: Head, before: int) -> bool:
@@ -85,6 +85,6 @@ async def _is_undeleted(opened: Operations, head: Head) -> bool:
 async def _read(opened: Operations, head: Head) -> Sequence[Recorded]:
     """Return the journal of a run; nothing where it cannot be read."""
     try:
-        return await read_journal(head.run, opened.store, opened.blobs)
+        return await read_journal(head.run, opened.stores.journals, opened.stores.blobs)
     except (Corrupt, Gone):
         return ()

@@ -77,10 +77,10 @@ async def _sweep(settings: Settings, seconds: int) -> _Swept:
 
 async def _ring(opened: Operations, seconds: int) -> _Swept:
     """Rings for everything that has not ended, whoever is at work, and waits for it."""
-    before = await _unfinished(opened.store)
-    await Sweeper(opened.store, opened.queue, opened.clock).sweep(0)
-    await _wait(opened.store, seconds, 20 * PAUSE)
-    return await _became(before, opened.store)
+    before = await _unfinished(opened.stores.journals)
+    await Sweeper(opened.stores.journals, opened.stores.queue, opened.clock).sweep(0)
+    await _wait(opened.stores.journals, seconds, 20 * PAUSE)
+    return await _became(before, opened.stores.journals)
 
 
 async def _became(before: Sequence[Head], store: Store) -> _Swept:

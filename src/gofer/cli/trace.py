@@ -35,8 +35,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
-    run = (await listed(opened.store, prefix)).run
-    entries = await read_journal(run, opened.store, opened.blobs)
+    run = (await listed(opened.stores.journals, prefix)).run
+    entries = await read_journal(run, opened.stores.journals, opened.stores.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
-    return run, whole_trace(entries, await read_below(entries, opened.store, opened.blobs))
+    return run, whole_trace(entries, await read_below(entries, opened.stores.journals, opened.stores.blobs))

@@ -1,4 +1,4 @@
-"""What does the owner of a run see of its journal while it grows?"""
+"""The projections of one run, folded in place as its journal grows."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ class Views:
 
     def see(self, recorded: Recorded) -> None:
         """Folds one more entry into all of them."""
-        self.progress = progress.fold(self.progress, recorded)
-        self.conversation = conversation.fold(self.conversation, recorded)
-        self.repetition = repetition.fold(self.repetition, recorded)
-        self.replay = script_replay.fold(self.replay, recorded)
-        self.workspace = workspace.fold(self.workspace, recorded)
-        self.account = token_account.fold(self.account, recorded)
+        progress.fold(self.progress, recorded)
+        conversation.fold(self.conversation, recorded)
+        repetition.fold(self.repetition, recorded)
+        script_replay.fold(self.replay, recorded)
+        workspace.fold(self.workspace, recorded)
+        token_account.fold(self.account, recorded)

@@ -12,6 +12,7 @@ from gofer.models.abilities import Abilities, Ability, common, load_abilities
 from gofer.models.language_model import Model, Refused
 from gofer.models.prices import Prices
 from gofer.models.served_model import Endpoint, ServedModel
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Provenance, Tool
 from gofer.values.messages import ProviderError
 from gofer.values.outside import Outside
@@ -57,8 +58,7 @@ def refuse_all(endpoint: Endpoint) -> Model:
 class Services:
     """The same for all runs of a process."""
 
-    store: Store
-    blobs: Blobs
+    stores: Stores
     model: Model
     """The default endpoint."""
     tools: Mapping[str, Tool[Any]]
@@ -81,6 +81,16 @@ class Services:
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """How many pages a PDF has; raises ToolError for one that cannot be opened. None where nobody looks."""
+
+    @property
+    def store(self) -> Store:
+        """The journals and the coordination rows beside them."""
+        return self.stores.journals
+
+    @property
+    def blobs(self) -> Blobs:
+        """The bodies that journals name."""
+        return self.stores.blobs
 
     @property
     def tokens(self) -> Tokens:

@@ -63,7 +63,7 @@ async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> No
     if again:
         # From this frame on a predecessor can append nothing more.
         await child.commit()
-        if step is not None and child.progress.takeovers <= 1:
+        if step is not None and child.progress.attempts.crashed <= 1:
             # What is new below is new: the run is not one that breaks off at the same point again and again.
             resumed = step.progress.asking.get(started.call, started)
             step.note(replace(resumed, resumed=resumed.resumed + 1))

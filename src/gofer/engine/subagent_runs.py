@@ -36,6 +36,7 @@ from gofer.journal.entries import (
 )
 from gofer.journal.lineage import child_of
 from gofer.journal.subagent_entries import Slice
+from gofer.projections.attempts import CRASHES
 from gofer.tools.definition import Provenance, Tool
 from gofer.tools.search import SearchTools
 from gofer.tools.subagent import AskSubagent
@@ -45,8 +46,6 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.subagent import LoadedSubagent
 from gofer.workflows.subagent_run import DEPTH, beneath
 
-LOST = 5
-"""Owners in a row that may be lost with a subagent without anything new done; then it is given up."""
 _SHOWN = 20
 """Names that a model is told of when it names one that is not there."""
 
@@ -205,7 +204,7 @@ class Subagents:
     async def _end(
         self, step: Step, child: Step, loaded: LoadedSubagent, started: SubagentStarted, provenance: Provenance
     ) -> Ending:
-        if child.progress.takeovers >= LOST:
+        if child.progress.attempts.crashed >= CRASHES:
             child.give_up_calls("every worker that had it was lost")
             return Ending("failed", reason="it broke off at the same point again and again")
         try:

@@ -1,5 +1,6 @@
-"""Views of a journal: pure functions from entries to something people or the engine ask for.
+"""Views of a journal. Each has two functions, and neither reads a clock, a store or the world.
 
-Each is a reducer `fold(state, recorded) -> state` that takes over the state it is given, and a `project` that
-folds a whole journal. Nothing here reads a clock, a store or the world.
+`project(entries)` is pure: it returns a view of its own, made of the entries and of nothing else.
+`fold(state, recorded)` adds one more entry to such a view in place, as an owner does while its journal grows. Both come
+to the same: the view of a whole journal is the view of any beginning of it with the rest folded in.
 """

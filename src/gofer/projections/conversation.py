@@ -146,15 +146,15 @@ class Conversation:
 
 
 def project(entries: Iterable[Recorded]) -> Conversation:
-    """The conversation of a whole journal."""
+    """Return the conversation of a whole journal."""
     state = Conversation()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Conversation, recorded: Recorded) -> Conversation:
-    """The conversation after one more entry; the state given is used up."""
+def fold(state: Conversation, recorded: Recorded) -> None:
+    """Add one more entry to the conversation, in place."""
     match recorded.entry:
         case MessageReceived() as message:
             _tell(state, recorded, message)
@@ -182,7 +182,6 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             pass
         case _:
             assert_never(recorded.entry)
-    return state
 
 
 def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:

@@ -33,6 +33,7 @@ from gofer.journal.entries import (
 )
 from gofer.journal.subagent_entries import Exchanged, Slice
 from gofer.journal.workspace_entries import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.projections.attempts import Attempts
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 from gofer.values.events import Event
 from gofer.values.messages import Usage, asked_at
@@ -82,10 +83,8 @@ class Progress:
     cancelled: RunCancelled | None = None
     restored: bool = False
     """Whether it goes on from a backup, and so may have done more than its journal says."""
-    takeovers: int = 0
-    """Owners in a row that left neither in good order nor with anything new done."""
-    troubles: int = 0
-    """Owners in a row that left because something could not be stored, and without anything new done."""
+    attempts: Attempts = field(default_factory=Attempts)
+    """Owners in a row that did nothing new, as far as the journal tells: those that crashed, those a store refused."""
     deferrals: int = 0
     """How often in a row the model was not there."""
     deferred_ms: int = 0
@@ -207,15 +206,15 @@ class Progress:
 
 
 def project(entries: Iterable[Recorded]) -> Progress:
-    """The progress of a whole journal."""
+    """Return the progress of a whole journal."""
     state = Progress()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Progress, recorded: Recorded) -> Progress:
-    """The progress after one more entry; the state given is used up."""
+def fold(state: Progress, recorded: Recorded) -> None:
+    """Add one more entry to the progress, in place."""
     match recorded.entry:
         case RunAccepted(event=event, workflow=workflow, above=above, depth=depth, routes=routes):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
@@ -272,7 +271,6 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
-    return state
 
 
 def _ask(state: Progress, at: int, asked: SubagentStarted) -> None:
@@ -339,7 +337,7 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
     lost = isinstance(change, RunOwned)
     if state.owned_at:
         state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
-        state.takeovers += lost
+        state.attempts = replace(state.attempts, crashed=state.attempts.crashed + lost)
     if lost:
         _end_waits(state, at)
     state.owned_at = at if lost else 0
@@ -349,7 +347,7 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
             # Waiting for what a lost owner sent is nothing new done.
             state.quiet_until = until
         case RunHandedOver(why="trouble"):
-            state.troubles += 1
+            state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
         case RunParked() | RunHandedOver():
             _get_on(state)
         case RunOwned():
@@ -366,7 +364,7 @@ def _end_waits(state: Progress, at: int) -> None:
 
 def _get_on(state: Progress) -> None:
     """Something new was done, so whoever comes next is not at the same point again."""
-    state.takeovers = state.troubles = 0
+    state.attempts = Attempts()
 
 
 def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:

@@ -39,15 +39,15 @@ class Repetition:
 
 
 def project(entries: Iterable[Recorded]) -> Repetition:
-    """The repetition of a whole journal."""
+    """Return the repetition of a whole journal."""
     state = Repetition()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Repetition, recorded: Recorded) -> Repetition:
-    """The repetition after one more entry; the state given is used up."""
+def fold(state: Repetition, recorded: Recorded) -> None:
+    """Add one more entry to the repetition, in place."""
     match recorded.entry:
         case LlmResponse(asks=asks):
             state.turn += 1
@@ -68,7 +68,6 @@ def fold(state: Repetition, recorded: Recorded) -> Repetition:
             _take(state, state.asks[call], outcome)
         case _:
             pass
-    return state
 
 
 def _renew(state: Repetition) -> None:

@@ -35,15 +35,15 @@ class Replay:
 
 
 def project(entries: Iterable[Recorded]) -> Replay:
-    """The replay of a whole journal."""
+    """Return the replay of a whole journal."""
     state = Replay()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Replay, recorded: Recorded) -> Replay:
-    """The replay after one more entry; the state given is used up."""
+def fold(state: Replay, recorded: Recorded) -> None:
+    """Add one more entry to the replay, in place."""
     _follow_files(state, recorded.entry)
     match recorded.entry:
         case ToolCall(call=call, effect=effect) as intent if effect != "read" and is_of_a_script(call):
@@ -62,7 +62,6 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
             state.values[call] = value
         case _:
             pass
-    return state
 
 
 def _follow_files(state: Replay, entry: Entry) -> None:

@@ -74,15 +74,15 @@ class Account:
 
 
 def project(entries: Iterable[Recorded]) -> Account:
-    """The account of a whole journal."""
+    """Return the account of a whole journal."""
     state = Account()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Account, recorded: Recorded) -> Account:
-    """The account after one more entry; the state given is used up."""
+def fold(state: Account, recorded: Recorded) -> None:
+    """Add one more entry to the account, in place."""
     match recorded.entry:
         case LlmRequest(params=params, weights=weights) if weights is not None:
             state.asked = str(params.get("model", "")), weights
@@ -94,7 +94,6 @@ def fold(state: Account, recorded: Recorded) -> Account:
             state.asked = None
         case _:
             pass
-    return state
 
 
 def _bounded(factor: float) -> float:

@@ -92,15 +92,15 @@ class Trace:
 
 
 def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
-    """The spans of a whole journal; the first is the run itself."""
+    """Return the spans of a whole journal; the first is the run itself."""
     state = Trace()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return tuple(state.spans.values())
 
 
-def fold(state: Trace, recorded: Recorded) -> Trace:
-    """The trace after one more entry; the state given is used up."""
+def fold(state: Trace, recorded: Recorded) -> None:
+    """Add one more entry to the trace, in place."""
     match recorded.entry:
         case RunAccepted(workflow=workflow, event=event):
             attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
@@ -158,7 +158,6 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             pass  # said by the call that it came of
         case _:
             assert_never(recorded.entry)
-    return state
 
 
 def timestamp(at: int) -> str:

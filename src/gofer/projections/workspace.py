@@ -48,15 +48,15 @@ class Workspace:
 
 
 def project(entries: Iterable[Recorded]) -> Workspace:
-    """The workspace of a whole journal."""
+    """Return the workspace of a whole journal."""
     state = Workspace()
     for recorded in entries:
-        state = fold(state, recorded)
+        fold(state, recorded)
     return state
 
 
-def fold(state: Workspace, recorded: Recorded) -> Workspace:
-    """The workspace after one more entry; the state given is used up."""
+def fold(state: Workspace, recorded: Recorded) -> None:
+    """Add one more entry to the workspace, in place."""
     match recorded.entry:
         case FileAdded() as added:
             _add(state, added)
@@ -70,7 +70,6 @@ def fold(state: Workspace, recorded: Recorded) -> Workspace:
             _fold_away(state, first)
         case _:
             pass
-    return state
 
 
 def _add(state: Workspace, added: FileAdded) -> None:

@@ -31,10 +31,6 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Reply
 
-TAKEOVERS = 5
-"""Owners in a row that may be lost without anything new done; then the run is poison."""
-TROUBLES = 20
-"""How often in a row a run may be left because something could not be stored: each time a model may have been paid."""
 POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
 
 _log = logging.getLogger(__name__)
@@ -110,7 +106,7 @@ class Owner:
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event", "damaged")
         bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
-        poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
+        poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:
             ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
             concluded = conclude(ending, step.progress, self.services.tools)

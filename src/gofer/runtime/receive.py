@@ -11,12 +11,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field, replace
 
 from gofer.journal import inbox
-from gofer.journal.blob_store import Bodies
 from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
-from gofer.journal.store import Store
 from gofer.runtime.cancel import cancel
 from gofer.sources.delivery_log import DeliveryLog, Outcome
 from gofer.sources.receiver import (
@@ -33,7 +31,7 @@ from gofer.sources.receiver import (
 )
 from gofer.sources.refused_deliveries import operator_clause
 from gofer.sources.signed_decision import read_token
-from gofer.stores.queue import Queue
+from gofer.stores.one_place import FrontStores
 from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Outside
@@ -68,9 +66,7 @@ class Ingress:
     receivers: Mapping[str, Receiver]
     """Doors by the path they listen on."""
     routes: Routes
-    store: Store
-    blobs: Bodies
-    queue: Queue
+    stores: FrontStores
     installation_key: Secret
     outside: Outside
     register: Callable[[Registration], Awaitable[None]] = _nobody_waits
@@ -206,7 +202,7 @@ class Ingress:
             return Ignored("no_own_button", "the button is none that Gofer made")
         # Only a root has an inbox that anybody is rung for.
         run = root_of(stamp.run)
-        head = await self.store.head(run)
+        head = await self.stores.journals.head(run)
         if head is None or head.ended:
             return Ignored("click_too_late", "the run that asked has ended")
         told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
@@ -214,10 +210,10 @@ class Ingress:
         item = f"click-{click.at:015d}-{self._tokens.item('click', *told)}"
         try:
             below = stamp.run if stamp.run != run else ""
-            await inbox.put(self.store, run, item, ApprovalClicked(*told, run=below))
+            await inbox.put(self.stores.journals, run, item, ApprovalClicked(*told, run=below))
         except Gone:
             return Ignored("click_too_late", "the run that asked was deleted")
-        await self.queue.enqueue(run)
+        await self.stores.queue.enqueue(run)
         return None
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
@@ -230,16 +226,17 @@ class Ingress:
             event = await self._within_window(event, workflow)
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
-        standing = await claim(run, RunAccepted(event, workflow, routes=routes), pen, self.store, self.blobs)
+        accepted = RunAccepted(event, workflow, routes=routes)
+        standing = await claim(run, accepted, pen, self.stores.journals, self.stores.blobs)
         if standing is not None and event.digest:
             await self._check_same(run, standing, event)
         # Unknown counts as private: it has no list row until admission knows better.
         private = event.private is not False
         conversation = self._tokens.conversation(event.conversation)
-        await self.store.create_head(
+        await self.stores.journals.create_head(
             Head(run=run, workflow=workflow, conversation=conversation, accepted_at=pen.at(), private=private, frames=1)
         )
-        await self.queue.enqueue(run)
+        await self.stores.queue.enqueue(run)
         return run
 
     async def _within_window(self, event: Event, workflow: str) -> Event:
@@ -256,17 +253,17 @@ class Ingress:
         if claimed := await self._claimed(run):
             return claimed.at
         # What was deleted left its head.
-        return head.accepted_at if (head := await self.store.head(run)) else 0
+        return head.accepted_at if (head := await self.stores.journals.head(run)) else 0
 
     async def _claimed(self, run: str) -> Recorded | None:
         """Return what frame 1 of a run says; None when there is no such run, or when it was deleted."""
-        frames = await self.store.frames(run)
+        frames = await self.stores.journals.frames(run)
         if not frames:
             return None
-        return await open_claim(run, frames[0], self.store, self.blobs)
+        return await open_claim(run, frames[0], self.stores.journals, self.stores.blobs)
 
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
-        claimed = await open_claim(run, standing, self.store, self.blobs)
+        claimed = await open_claim(run, standing, self.stores.journals, self.stores.blobs)
         # What was deleted cannot be compared any more, and counts as the same.
         match claimed.entry if claimed else None:
             case RunAccepted(event=before) if before.digest != event.digest:
@@ -280,7 +277,7 @@ class Ingress:
         wish = RunCancelled(stop.by, of=stop.of, on=stop.on, silent=stop.silent)
         item = self._tokens.item("stop", stop.item)
         meant = [run async for run in self._meant(stop)]
-        return [run for run in meant if await cancel(run, wish, self.store, self.queue, item)]
+        return [run for run in meant if await cancel(run, wish, self.stores.journals, self.stores.queue, item)]
 
     async def _meant(self, stop: Stop) -> AsyncIterator[str]:
         """The runs that a wish may be about; the owner of each knows more."""
@@ -290,12 +287,12 @@ class Ingress:
         if not stop.conversation:
             return
         sought = self._tokens.conversations(stop.conversation)
-        page: Sequence[Head] = await self.store.unfinished(_EVER, _PAGE)
+        page: Sequence[Head] = await self.stores.journals.unfinished(_EVER, _PAGE)
         while page:
             for head in page:
                 if fits(sought, self._tokens.conversation(head.conversation)):
                     yield head.run
-            page = await self.store.unfinished(_EVER, _PAGE, after=page[-1])
+            page = await self.stores.journals.unfinished(_EVER, _PAGE, after=page[-1])
 
 
 def _not_stored(error: TemporaryError | Corrupt) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import Head, Retention
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
 from gofer.values.row_tokens import Tokens
@@ -46,17 +46,18 @@ class Restored:
         return f"restored: what it did after the backup of {moment(self.backup_at)} is unknown; continue by gofer retry"
 
 
-async def hold_unfinished(store: Store, blobs: Blobs, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
+async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
     """Hold every run that the backup had unfinished, and return their heads as they are now.
 
     A run whose key was destroyed while the backup was made is marked for deletion. Raises TemporaryError.
     """
+    store = stores.journals
     moments = Restored(backup_at, int(clock.now() * 1000))
     keyless = await _mark_deleted(store, moments.now)
-    await _list_claims(store, blobs, tokens)
+    await _list_claims(stores, tokens)
     held: list[Head] = []
     while page := await store.unfinished(_EVER, _BATCH):
-        settled = [await _settled(head, store, blobs, moments) for head in page]
+        settled = [await _settled(head, stores, moments) for head in page]
         for head in settled:
             await store.put_head(head)
         held += [head for head in settled if head.status == "needs_attention"]
@@ -98,11 +99,12 @@ async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
     return keyless
 
 
-async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
+async def _list_claims(stores: Stores, tokens: Tokens) -> None:
     """Give every claim a head that had none yet: a second delivery of its event would begin it."""
+    store = stores.journals
     for run in await store.unlisted(_EVER, _ALL):
         try:
-            accepted = (await read_journal(run, store, blobs))[:1]
+            accepted = (await read_journal(run, store, stores.blobs))[:1]
         except (Corrupt, Gone):
             continue
         for recorded in accepted:
@@ -123,10 +125,10 @@ async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
                     continue
 
 
-async def _settled(head: Head, store: Store, blobs: Blobs, moments: Restored) -> Head:
+async def _settled(head: Head, stores: Stores, moments: Restored) -> Head:
     """Return the head as its journal has it: ended, or held."""
     try:
-        progress = project(await read_journal(head.run, store, blobs))
+        progress = project(await read_journal(head.run, stores.journals, stores.blobs))
     except Corrupt as error:
         return head.now("needs_attention", moments.now, reason=_public(str(error), private=head.private))
     # Without a journal only the head says whether it is private.

@@ -13,14 +13,13 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from gofer.journal.blob_store import Blobs
 from gofer.journal.child_runs import named_below
 from gofer.journal.coordination import DAY_MS, Head, Retention
 from gofer.journal.frame_counts import forget_frames
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
-from gofer.stores.queue import Queue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.outside import Clock
 
@@ -56,11 +55,8 @@ class Purged:
 class Purger:
     """Deletes what is due."""
 
-    store: Store
-    blobs: Blobs
+    stores: Stores
     clock: Clock
-    queue: Queue | None = None
-    """Whose dead letters go too when they are DAYS old."""
     every: float = 86_400.0
     """Seconds between two purges."""
 
@@ -95,27 +91,26 @@ class Purger:
 
     async def finish(self) -> int:
         """Go on with deletions that were begun; gives how many runs there were. Raises TemporaryError, Damaged."""
-        begun = await self.store.ended("deleting", self._ago(0), BATCH)
-        return await delete([head.run for head in begun], self.store, self.blobs)
+        begun = await self.stores.journals.ended("deleting", self._ago(0), BATCH)
+        return await delete([head.run for head in begun], self.stores)
 
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
         deleted = forgotten = 0
         now_ms = int(self.clock.now() * 1000)
-        await self.store.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
-        await self.store.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
-        await self.store.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
-        if self.queue is not None:
-            await self.queue.forget_dead(self.clock.now() - DAYS * 86_400)
-        while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
+        await self.stores.journals.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
+        await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
+        await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
+        await self.stores.queue.forget_dead(self.clock.now() - DAYS * 86_400)
+        while count := await delete([head.run for head in await self.due(days)], self.stores):
             deleted += count
         while old := await self._forgettable():
             for run in old:
-                await self.blobs.drop(run)
-                await self.store.forget(run)
+                await self.stores.blobs.drop(run)
+                await self.stores.journals.forget(run)
             forgotten += len(old)
         if forgotten:
-            await self.store.scrub()
+            await self.stores.journals.scrub()
         return Purged(deleted, forgotten)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
@@ -128,18 +123,18 @@ class Purger:
     async def _forgettable(self) -> Sequence[str]:
         """Deleted runs whose time is over, and claims as old of which nobody ever heard."""
         deleted = [head.run for head in await self._ended("deleted", DAYS)]
-        return deleted or await self.store.unlisted(self._ago(DAYS), BATCH)
+        return deleted or await self.stores.journals.unlisted(self._ago(DAYS), BATCH)
 
     def _ago(self, days: int) -> int:
         return int((self.clock.now() - days * 86_400) * 1000) + 1
 
     async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
-        return await self.store.ended(retention, self._ago(days), BATCH, private=private)
+        return await self.stores.journals.ended(retention, self._ago(days), BATCH, private=private)
 
     async def _over(self, run: str) -> bool:
         """Whether its journal says that a private run ended. One that cannot be read here may be read elsewhere."""
         try:
-            entries = await read_journal(run, self.store, self.blobs)
+            entries = await read_journal(run, self.stores.journals, self.stores.blobs)
         except Gone:
             return True
         except Corrupt:
@@ -148,16 +143,17 @@ class Purger:
         return state.finished is not None and state.private
 
 
-async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
+async def delete(runs: Sequence[str], stores: Stores) -> int:
     """Deletes the contents of runs that ended and that nobody keeps; gives how many there were.
 
     Raises TemporaryError when it came not to its end; it goes on with the next purge.
     """
+    store = stores.journals
     marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
     for run in marked:
         await _empty_below(run, store)
         await store.destroy_key(run)
-        await blobs.drop(run)
+        await stores.blobs.drop(run)
         await store.empty(run)
     if marked:
         await store.scrub()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from gofer.journal import inbox
-from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunCancelled, RunRetried, Status
 from gofer.journal.log import read_journal
@@ -16,7 +15,7 @@ from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
 from gofer.runtime.restored_runs import moment, release, restored_from
-from gofer.stores.queue import Queue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Gone, TemporaryError
 from gofer.values.outside import Clock
 
@@ -35,16 +34,17 @@ class Retried:
     """For whoever wished it: one sentence."""
 
 
-async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock, owner: str) -> Retried:
+async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     """Requeue an abandoned run, or make the next attempt of a parked run now.
 
     Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
     """
+    store = stores.journals
     head = await store.head(run)
     if head is None or head.retention in ("deleting", "deleted"):
         raise Gone(f"The contents of run {run} were deleted; there is nothing to go on with.")
     # Its head may lie; whether it has ended its journal says.
-    progress = project(await read_journal(run, store, blobs))
+    progress = project(await read_journal(run, store, stores.blobs))
     if progress.finished is not None:
         # Why a private run ended is said where it began, and nowhere else.
         reason = "" if progress.private else progress.finished.reason
@@ -55,7 +55,7 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
     if progress.parked is not None or backup_at:
         # A parked run looks at its inbox before its time has come. One from a backup looks for what it has posted.
         await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
-    await queue.enqueue(run)
+    await stores.queue.enqueue(run)
     if backup_at:
         await release(run, store, clock)
     if await _is_cancelled(progress, run, store):

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -13,113 +13,100 @@ from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.journal.entries import RunFinished, RunHandedOver, RunParked, ToolResult
+from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Pen, open_journal
-from gofer.journal.unlisted_ends import Ends, Stage, count
+from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
-from gofer.runtime.telemetry.exporter import Exporter
+from gofer.runtime.run_ends import Ended, Observers, Trouble, count_end, count_private_end, log_end
+from gofer.runtime.unread_attempts import earlier_attempts, forget_attempts, note_attempts
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.canonical_json import as_object, as_text
-from gofer.values.errors import Cause, Corrupt, Fenced, Gone, Newer, TemporaryError, fault
+from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError, fault
+from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
-LOST = 10
-"""How often in a row a run may take its worker with it before its journal was read; afterwards that counts them."""
-SUSPECT = 2
-"""Owners in a row that were lost with a run before it is one of those that may have killed them."""
 BUSY_SECONDS = 5.0
-"""After which a bell for a parked run rings again, while its conversation is busy."""
+"""Seconds until a parked run is enqueued again while its conversation is busy."""
 RECEIVES = 10
-"""How often a bell is heard before it is given up; what it rang for stays with the sweeper."""
+"""How often a queue message is received before it is a dead letter; the sweeper still finds its run."""
 
 _log = logging.getLogger(__name__)
 
 
 class LiveCatalog(Protocol):
-    """Workflows that change while a worker is at work."""
+    """Workflows that may change while a worker is at work."""
 
     async def holding(self, workflow: str) -> Catalog:
-        """Those of now; with this workflow if there is one of that name. Raises TemporaryError when there are none."""
+        """Return those of now, with this one if there is one of its name. Raises TemporaryError when there are none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A run that just ended, or that cannot go on by itself, in numbers: whose it was is not among them."""
+class WorkerLimits:
+    """How much a worker does at once, and how long it waits: the place it runs in decides. Times are seconds."""
 
-    status: HeadStatus
-    seconds: float
-    """Since it was accepted."""
-    progress: Progress | None = None
-    """None when its journal was not read to the end."""
-    trouble: Literal["", "poison", "damaged"] = ""
-    """That its workers were lost again and again, or that its journal or a body is not what was written."""
-    unlisted: Ends | None = None
-    """The count of its hour, for one that ended without an answer and that no list shows."""
-    windows: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Tokens that models take at most, by name, where that is known."""
-
-
-def _nobody_listens(ended: Ended) -> None:
-    pass
+    concurrency: int = 64
+    """Conversations in flight at once."""
+    lease: float = 60.0
+    """How long a conversation is this worker's unless it is renewed; renewed three times as often."""
+    grace: float = 0.0
+    """How long runs get to be handed over when the worker stops; what takes longer is cut off where it is."""
+    pause: float = 1.0
+    """How long the worker waits before it asks a queue that failed again."""
+    receives: int = RECEIVES
+    """How often a queue message is received before it is a dead letter; a queue that counts too may be sooner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Continues runs until nobody rings."""
+    """Continues runs as long as the queue has messages."""
 
     services: Services
-    queue: Queue
-    catalog: Catalog
-    concurrency: int = 64
-    """Conversations in flight at once."""
-    lease: float = 60.0
-    """Seconds a conversation is this worker's unless it is renewed; renewed three times as often."""
+    workflows: LiveCatalog
+    """Asked for each run, as people may publish workflows without a new worker."""
     alone: bool = False
-    """Whether a lock proves that every other owner is dead, so that nobody can be sending any more."""
-    grace: float = 0.0
-    """Seconds that runs get to be handed over when it stops serving; what takes longer is cut off where it is."""
+    """Whether a lock proves that every other owner is dead, so that none of them can be sending any more."""
+    limits: WorkerLimits = field(default_factory=WorkerLimits)
+    observers: Observers = field(default_factory=Observers)
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by one suspect at a time: the others have no owner when it takes the process with it."""
-    pause: float = 1.0
-    """Seconds before it listens again to a queue that failed."""
-    receives: int = RECEIVES
-    """How often a bell is heard before it is given up; a queue that gives bells up by itself may be sooner."""
-    tell: Callable[[Ended], None] = _nobody_listens
-    """Told of each run that ends, private ones too."""
-    live: LiveCatalog | None = None
-    """Where workflows are published without a new worker: asked for each run, in place of `catalog`."""
-    exporter: Exporter | None = None
-    """What sends the spans of runs that ended; None when nobody collects them."""
+
+    @property
+    def queue(self) -> Queue:
+        """The queue whose messages it answers."""
+        return self.services.stores.queue
+
+    @property
+    def _clock(self) -> Clock:
+        return self.services.outside.clock
 
     async def serve(self) -> None:
-        """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
+        """Answer queue messages until cancelled; running conversations then get `grace` seconds to be handed over."""
         busy: set[asyncio.Task[None]] = set()
-        deadline = Deadline(self.services.outside.clock)
+        deadline = Deadline(self._clock)
         try:
             while True:
-                for queue_message in await self._listen(self.concurrency - len(busy)):
+                for queue_message in await self._receive(self.limits.concurrency - len(busy)):
                     busy.add(asyncio.create_task(self.answer(queue_message, deadline)))
-                if len(busy) >= self.concurrency:
+                if len(busy) >= self.limits.concurrency:
                     await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
                 busy = {task for task in busy if not task.done()}
         finally:
             deadline.end()
-            if busy and self.grace:
-                await asyncio.wait(busy, timeout=self.grace)
+            if busy and self.limits.grace:
+                await asyncio.wait(busy, timeout=self.limits.grace)
             for task in busy:
                 task.cancel()
             await asyncio.gather(*busy, return_exceptions=True)
 
     async def answer(self, queue_message: QueueMessage, deadline: Deadline | None = None) -> None:
-        """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
+        """Answer one queue message: continue the oldest run of its conversation, if there is one to continue."""
         try:
-            await self._answer(queue_message, deadline or Deadline(self.services.outside.clock))
+            await self._answer(queue_message, deadline or Deadline(self._clock))
         except (TemporaryError, Corrupt) as error:
             _log.warning("run %s was not continued: %s", queue_message.run, error)
             await self._again_later(queue_message, _why(error))
@@ -130,60 +117,60 @@ class Worker:
 
     async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
         head = await self.services.store.head(queue_message.run)
-        # Also when that run is over: it may be the only bell left for the one after it.
+        # Also when that run has ended: its message may be the only one left for the run after it.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
         if head is not None and busy and head.status == "parked":
-            # Whoever is busy there will not look for a parked run when it is done, and may just be parking this one:
-            # a press that came meanwhile waits no minute for the end of the lease. A new bell is a young bell.
+            # The worker that has the lease does not look for parked runs when it is done, and may just be parking this
+            # one. A new message comes before the lease ends, and its receipts are counted from the beginning.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
     async def _again_later(self, queue_message: QueueMessage, why: str) -> None:
-        """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
-        # When nothing can be written the bell comes back after its visibility time.
+        """Let a message come back after a pause that grows; bury one that was received too often."""
+        # When nothing can be written, the message comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
-            if queue_message.receives >= self.receives:
+            if queue_message.receives >= self.limits.receives:
                 await self.queue.bury(queue_message, why)
             else:
                 await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
-    async def _listen(self, limit: int) -> Sequence[QueueMessage]:
+    async def _receive(self, limit: int) -> Sequence[QueueMessage]:
         try:
             return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
         except (TemporaryError, Corrupt) as error:
-            _log.warning("the queue cannot be heard: %s", error)
-            await asyncio.sleep(self.pause)
+            _log.warning("the queue did not answer: %s", error)
+            await asyncio.sleep(self.limits.pause)
             return ()
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue its oldest runnable run; return False while another worker has the lease."""
         store, owner = self.services.store, self.services.outside.new_id()
-        if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
+        if not await store.lease(conversation, owner, self._clock.now(), self.limits.lease):
             return False
         run, progress = "", None
         try:
             await self._wake(queue_message.run)
             if head := await store.oldest_runnable(conversation):
-                # How often the bell was heard says something of the run it rang for, and of no other.
-                attempt = queue_message.receives if head.run == queue_message.run else 1
-                work = self.continue_run(head, owner, deadline, attempt=attempt)
+                # How often a message was received says something of the run that it names, and of no other.
+                receives = queue_message.receives if head.run == queue_message.run else 1
+                work = self.continue_run(head, owner, deadline, receives=receives)
                 run, progress = head.run, await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
-        # Only after the release: whoever rings now finds the conversation free.
+        # Only after the release: a worker that receives the message finds the conversation free.
         if head := await store.oldest_runnable(conversation):
             await self.queue.enqueue(head.run)
         await self.export(run, progress, deadline)
         return True
 
     async def export(self, run: str, progress: Progress | None, deadline: Deadline | None = None) -> None:
-        """Sends the spans of a run that just ended, when nobody waits for it any more. Raises nothing."""
-        if self.exporter is None or progress is None or progress.finished is None or progress.private:
+        """Export a run that just ended, after its lease was released. Raises nothing."""
+        if progress is None:
             return
-        # What was never begun is nothing that anybody looks for.
-        if progress.finished.status != "ignored":
-            patience = max(0.0, deadline.left + MARGIN / 2) if deadline else math.inf
-            await self.exporter.at_the_end(run, self.services.store, self.services.blobs, patience)
+        patience = math.inf
+        if deadline is not None:
+            patience = max(0.0, deadline.left + MARGIN / 2)
+        await self.observers.export(run, progress, self.services.stores, patience)
 
     async def _while_leased(
         self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, queue_message: QueueMessage
@@ -203,44 +190,44 @@ class Worker:
         """Return when another worker has the lease."""
         held = True
         while held:
-            await asyncio.sleep(self.lease / 3)
+            await asyncio.sleep(self.limits.lease / 3)
             with contextlib.suppress(TemporaryError, Corrupt):
-                now = self.services.outside.clock.now()
-                held = await self.services.store.lease(conversation, owner, now, self.lease)
+                now = self._clock.now()
+                held = await self.services.store.lease(conversation, owner, now, self.limits.lease)
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
     async def _wake(self, run: str) -> None:
-        """A bell for a parked run makes it runnable again; it parks anew when it is too early."""
+        """Make a parked run runnable again; its owner parks it anew when it is too early."""
         head = await self.services.store.head(run)
         if head is not None and head.status == "parked":
             await self._show(head, "queued")
 
     async def continue_run(
-        self, head: Head, owner: str, deadline: Deadline | None = None, *, attempt: int = 1
+        self, head: Head, owner: str, deadline: Deadline | None = None, *, receives: int = 1
     ) -> Progress | None:
-        """Continues one run as far as possible and keeps its head; the caller keeps others out, by lease or lock.
+        """Continue one run as far as possible and keep its head; the caller keeps others out, by lease or lock.
 
-        `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark. Gives how
-        far the run is now, which nobody can look up later when it is private; None when it could not go on.
+        `receives` counts the receipts of the same queue message: an attempt may crash before it leaves a mark. Return
+        how far the run is now, which is not looked up later when it is private; None when it could not go on.
         """
-        lost = 0
+        attempts = Attempts(receives)
         try:
-            lost = await self._lost(head)
+            attempts = await earlier_attempts(head, receives, self.services.store)
             async with contextlib.AsyncExitStack() as turn:
-                if lost >= SUSPECT:
+                if attempts.suspect:
                     await turn.enter_async_context(self.suspects)
-                if lost >= LOST:
-                    reason = f"it cannot be continued: {LOST} attempts ended without a word"
+                if attempts.unreadable:
+                    reason = f"it cannot be continued: {UNREAD} attempts ended without a word"
                     await self._give_up(head, reason, "poison")
-                    await self._forget_lost(head, lost)
+                    await self._forget(head, attempts)
                     return None
-                await self._begin(head, lost)
-                catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
-                step = await self._open(head.run, owner, deadline or Deadline(self.services.outside.clock), catalog)
-                await self._forget_lost(head, lost)
-                if lost < SUSPECT <= step.progress.takeovers:
+                await self._begin(head, attempts)
+                catalog = await self.workflows.holding(head.workflow)
+                step = await self._open(head.run, owner, deadline or Deadline(self._clock), catalog)
+                await self._forget(head, attempts)
+                if step.progress.attempts.suspect and not attempts.suspect:
                     await turn.enter_async_context(self.suspects)
-                left = await Owner(step.services, catalog, self.alone).work(step, again=attempt > 1 or lost > 0)
+                left = await Owner(step.services, catalog, self.alone).work(step, again=attempts.may_have_acted)
                 await self._leave(head, left, step)
                 return step.progress
         except Fenced:
@@ -251,45 +238,31 @@ class Worker:
         except Newer as error:
             # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
             await self._show(head, head.status, _why(error))
-            await self._forget_lost(head, lost)
+            await self._forget(head, attempts)
             raise
         except Corrupt as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
             await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
         except TemporaryError:
-            await self._forget_lost(head, lost)
+            await self._forget(head, attempts)
             raise
         except Exception as error:
-            if attempt >= self.receives:
+            if receives >= self.limits.receives:
                 reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
                 await self._give_up(head, reason, "poison")
             raise
         return None
 
-    async def _lost(self, head: Head) -> int:
-        """How many owners in a row were lost before they had read the journal: who leaves a run writes its head.
-
-        Bells cannot tell: a queue may give one up by itself, and the next one is a young one.
-        """
-        return int(await self.services.store.memo(_lost_key(head)) or 0) + 1 if head.status == "running" else 0
-
-    async def _begin(self, head: Head, lost: int) -> None:
-        if lost:
-            await self._note_lost(head, lost)
+    async def _begin(self, head: Head, attempts: Attempts) -> None:
+        await note_attempts(head, attempts, self.services.store, self._clock)
         await self._show(head, "running")
 
-    async def _forget_lost(self, head: Head, lost: int) -> None:
-        """Reset the count of lost owners: an owner that can say what happened is not lost."""
-        if lost:
-            await self._note_lost(head, 0)
-
-    async def _note_lost(self, head: Head, lost: int) -> None:
-        now = int(self.services.outside.clock.now() * 1000)
-        await self.services.store.put_memo(_lost_key(head), str(lost), now)
+    async def _forget(self, head: Head, attempts: Attempts) -> None:
+        await forget_attempts(head, attempts, self.services.store, self._clock)
 
     async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> Step:
-        services = self.services if self.live is None else self.services.of(catalog)
+        services = self.services.of(catalog)
         pen = Pen(owner, services.outside)
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
         return Step(journal, services, entries, deadline)
@@ -298,23 +271,24 @@ class Worker:
         match left:
             case RunFinished(status=status, reason=reason):
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
-                unlisted = await self._unlisted(left, step.progress)
+                unlisted = await count_private_end(left, step.progress, self.services.store, self._clock)
                 await self._show(head, status, with_cost(reason, step.progress), step)
                 poison = reason.startswith("poison: ")
-                trouble = "poison" if poison else ""
+                trouble: Trouble = "poison" if poison else ""
+                seconds = self._seconds(head)
                 windows = step.services.windows
-                self.tell(Ended(status, self._seconds(head), step.progress, trouble, unlisted, windows))
+                self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, windows))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:
-                    self._log_end(head, left)
+                    log_end(head, left, seconds)
             case RunParked(until=until):
                 await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
-                # Whoever put something into its inbox before the head said so was told that it is busy.
+                # An item that came before the head said so was enqueued for a run that was busy.
                 news = await step.has_news()
-                seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
-                # Rung for again and again where the wait is longer than a queue can hold a bell back.
-                await self.queue.enqueue(head.run, min(max(0.0, seconds), LONGEST_PARKED))
+                wait = 0.0 if news else until / 1000 - self._clock.now()
+                # Enqueued again and again where the wait is longer than a queue can hold a message back.
+                await self.queue.enqueue(head.run, min(max(0.0, wait), LONGEST_PARKED))
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
@@ -322,48 +296,24 @@ class Worker:
     async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
         unlisted = None
         if head.private:
-            unlisted = await self._count("go on", trouble, "")
+            unlisted = await count_end("go on", trouble, self.services.store, self._clock)
         await self._show(head, "needs_attention", reason)
-        self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
-
-    async def _unlisted(self, finished: RunFinished, progress: Progress) -> Ends | None:
-        """Count a private run that ended without an answer: no list shows it."""
-        if not progress.private or not finished.cause:
-            return None
-        stage: Stage = "begin"
-        if progress.started:
-            stage = "answer"
-        return await self._count(stage, finished.cause, finished.system, _failed_code(progress))
-
-    async def _count(self, stage: Stage, cause: Cause, system: str, code: str = "") -> Ends:
-        """Count an end that no list shows. Raises TemporaryError; the end is then met again."""
-        at = int(self.services.outside.clock.now() * 1000)
-        ends = await count(self.services.store, stage, cause, system, at)
-        _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system, "code": code}})
-        return ends
+        self.observers.notify(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
 
     def _seconds(self, head: Head) -> float:
-        return round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
-
-    def _log_end(self, head: Head, left: RunFinished) -> None:
-        level = logging.INFO
-        if left.status in ("failed", "limited", "needs_attention"):
-            level = logging.WARNING
-        cause = {name: value for name, value in (("cause", left.cause), ("system", left.system)) if value}
-        fields = {"run": head.run, "status": left.status, "seconds": self._seconds(head), "workflow": head.workflow}
-        _log.log(level, "a run ended", extra={"fields": {**fields, **cause}})
+        return round(self._clock.now() - head.accepted_at / 1000, 3)
 
     async def _delete(self, run: str) -> None:
         try:
-            await delete([run], self.services.store, self.services.blobs)
+            await delete([run], self.services.stores)
         except TemporaryError as error:
             _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
     async def _show(
         self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None, wakes_at: int = 0
     ) -> None:
-        """Writes the head; with what the journal says of the run when it was read."""
-        at = int(self.services.outside.clock.now() * 1000)
+        """Write the head, with what the journal says of the run when it was read."""
+        at = int(self._clock.now() * 1000)
         private = None
         frames = 0
         if step:
@@ -375,20 +325,8 @@ class Worker:
         await self.services.store.put_head(replace(changed, reason=said))
 
 
-def _failed_code(progress: Progress) -> str:
-    """Return the vendor's code of the first call that failed; empty where there is none."""
-    for outcome in progress.outcomes.values():
-        if isinstance(outcome, ToolResult) and outcome.status == "error":
-            return as_text(as_object(outcome.details).get("code"))[:64]
-    return ""
-
-
-def _lost_key(head: Head) -> str:
-    return f"lost:{head.run}"
-
-
 def _why(error: TemporaryError | Corrupt) -> str:
-    """Why a bell was not answered, without what the error may name."""
+    """Return why a message was not answered, without what the error may name."""
     match error:
         case Newer():
             return "its journal is of a newer Gofer"

@@ -16,6 +16,8 @@ from gofer.journal.store import Store
 from gofer.sources.slack.openid import SlackOpenId
 from gofer.sources.slack.page_requests import SlackWeb
 from gofer.sources.slack.people import SlackPeople
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Actor, Event
 from gofer.values.outside import HttpRequest, HttpResponse
@@ -142,7 +144,7 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
             openid = SlackOpenId(people, slack.openid.client_id, Secret(slack.openid.client_secret), PAGES)
             counted: list[str] = []
             receiver = sign_in(openid, make_outside(clock), store, KEY, lambda refused: counted.append(refused.code))
-            pages = Pages(store, blobs, catalog, clock, receiver.readers)
+            pages = Pages(Stores(store, blobs, MemoryQueue(clock)), catalog, clock, receiver.readers)
             app = Starlette(routes=[*receiver.routes(), *receiver.guard(pages.routes())])
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PAGES) as gofer:
                 yield Browser(gofer, slack_web, slack, clock, odd, store, counted)

@@ -70,7 +70,7 @@ async def office(
             store = Reluctant(embedded.state.store, refusals or 0)
             if refusals is None:
                 store.open.set()
-            ingress = replace(embedded.ingress, store=store)
+            ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
             worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
             async with working(worker), connected(embedded.settings, ingress.hear, ping=0.1):
                 yield Company(replace(embedded, simulated=Simulated(slack=simulator)), http), store

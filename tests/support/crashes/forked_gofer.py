@@ -19,6 +19,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
 from support.app.company import PATIENCE, ROOT
 from support.crashes.mortal_gofer import MortalStore
+from support.runtime.worker_parts import over
 
 _T = TypeVar("_T")
 _forks = multiprocessing.get_context("forkserver")
@@ -93,11 +94,12 @@ def _live(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when:
 async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
     async with open_embedded(read_settings(environment), ROOT) as embedded:
         store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
-        ingress = replace(embedded.ingress, store=store)
+        ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
         # Nothing is late in simulators; only this machine may be slow.
         tools = {name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in before.tools.items()}
-        services = replace(before, store=store, tools=tools, patience=replace(PATIENCE, inflight=10.0))
+        patience = replace(PATIENCE, inflight=10.0)
+        services = replace(over(before, store=store), tools=tools, patience=patience)
         await store.drop_leases()
         serving = asyncio.create_task(replace(embedded.worker, services=services).serve())
         while not all([await _ended(embedded.state.store, run) for run in runs]):

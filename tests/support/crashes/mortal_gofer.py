@@ -22,6 +22,7 @@ from gofer.sources.receiver import Click, RawRequest
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.events import Actor, Event
+from support.runtime.worker_parts import worker_over
 
 _T = TypeVar("_T")
 
@@ -74,8 +75,10 @@ async def _work(environment: Mapping[str, str], root: Path, payload: Path, when:
     assert isinstance(event, Event)
     async with open_embedded(read_settings(environment), root) as embedded:
         store = MortalStore(embedded.state.store, when, n)
-        run = await replace(embedded.ingress, store=store).start(event, "answer-here")
-        worker = replace(embedded.worker, services=replace(embedded.worker.services, store=store))
+        run = await replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store)).start(
+            event, "answer-here"
+        )
+        worker = worker_over(embedded.worker, store=store)
         await store.drop_leases()
         serving = asyncio.create_task(worker.serve())
         pressed = False

@@ -10,6 +10,7 @@ from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import Click
 from gofer.sources.slack.approval_tools import CloseQuestion, FindGroups, MayDecide, TellOne
 from gofer.sources.slack.question import Question
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
@@ -19,6 +20,7 @@ from gofer.workflows.routes import Routes
 from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import Said, says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
+from support.runtime.worker_parts import Unchanging
 
 KEY = Secret("0" * 64)
 LEADS = {"U0LEAD000"}
@@ -41,7 +43,7 @@ class Desk:
     def ingress(self) -> Ingress:
         made = self.office
         services = made.worker.services
-        return Ingress({}, Routes(), made.store, services.blobs, made.queue, KEY, services.outside)
+        return Ingress({}, Routes(), Stores(made.store, services.blobs, made.queue), KEY, services.outside)
 
     async def work(self, rounds: int = 8) -> None:
         """Answers bells for a while; a worker that is lost is followed by another one."""
@@ -126,7 +128,7 @@ def desk(*answers: Answer | Exception, **keys: object) -> Desk:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
     services = replace(worker.services, tools=MappingProxyType(tools), installation_key=KEY)
     catalog = Catalog({"answer-here": loaded}, Defaults())
-    made.office.worker = replace(worker, services=services, catalog=catalog, alone=True)
+    made.office.worker = replace(worker, services=services, workflows=Unchanging(catalog), alone=True)
     return made
 
 

@@ -19,6 +19,8 @@ from gofer.models.language_model import Answer
 from gofer.models.prices import Price, Prices
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Arguments, Call, Provenance, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from gofer.values.messages import ToolAsk, Usage
@@ -120,8 +122,7 @@ class Room:
         code = Script("coordinators/s.py", {"s": textwrap.dedent(self.script), **self.modules})
         scripts = {code.file: code} if self.script else {}
         return Services(
-            self.store,
-            self.blobs,
+            Stores(self.store, self.blobs, MemoryQueue(self.clock)),
             self.model,
             self.tools,
             PRICES,

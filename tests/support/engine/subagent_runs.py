@@ -106,8 +106,7 @@ class AgentsRoom(Room):
     def services(self):
         made = super().services()
         return type(made)(
-            made.store,
-            made.blobs,
+            made.stores,
             self.many,
             {**self.tools, **BASE},
             made.prices,

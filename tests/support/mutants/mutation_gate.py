@@ -238,9 +238,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run that loses every worker ends",
-        "runtime/owner.py",
-        "poisoned = step.progress.takeovers >= TAKEOVERS",
-        "poisoned = False",
+        "projections/attempts.py",
+        "return self.crashed >= CRASHES or",
+        "return False or",
         "unit/runtime/test_owner.py::test_a_run_that_loses_every_worker_is_poison_and_says_so_once",
     ),
     Mutant(

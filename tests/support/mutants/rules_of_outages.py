@@ -57,9 +57,9 @@ OF_OUTAGES = (
     ),
     Mutant(
         "a private run that could not begin is counted",
-        "runtime/worker.py",
-        "        if not progress.private or not finished.cause:\n",
-        "        if progress.private or not finished.cause:\n",
+        "runtime/run_ends.py",
+        "    if not progress.private or not finished.cause:\n",
+        "    if progress.private or not finished.cause:\n",
         f"{SILENCE}a_run_that_could_not_begin_is_counted_and_not_listed",
     ),
     Mutant(

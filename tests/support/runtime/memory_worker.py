@@ -22,6 +22,7 @@ from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.queue import QueueMessage
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
@@ -32,6 +33,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
+from support.runtime.worker_parts import Unchanging, catalog_of
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
@@ -151,8 +153,7 @@ class Office:
             ),
         }
         services = Services(
-            self.store,
-            self.blobs,
+            Stores(self.store, self.blobs, self.queue),
             self.model,
             MappingProxyType(tools),
             PRICES,
@@ -161,7 +162,7 @@ class Office:
             Patience(backoff=0.001),
             installation_key=KEY,
         )
-        self.worker = Worker(services, self.queue, self.catalog)
+        self.worker = Worker(services, Unchanging(self.catalog))
 
     async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
         await claimed(self.store, run)
@@ -176,7 +177,7 @@ class Office:
 
     async def started(self) -> RunStarted:
         """What a run of the workflow says that started, with its bundle stored."""
-        raw = encode_bundle(Bundle(self.worker.catalog.workflows["answer-here"], []))
+        raw = encode_bundle(Bundle(catalog_of(self.worker).workflows["answer-here"], []))
         key = blob_key(BUNDLES, raw)
         await self.blobs.put(key, raw)
         return RunStarted(key.rpartition("/")[2], private=False)
@@ -190,10 +191,10 @@ class Office:
 
     def grant(self, *tools: str) -> None:
         """Lets the model of the workflow use some tools."""
-        loaded = self.worker.catalog.workflows["answer-here"]
+        loaded = catalog_of(self.worker).workflows["answer-here"]
         workflow = loaded.workflow.model_copy(update={"tools": tuple(Grant(name=name) for name in tools)})
         granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
-        self.worker = replace(self.worker, catalog=granted)
+        self.worker = replace(self.worker, workflows=Unchanging(granted))
 
     async def status(self, run: str) -> str:
         head = await self.store.head(run)

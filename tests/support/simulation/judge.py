@@ -187,7 +187,7 @@ def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
     wanted: dict[str, tuple[str, str]] = {}
     state = conversation.Conversation()
     for recorded in journal:
-        state = conversation.fold(state, recorded)
+        conversation.fold(state, recorded)
         if isinstance(recorded.entry, e.ToolCall) and _scripted(recorded.entry.call):
             wanted[recorded.entry.call] = recorded.entry.tool, str((recorded.entry.arguments or {})["text"])
         if isinstance(recorded.entry, e.LlmResponse):

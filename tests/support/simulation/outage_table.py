@@ -11,17 +11,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.app.worker import build_worker
+from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.engine.services import Links
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.seal import KEY_BYTES
 from gofer.journal.unlisted_ends import recent
 from gofer.models.language_model import Answer
 from gofer.projections.waits import ATTEMPTS
 from gofer.runtime.receive import Ingress
-from gofer.runtime.worker import Ended
+from gofer.runtime.run_ends import Ended
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.values.events import Actor, Event
 from gofer.values.outside import Outside
@@ -32,6 +34,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import says
 from support.models.served import served
 from support.processes.jobs_in_this_process import InThisProcess
+from support.runtime.worker_parts import Unchanging
 from support.simulation.vendor_network import ISSUE, PAGE, PULL, REPOSITORY, Network
 from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
@@ -219,24 +222,20 @@ class Run:
         return Row(self.source.name, self.call, tool, system, int(self.seconds), person, operator)
 
     async def _play(self) -> Sequence[str]:
+        stores = Stores(self.store, self.blobs, self.queue)
         worker = build_worker(
             self.network.settings(),
-            self._catalog(),
-            self.store,
-            self.blobs,
-            self.queue,
-            Colleague(),
-            self.outside,
-            "http://localhost",
-            KEY,
-            InThisProcess(),  # type: ignore[arg-type]
-            alone=True,
+            Installation(stores, KEY, Links("http://localhost"), self.outside, alone=True),
+            Unchanging(self._catalog()),
+            ModelAccess(Colleague()),
+            ChildProcesses(InThisProcess()),  # type: ignore[arg-type]
+            notify=self._note_end,
         )
         self.tools = {name: self._watched(tool) for name, tool in worker.services.tools.items()}
         services = replace(worker.services, tools=self.tools)
-        worker = replace(worker, services=services, tell=self._note_end)
+        worker = replace(worker, services=services)
         ts = await self._message()
-        ingress = Ingress({}, read_routes({}), self.store, self.blobs, self.queue, KEY, self.outside)
+        ingress = Ingress({}, read_routes({}), stores, KEY, self.outside)
         run = await ingress.start(self.source.event(ts), "w")
         serving = asyncio.create_task(worker.serve())
         while await self._under_way(run) and self.loop.time() < LONG:

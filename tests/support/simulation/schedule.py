@@ -25,12 +25,13 @@ from gofer.runtime.cancel import cancel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import Worker
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import Click, Stop
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
 from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.tools.definition import Tool
@@ -39,6 +40,7 @@ from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
+from support.runtime.worker_parts import Unchanging
 from support.simulation.aws_stores import MachineTable, SharedTable, StandardQueue
 from support.simulation.delegating_runs import base_tools
 from support.simulation.judge import Judge, Report
@@ -196,7 +198,7 @@ class Schedule:
     def _ingress(self, machine: Machine) -> Ingress:
         routes = read_routes({"slack.mention": [("w", {})]})
         store, queue = self._seen_by(machine)
-        return self.rules.ingress({}, routes, store, self.blobs, queue, KEY, self._outside(machine))
+        return self.rules.ingress({}, routes, Stores(store, self.blobs, queue), KEY, self._outside(machine))
 
     async def _press(self, click: Click) -> str:
         return await self._ingress(Machine(self.faults)).press(click)
@@ -260,7 +262,10 @@ class Schedule:
         while True:
             machine = Machine(self.faults)
             store, queue = self._seen_by(machine)
-            for work in (Sweeper(store, queue, self.clock).sweep(180), Purger(store, self.blobs, self.clock).purge()):
+            for work in (
+                Sweeper(store, queue, self.clock).sweep(180),
+                Purger(Stores(store, self.blobs, MemoryQueue(self.clock)), self.clock).purge(),
+            ):
                 task = asyncio.create_task(work)
                 task.add_done_callback(lambda task: task.cancelled() or task.exception())
                 self.graves.append(task)
@@ -269,8 +274,7 @@ class Schedule:
     def _worker(self, machine: Machine) -> Worker:
         store, queue = self._seen_by(machine)
         services = Services(
-            store,
-            self.blobs,
+            Stores(store, self.blobs, queue),
             RestlessModel(machine, self.questions, delegates=self.plan.delegates),
             self.tools,
             Prices({}),
@@ -280,7 +284,7 @@ class Schedule:
             self.catalog.scripts,
             installation_key=KEY,
         )
-        return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
+        return Worker(services, Unchanging(self.catalog), self.rules.alone, WorkerLimits(concurrency=2))
 
     def _seen_by(self, machine: Machine) -> tuple[Store, Queue]:
         """The stores as one machine has them. On DynamoDB each request may fail, elsewhere each method."""

@@ -27,6 +27,7 @@ from gofer.sources.webhook.proofs import hmac_signature, standard_signature
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.secret import Secret
 from support.stand_ins import NOON, SetClock, make_outside
 
@@ -95,9 +96,7 @@ class Doorstep:
         self.ingress: Ingress = build_ingress(
             SETTINGS,
             routes,
-            self.store,
-            MemoryBlobs(),
-            queue,
+            Stores(self.store, MemoryBlobs(), queue),
             Secret("installation key"),
             make_outside(self.clock),
             hooks=HOOKS,

@@ -10,6 +10,7 @@ from gofer.sources.webhook.receiver import JwtProofs
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.sources.webhook_calls import SECRET
@@ -22,7 +23,7 @@ def built(hooks: object, jwt: JwtProofs | None = None, **environment: str) -> In
     queue, outside = MemoryQueue(SetClock()), make_outside()
     settings = read_settings(environment)
     return build_ingress(
-        settings, {}, MemoryStore(), MemoryBlobs(), queue, Secret("key"), outside, hooks=hooks, jwt=jwt
+        settings, {}, Stores(MemoryStore(), MemoryBlobs(), queue), Secret("key"), outside, hooks=hooks, jwt=jwt
     )
 
 

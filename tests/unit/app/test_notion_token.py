@@ -17,6 +17,7 @@ from gofer.sources.receiver import RawRequest, Reply
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.stand_ins import SetClock, make_outside
@@ -33,9 +34,7 @@ class Room:
         self.ingress: Ingress = build_ingress(
             read_settings({}),
             {},
-            MemoryStore(),
-            MemoryBlobs(),
-            MemoryQueue(self.clock),
+            Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(self.clock)),
             Secret("key"),
             make_outside(self.clock),
             window=self.window,

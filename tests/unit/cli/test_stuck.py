@@ -11,6 +11,7 @@ from gofer.journal.entries import Entry, RunAccepted, RunFinished, RunStarted
 from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, claim, open_journal
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from support.stand_ins import SetClock, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +43,7 @@ class Desk:
         await self.store.put_head(head.now(status, self.now, wakes_at=wakes_at))
 
     async def stuck(self) -> Stuck:
-        return await find_stuck(Operations(self.store, self.blobs, MemoryQueue(self.clock), self.clock))
+        return await find_stuck(Operations(Stores(self.store, self.blobs, MemoryQueue(self.clock)), self.clock))
 
     async def runs(self) -> tuple[list[str], list[str]]:
         found = await self.stuck()

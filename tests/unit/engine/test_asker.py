@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.runtime.worker import Ended
+from gofer.runtime.run_ends import Ended, Observers
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Office, office
+from support.runtime.worker_parts import Unchanging, catalog_of
 
 pytestmark = pytest.mark.anyio
 
@@ -18,9 +19,11 @@ def company(who: tuple[str, ...], **about: str) -> Office:
     made = office(says("Hello."))
     for name, value in about.items():
         setattr(made, name, value)
-    loaded = made.worker.catalog.workflows["answer-here"]
+    loaded = catalog_of(made.worker).workflows["answer-here"]
     workflow = loaded.workflow.model_copy(update={"who": who})
-    made.worker = replace(made.worker, catalog=Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    made.worker = replace(
+        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    )
     return made
 
 
@@ -68,7 +71,7 @@ async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
 async def test_the_operator_reads_who_started_a_workflow_that_is_not_for_them(kind: str, who: str) -> None:
     made = company(("members",), kind=kind)
     told: list[Ended] = []
-    made.worker = replace(made.worker, tell=told.append)
+    made.worker = replace(made.worker, observers=Observers(told.append))
     await made.accept("run1")
     await made.hear()
     (ended,) = told

@@ -15,6 +15,7 @@ from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import BASE, Asked, ModelOfMany
 from support.models.served import served
 from support.runtime.memory_worker import CATALOG, Lost, Office
+from support.runtime.worker_parts import Unchanging
 
 pytestmark = pytest.mark.anyio
 FILE = "coordinators/s.py"
@@ -59,7 +60,7 @@ def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
         model=ModelOfMany(think),
     )
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)
-    made.worker = replace(made.worker, services=services, catalog=catalog, alone=True)
+    made.worker = replace(made.worker, services=services, workflows=Unchanging(catalog), alone=True)
     lost: list[str] = []
     create = made.store.create
 

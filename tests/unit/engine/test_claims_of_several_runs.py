@@ -20,6 +20,7 @@ from gofer.workflows.script_source import Script
 from support.engine.memory_run import Said, says
 from support.property_examples import examples
 from support.runtime.memory_worker import CATALOG, Office
+from support.runtime.worker_parts import Unchanging
 
 NAMES = ("comment", "file_ticket", "link")
 SCRIPT = """
@@ -95,11 +96,10 @@ async def played(
         before,
         tools={**before.tools, **{name: tool(name) for name in NAMES}},
         installation_key=Secret("0" * 64),
-        scripts={"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})},
     )
-    made.worker = replace(
-        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()), alone=True
-    )
+    scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
+    catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)
+    made.worker = replace(made.worker, services=services, workflows=Unchanging(catalog), alone=True)
     runs = [f"run{number}" for number in range(len(orders))]
     for run in runs:
         await made.accept(run, private=False)

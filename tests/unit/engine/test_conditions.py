@@ -13,6 +13,7 @@ from gofer.workflows.schema import Defaults
 from gofer.workflows.when import Trigger
 from support.engine.memory_run import says
 from support.runtime.memory_worker import office
+from support.runtime.worker_parts import Unchanging, catalog_of
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -86,11 +87,13 @@ def test_a_better_reason_is_kept(tmp_path: Path) -> None:
 
 async def test_what_the_delivery_settles_is_decided_before_anything_is_read() -> None:
     made = office(says("Hello."))
-    loaded = made.worker.catalog.workflows["answer-here"]
+    loaded = catalog_of(made.worker).workflows["answer-here"]
     conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}
     trigger = Trigger.model_validate({"slack.message": conditions})
     workflow = loaded.workflow.model_copy(update={"when": (trigger,)})
-    made.worker = replace(made.worker, catalog=Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    made.worker = replace(
+        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    )
     made.unknown = "missing_scope"
     await made.accept("run1")
     await made.hear()

@@ -15,6 +15,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
+from support.runtime.worker_parts import Unchanging, catalog_of
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +35,7 @@ def house(*answers: str, who: Mapping[str, str] | None = None) -> Office:
         workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": [trigger], **keys})
         loaded[name] = replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow)
     services = replace(made.worker.services, installation_key=KEY)
-    made.worker = replace(made.worker, services=services, catalog=Catalog(loaded, Defaults()), alone=True)
+    made.worker = replace(made.worker, services=services, workflows=Unchanging(Catalog(loaded, Defaults())), alone=True)
     return made
 
 
@@ -54,7 +55,7 @@ async def accepted(made: Office, event: Event, workflow: str, at: int, routes: t
 
 def matched(made: Office, event: Event) -> tuple[Route, ...]:
     """What the receiver would write down."""
-    compiled = made.worker.catalog.routes()[event.kind]
+    compiled = catalog_of(made.worker).routes()[event.kind]
     return tuple(Route(name, where) for name, where in compiled)
 
 

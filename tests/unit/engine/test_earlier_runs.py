@@ -14,6 +14,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.when import KINDS
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
+from support.runtime.worker_parts import Unchanging
 
 pytestmark = pytest.mark.anyio
 REPLIES = {
@@ -60,7 +61,7 @@ async def test_only_a_reply_of_a_person_inherits_plan_files_and_results(kind: st
     made = office(says("Done."))
     when = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], "reply": "none"})
     loaded = replace(CATALOG.workflows["answer-here"], workflow=when)
-    made.worker = replace(made.worker, catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())))
     await earlier_run(made, kind)
     await accepted(made, "run2", happened(kind, "2"), 3)
     await made.queue.enqueue("run2")

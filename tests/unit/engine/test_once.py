@@ -15,6 +15,7 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.cancel import cancel
 from gofer.runtime.retention import delete
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
@@ -23,6 +24,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from support.engine.approvals import desk
 from support.engine.memory_run import Room, Said, room, says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
+from support.runtime.worker_parts import Unchanging
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})
@@ -80,7 +82,7 @@ def shop(tickets: Tickets, times: int = 1) -> Office:
     )
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
     made.worker = replace(
-        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()), alone=True
+        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())), alone=True
     )
     return made
 
@@ -140,7 +142,7 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     made = shop(tickets)
     await made.accept("run1", private=False)
     await work(made)
-    assert await delete(["run1"], made.store, made.blobs) == 1
+    assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     if forgotten:
         await made.store.forget("run1")
     made.clock.advance(100_000)
@@ -162,7 +164,7 @@ async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lo
     made = shop(tickets)
     await made.accept("run1", private=False)
     await work(made)
-    assert await delete(["run1"], made.store, made.blobs) == 1
+    assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     tickets.by_key.clear()
     tickets.lose = 1
     await made.accept("run2", private=False)

@@ -17,6 +17,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.worker_parts import Unchanging, catalog_of
 from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -69,10 +70,10 @@ def private_office(*, private: bool = True, signs_in: bool = True, error: BaseEx
 
 def rewritten(made: Office, **fields: object) -> None:
     """Give the workflow of an office other fields."""
-    loaded = made.worker.catalog.workflows["answer-here"]
+    loaded = catalog_of(made.worker).workflows["answer-here"]
     form = {"description": "x", "owner": "#o", "when": ["slack.mention"], **fields}
     catalog = Catalog({"answer-here": replace(loaded, workflow=Workflow.model_validate(form))}, Defaults())
-    made.worker = replace(made.worker, catalog=catalog)
+    made.worker = replace(made.worker, workflows=Unchanging(catalog))
 
 
 async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_notice() -> None:

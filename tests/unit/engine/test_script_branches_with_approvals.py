@@ -9,6 +9,7 @@ from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.workflows.script_source import Script
 from support.engine.approvals import Desk, desk, status
 from support.engine.memory_run import Said
+from support.runtime.worker_parts import Unchanging, catalog_of
 
 pytestmark = pytest.mark.anyio
 SCRIPT = """
@@ -42,7 +43,9 @@ def scripted(announced: list[str]) -> Desk:
 
     tools = {**before.tools, "announce": Tool("announce", "", "keyed", Said, announce)}
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools, scripts=scripts))
+    worker = made.office.worker
+    workflows = Unchanging(replace(catalog_of(worker), scripts=scripts))
+    made.office.worker = replace(worker, services=replace(before, tools=tools), workflows=workflows)
     return made
 
 
@@ -99,7 +102,7 @@ async def test_a_script_that_waits_for_one_approval_goes_on_where_it_was() -> No
     script = SCRIPT.replace('("one", "two", "three")', '("one",)')
     worker = made.office.worker
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": script})}
-    made.office.worker = replace(worker, services=replace(worker.services, scripts=scripts))
+    made.office.worker = replace(worker, workflows=Unchanging(replace(catalog_of(worker), scripts=scripts)))
     await made.office.accept("run1", private=False)
     await now(made)
     await made.press("approved")

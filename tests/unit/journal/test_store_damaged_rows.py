@@ -13,6 +13,7 @@ from gofer.runtime.retention import Purged, Purger
 from gofer.runtime.sweeper import Sweeper
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt
 from support.stand_ins import NOON, SetClock, any_store
 
@@ -59,7 +60,9 @@ async def test_a_damaged_row_stops_no_sweep_and_no_list(
 @pytest.mark.parametrize("how", DAMAGE)
 async def test_a_damaged_row_stops_no_purge(store: Store, tmp_path: Path, how: str) -> None:
     await damaged(store, tmp_path, how, ended=True)
-    purger = Purger(store, MemoryBlobs(), SetClock(NOON + 31 * 86_400))
+    purger = Purger(
+        Stores(store, MemoryBlobs(), MemoryQueue(SetClock(NOON + 31 * 86_400))), SetClock(NOON + 31 * 86_400)
+    )
     assert await purger.purge() == Purged(2, 2)
     assert await purger.purge() == Purged()
 

@@ -94,11 +94,11 @@ def test_time_counts_only_while_a_worker_has_the_run() -> None:
 
 
 def test_an_owner_that_is_followed_without_anything_new_done_was_lost() -> None:
-    assert project(RunOwned()).takeovers == 0
-    assert project(RunOwned(), RunOwned(), RunOwned()).takeovers == 2
-    assert project(RunOwned(), RunOwned(), ToolResult("1.0", "ok", "x")).takeovers == 0
+    assert project(RunOwned()).attempts.crashed == 0
+    assert project(RunOwned(), RunOwned(), RunOwned()).attempts.crashed == 2
+    assert project(RunOwned(), RunOwned(), ToolResult("1.0", "ok", "x")).attempts.crashed == 0
     for left in (RunParked("quiet", 9_000), RunHandedOver()):
-        assert project(RunOwned(), left, RunOwned(), left, RunOwned()).takeovers == 0
+        assert project(RunOwned(), left, RunOwned(), left, RunOwned()).attempts.crashed == 0
 
 
 def test_a_run_that_was_let_go_is_in_nobodys_hands() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from gofer.engine.loop import Ending
+from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK, conclude, spoken
-from gofer.runtime.owner import TAKEOVERS
 from gofer.sources.slack.places import channel_place
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Tool, ToolResult
@@ -66,7 +66,7 @@ async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_po
     made = office(says("Hello."))
     await made.accept("run1")
     made.lose_in = {"slack_update_message"}
-    for _ in range(TAKEOVERS - 2):
+    for _ in range(CRASHES - 2):
         await made.hear_lost()
         made.clock.advance(130)
     made.lose_in, made.deleted = set(), {"1.0"}

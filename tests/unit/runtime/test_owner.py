@@ -21,9 +21,9 @@ from gofer.journal.entries import (
 )
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.models.language_model import Answer
-from gofer.runtime.owner import TAKEOVERS
+from gofer.projections.attempts import CRASHES
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import RECEIVES
+from gofer.runtime.worker import RECEIVES, WorkerLimits
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError
@@ -31,6 +31,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.worker_parts import Unchanging, catalog_of, worker_over
 from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -143,7 +144,7 @@ async def test_a_worker_that_stops_hands_its_runs_over() -> None:
     made.grant("slack_read_thread")
     services = replace(made.worker.services, model=SlowModel())
     await made.accept("run1")
-    serving = asyncio.create_task(replace(made.worker, services=services, grace=5.0).serve())
+    serving = asyncio.create_task(replace(made.worker, services=services, limits=WorkerLimits(grace=5.0)).serve())
     await asked.wait()
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
@@ -167,7 +168,7 @@ async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> Non
     for _ in range(30):
         lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
         made.clock.advance(130)
-    assert lost == TAKEOVERS
+    assert lost == CRASHES
     (notice,) = made.posted
     assert notice.startswith("I could not finish this: it broke off at the same point again and again.")
     head = await made.store.head("run1")
@@ -197,7 +198,7 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
             raise KeyError(run)
 
     made.store = Unreadable()
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
+    made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
     await hear_all(made)
     head = await made.store.head("run1")
@@ -230,7 +231,7 @@ async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost
         lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
         made.clock.advance(130)
     # Five at the first message, five at saying so.
-    assert lost == 2 * TAKEOVERS
+    assert lost == 2 * CRASHES
     assert await made.status("run1") == "failed"
 
 
@@ -248,7 +249,7 @@ async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
 
     made.blobs = Away()
     made.blobs.away = True
-    made.worker = replace(made.worker, services=replace(made.worker.services, blobs=made.blobs))
+    made.worker = worker_over(made.worker, blobs=made.blobs)
     await made.accept("run1")
     await hear_all(made, rounds=6)
     assert len(made.model.requests) == 6
@@ -268,10 +269,10 @@ async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_los
             raise AssertionError("nobody stopped it")
 
     await made.accept("run1")
-    for _ in range(TAKEOVERS + 1):
+    for _ in range(CRASHES + 1):
         asked.clear()
         services = replace(made.worker.services, model=SlowModel())
-        serving = asyncio.create_task(replace(made.worker, services=services, grace=0.01).serve())
+        serving = asyncio.create_task(replace(made.worker, services=services, limits=WorkerLimits(grace=0.01)).serve())
         await asked.wait()
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
@@ -307,7 +308,7 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
         )
         await made.store.create_head(Head(run, "answer-here", run, 1))
     deaths = 0
-    for _ in range(2 * TAKEOVERS):
+    for _ in range(2 * CRASHES):
         worker = replace(made.worker, suspects=MortalLock())
         worker = replace(worker, services=replace(worker.services, model=OneIsDeadly()))
         await Sweeper(made.store, made.queue, made.clock).sweep(0)
@@ -321,7 +322,7 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
         await asyncio.gather(*tasks, return_exceptions=True)
         await made.store.drop_leases()
         made.clock.advance(200)
-    assert deaths == TAKEOVERS
+    assert deaths == CRASHES
     assert (await made.status("bad"), await made.status("good")) == ("failed", "done")
 
 
@@ -329,9 +330,9 @@ async def test_an_answer_goes_where_the_workflow_said_when_the_run_started() -> 
     made = office(KeyError("the worker dies here"))
     await made.accept("run1")
     await made.hear()
-    loaded = made.worker.catalog.workflows["answer-here"]
+    loaded = catalog_of(made.worker).workflows["answer-here"]
     silent = replace(loaded, workflow=loaded.workflow.model_copy(update={"reply": "none"}))
-    made.worker = replace(made.worker, catalog=Catalog({"answer-here": silent}, Defaults()))
+    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": silent}, Defaults())))
     made.model.answers = [says("Hello.")]
     await hear_all(made)
     assert made.posted == ["Hello."]

@@ -13,6 +13,7 @@ from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.models.served import served
 from support.runtime.memory_worker import WORKFLOW, Lost, Office, office
+from support.runtime.worker_parts import Unchanging
 
 pytestmark = pytest.mark.anyio
 
@@ -27,9 +28,9 @@ def give(made: Office, *lines: str) -> Office:
     tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
     update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
     loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, served("m"))
-    services = replace(made.worker.services, scripts={FILE: script})
     made.worker = replace(
-        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})
+        made.worker,
+        workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})),
     )
     return made
 

@@ -23,6 +23,7 @@ from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import BASE, Asked, ModelOfMany
 from support.models.served import served
 from support.runtime.memory_worker import Lost
+from support.runtime.worker_parts import Unchanging, catalog_of
 
 pytestmark = pytest.mark.anyio
 ASK = ("subagent", {"agent_name": "clerk", "prompt": "file it"})
@@ -44,13 +45,13 @@ def with_a_clerk(**keys: object) -> Desk:
     """A desk whose model has tickets filed by a subagent."""
     made = desk(**{"subagents": ["clerk"], **keys})
     worker = made.office.worker
-    loaded = worker.catalog.workflows["answer-here"]
+    loaded = catalog_of(worker).workflows["answer-here"]
     subagent = Subagent.model_validate({"description": "files", "tools": "inherit"})
     clerk = LoadedSubagent(subagent, "You are clerk.", served("m"))
     catalog = Catalog({"answer-here": replace(loaded, subagents={"clerk": clerk})}, Defaults())
     tools = {**worker.services.tools, **BASE}
     services = replace(worker.services, tools=tools, model=ModelOfMany(think))
-    made.office.worker = replace(worker, services=services, catalog=catalog)
+    made.office.worker = replace(worker, services=services, workflows=Unchanging(catalog))
     return made
 
 

@@ -19,6 +19,7 @@ from gofer.sources.slack.receiver import SlackReceiver, sign
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import TemporaryError
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -58,7 +59,11 @@ def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress,
     queue = MemoryQueue(clock)
     routes = read_routes({"slack.mention": [(name, {}) for name in workflows or ("answer-here",)]})
     made = Ingress(
-        {"/slack/events": SlackReceiver((SIGNING,))}, routes, store, MemoryBlobs(), queue, KEY, make_outside(clock)
+        {"/slack/events": SlackReceiver((SIGNING,))},
+        routes,
+        Stores(store, MemoryBlobs(), queue),
+        KEY,
+        make_outside(clock),
     )
     return made, store, queue
 
@@ -125,7 +130,7 @@ async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflo
     await receiver.receive(post(MENTION))
     runs = await rung(queue)
     after, _, _ = ingress(store, *second)
-    await replace(after, queue=queue).receive(post(MENTION))
+    await replace(after, stores=replace(after.stores, queue=queue)).receive(post(MENTION))
     assert set(await rung(queue)) <= set(runs)
     listed = {head.workflow for head in await store.heads(10, private=True)}
     assert listed == set(first)
@@ -280,7 +285,11 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
 async def test_an_unsigned_door_is_never_open_to_http() -> None:
     made, store, _ = ingress()
     open_door = Ingress(
-        {"/slack/events": SlackReceiver(())}, made.routes, store, MemoryBlobs(), made.queue, KEY, made.outside
+        {"/slack/events": SlackReceiver(())},
+        made.routes,
+        Stores(store, MemoryBlobs(), made.stores.queue),
+        KEY,
+        made.outside,
     )
     assert (await open_door.receive(post(MENTION))).status == 401
     assert store.writes == 0

@@ -20,6 +20,7 @@ from gofer.runtime.retention import DAYS, Purged, Purger, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as virtually
@@ -63,7 +64,7 @@ class Archive:
 
     async def purge(self, days: int = DAYS, *, after: float = 0.0) -> Purged:
         self.clock.advance(after * DAY)
-        return await Purger(self.store, self.blobs, self.clock).purge(days)
+        return await Purger(Stores(self.store, self.blobs, MemoryQueue(self.clock)), self.clock).purge(days)
 
     async def contents(self, run: str = "r") -> str:
         """`there`, `deleted` or `forgotten`; whatever is in between is an error."""
@@ -200,7 +201,8 @@ async def test_a_purge_that_was_killed_anywhere_and_done_again_ends_the_same(
             await made.add("secret", private=True)
             made.clock.advance(age * DAY)
             fuse = Fuse(calls)
-            purger = Purger(fuse.around(made.store), fuse.around(made.blobs), made.clock)  # type: ignore[arg-type]
+            stores = Stores(fuse.around(made.store), fuse.around(made.blobs), MemoryQueue(made.clock))  # type: ignore[arg-type]
+            purger = Purger(stores, made.clock)
             with suppress(Killed):
                 await purger.purge()
             await readable_or_gone(made)
@@ -238,7 +240,9 @@ class FullDisk(MemoryBlobs):
 async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCaptureFixture) -> None:
     made = Archive(blobs=FullDisk())
     await made.add(private=True)
-    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    serving = asyncio.create_task(
+        Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock, every=0.01).serve()
+    )
     async with asyncio.timeout(60):
         while (head := await made.store.head("r")) is None or head.retention != "deleted":
             await asyncio.sleep(0.005)
@@ -267,7 +271,9 @@ def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: 
 
     async def play() -> Head | None:
         await made.add(private=True)
-        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        serving = asyncio.create_task(
+            Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock).serve()
+        )
         await asyncio.sleep(400)
         serving.cancel()
         return await made.store.head("r")
@@ -284,7 +290,9 @@ def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> N
     made = Archive()
 
     async def play() -> Head | None:
-        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        serving = asyncio.create_task(
+            Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock).serve()
+        )
         await asyncio.sleep(100)
         await made.add(private=True)
         await made.store.retain("r", "due", "deleting")
@@ -312,7 +320,9 @@ class DamagedRows(MemoryStore):
 async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None:
     made = Archive(DamagedRows())
     await made.add(private=True)
-    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    serving = asyncio.create_task(
+        Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock, every=0.01).serve()
+    )
     async with asyncio.timeout(60):
         while (head := await made.store.head("r")) is None or head.retention != "deleted":
             await asyncio.sleep(0.005)
@@ -334,7 +344,7 @@ async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> No
 async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
     made = Archive()
     queue = MemoryQueue(made.clock)
-    purger = Purger(made.store, made.blobs, made.clock, queue)
+    purger = Purger(Stores(made.store, made.blobs, queue), made.clock)
     await queue.enqueue("r")
     for queue_message in await queue.receive(1, 60, 0):
         await queue.bury(queue_message, "trouble")
@@ -357,10 +367,10 @@ async def test_what_runs_used_is_dropped_after_two_days() -> None:
     archive = Archive()
     await archive.store.put_usage([Usage("ada", "r", int(NOON * 1000), 0.5)])
     archive.clock.advance(2 * DAY)
-    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert len(await archive.store.usage("ada", 0)) == 1
     archive.clock.advance(1)
-    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert list(await archive.store.usage("ada", 0)) == []
 
 
@@ -368,8 +378,8 @@ async def test_what_runs_remember_of_earlier_ones_is_dropped_after_a_year() -> N
     archive = Archive()
     await archive.store.put_memo("k", "seen", int(NOON * 1000))
     archive.clock.advance(366 * DAY)
-    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert await archive.store.memo("k") == "seen"
     archive.clock.advance(1)
-    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert await archive.store.memo("k") is None

@@ -14,6 +14,8 @@ from gofer.journal.store import Store
 from gofer.runtime.retention import Purged, Purger, delete
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Gone
 from support.aws.memory_table import MemoryTable
 from support.stand_ins import NOON, SetClock, any_store, claimed, make_outside, mention
@@ -61,7 +63,7 @@ async def test_everything_below_a_run_is_gone_with_it(tmp_path: Path, kind: str)
         assert await read_body(LOWEST, body, store, blobs) == await read_body("r", body, store, blobs) == SECRET
         assert {key.partition("/")[0] for key in blobs._bodies} == {"r"}
         assert [head.run for head in await store.heads(10, private=True)] == ["r"]
-        assert await delete(["r"], store, blobs) == 1
+        assert await delete(["r"], Stores(store, blobs, MemoryQueue(SetClock()))) == 1
         assert not blobs._bodies
         for run in ("r", BELOW, LOWEST):
             frames = await store.frames(run)
@@ -79,10 +81,10 @@ async def test_nothing_at_all_is_left_when_its_time_is_over(tmp_path: Path, kind
     with a_store(kind, tmp_path) as store:
         blobs, clock = MemoryBlobs(), SetClock()
         await grown(store, blobs, private=True)
-        assert await Purger(store, blobs, clock).purge() == Purged(deleted=1)
+        assert await Purger(Stores(store, blobs, MemoryQueue(clock)), clock).purge() == Purged(deleted=1)
         assert [head.run for head in await store.heads(10)] == []
         clock.advance(31 * DAY_MS / 1000)
-        assert await Purger(store, blobs, clock).purge() == Purged(forgotten=3)
+        assert await Purger(Stores(store, blobs, MemoryQueue(clock)), clock).purge() == Purged(forgotten=3)
         assert not any([await store.frames(run) for run in ("r", BELOW, LOWEST)])
 
 
@@ -102,11 +104,11 @@ async def test_what_stands_below_a_damaged_run_is_gone_with_it_too(tmp_path: Pat
             case _:
                 blobs._bodies.clear()
         clock.advance(31 * DAY_MS / 1000)
-        assert (await Purger(store, blobs, clock).purge()).deleted == 1
+        assert (await Purger(Stores(store, blobs, MemoryQueue(clock)), clock).purge()).deleted == 1
         for run in ("r", BELOW, LOWEST):
             assert not any(await store.frames(run))
         clock.advance(31 * DAY_MS / 1000)
-        await Purger(store, blobs, clock).purge()
+        await Purger(Stores(store, blobs, MemoryQueue(clock)), clock).purge()
         assert not any([await store.frames(run) for run in ("r", BELOW, LOWEST)])
 
 
@@ -116,7 +118,7 @@ async def test_of_a_run_whose_key_is_lost_those_below_stay_as_bytes_that_nobody_
         await grown(store, blobs)
         del store._keys["r"]
         clock.advance(31 * DAY_MS / 1000)
-        assert (await Purger(store, blobs, clock).purge()).deleted == 1
+        assert (await Purger(Stores(store, blobs, MemoryQueue(clock)), clock).purge()).deleted == 1
         with pytest.raises(Gone):
             await read_journal(BELOW, store, blobs)
 
@@ -144,9 +146,9 @@ async def test_a_deletion_that_was_killed_anywhere_finds_those_below_again(tmp_p
             for name in ("empty", "destroy_key", "create_head", "retain"):
                 mortal(name)
             try:
-                await delete(["r"], store, blobs)
+                await delete(["r"], Stores(store, blobs, MemoryQueue(SetClock())))
             except Killed:
-                await delete(["r"], store, blobs)
+                await delete(["r"], Stores(store, blobs, MemoryQueue(SetClock())))
             head = await store.head("r")
             for run in ("r", BELOW, LOWEST):
                 assert not any(await store.frames(run)), (at, run)

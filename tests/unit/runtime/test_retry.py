@@ -13,6 +13,7 @@ from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import delete
 from gofer.runtime.retry import Retried, retry
 from gofer.sources.slack.write import PostMessage
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.row_tokens import Tokens
@@ -26,7 +27,7 @@ ENDS: list[Status] = ["done", "limited", "failed", "cancelled", "ignored", "need
 
 
 async def again(made: Office, run: str = "run1") -> Retried:
-    return await retry(run, made.store, made.blobs, made.queue, made.clock, "operator")
+    return await retry(run, Stores(made.store, made.blobs, made.queue), made.clock, "operator")
 
 
 async def give_up(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
@@ -63,7 +64,9 @@ async def restored(made: Office, *, posted_since: bool) -> None:
     await made.accept("run1")
     for queue_message in await made.queue.receive(9, 60, 0):
         await made.queue.acknowledge(queue_message)
-    await hold_unfinished(made.store, made.blobs, made.clock, Tokens(KEY), int(made.clock.now() * 1000))
+    await hold_unfinished(
+        Stores(made.store, made.blobs, made.queue), made.clock, Tokens(KEY), int(made.clock.now() * 1000)
+    )
 
 
 @pytest.mark.parametrize("posted_since", [True, False])
@@ -182,7 +185,7 @@ async def test_what_was_deleted_cannot_go_on() -> None:
         await again(made)
     await made.accept("run1")
     await made.hear()
-    assert await delete(["run1"], made.store, made.blobs) == 1
+    assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     with pytest.raises(Gone, match="nothing to go on with"):
         await again(made)
 

@@ -8,9 +8,9 @@ import pytest
 
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
 from gofer.journal.log import read_journal
+from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK
-from gofer.runtime.owner import TAKEOVERS
 from gofer.runtime.run_reports import SUMMARY, summary
 from gofer.sources.slack.parts import one_message
 from gofer.sources.slack.write import PostMessage
@@ -20,6 +20,7 @@ from gofer.values.messages import Usage
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
+from support.runtime.worker_parts import Unchanging, catalog_of
 
 pytestmark = pytest.mark.anyio
 
@@ -95,8 +96,8 @@ class Logged:
 
     def move(self, channel: str) -> None:
         """Names another channel."""
-        catalog = replace(self.made.worker.catalog, defaults=Defaults(ai_logs=channel))
-        self.made.worker = replace(self.made.worker, catalog=catalog)
+        catalog = replace(catalog_of(self.made.worker), defaults=Defaults(ai_logs=channel))
+        self.made.worker = replace(self.made.worker, workflows=Unchanging(catalog))
 
 
 async def test_it_is_posted_once_after_the_answer() -> None:
@@ -120,7 +121,7 @@ async def test_a_post_that_fails_leaves_the_run_as_its_answer_did(trouble: Excep
 async def test_workers_that_are_lost_over_it_do_not_make_the_run_poison() -> None:
     logged = Logged(office(says("Hello.")), Lost)
     await logged.made.accept("run1")
-    for _ in range(TAKEOVERS + 2):
+    for _ in range(CRASHES + 2):
         await logged.made.hear_lost()
         logged.made.clock.advance(130)
     entries = [recorded.entry for recorded in await read_journal("run1", logged.made.store, logged.made.blobs)]

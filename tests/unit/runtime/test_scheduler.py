@@ -15,6 +15,7 @@ from gofer.runtime.scheduler import LONGEST, RETRY, Clockwork
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import schedule_marks as sqlite_marks
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
@@ -65,7 +66,7 @@ class House:
 
     def __post_init__(self) -> None:
         outside, queue = make_outside(self.clock), MemoryQueue(self.clock)
-        self.ingress = Ingress({}, read_routes({}), self.store, MemoryBlobs(), queue, Secret("key"), outside)
+        self.ingress = Ingress({}, read_routes({}), Stores(self.store, MemoryBlobs(), queue), Secret("key"), outside)
 
     async def start(self, event: Event, workflow: str) -> str:
         if self.full:

@@ -10,6 +10,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunConcluded, RunOwned, RunStarted, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.language_model import Answer
+from gofer.runtime.worker import WorkerLimits
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Tool, ToolResult
@@ -19,6 +20,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, Office, office
+from support.runtime.worker_parts import Unchanging
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, claimed, mention
@@ -110,7 +112,7 @@ class Published:
 async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
     made = office(says("Hello."), says("Hi."))
     live = Published(CATALOG)
-    made.worker = replace(made.worker, catalog=Catalog({}, Defaults()), live=live)
+    made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
     await made.hear()
     short = replace(CATALOG.workflows["answer-here"], system="Be short.")
@@ -125,7 +127,7 @@ async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
 async def test_a_bell_waits_while_nothing_can_be_gone_by() -> None:
     made = office(says("Hello."))
     live = Published(Catalog({}, Defaults()))
-    made.worker = replace(made.worker, live=live)
+    made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
     await made.hear()
     assert made.posted == []
@@ -143,7 +145,7 @@ async def test_a_run_that_has_begun_keeps_its_own_though_its_workflow_was_taken_
     journal.add(await made.started())
     journal.add(MessageReceived("hello"))
     await journal.commit()
-    made.worker = replace(made.worker, catalog=Catalog({}, Defaults()))
+    made.worker = replace(made.worker, workflows=Unchanging(Catalog({}, Defaults())))
     made.clock.advance(1000)
     while await made.hear():
         made.clock.advance(1000)
@@ -189,7 +191,7 @@ async def test_a_run_keeps_the_prompt_it_started_with() -> None:
     made.model.answers = [KeyError("the worker dies here")]
     await made.hear()
     changed = replace(CATALOG.workflows["answer-here"], system="Be verbose.")
-    made.worker = replace(made.worker, catalog=Catalog({"answer-here": changed}, Defaults()))
+    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": changed}, Defaults())))
     made.model.answers = [says("Hello.")]
     made.clock.advance(121)
     await made.hear()
@@ -254,7 +256,9 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
         CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"tools": (Grant(name="mail"),)})
     )
     services = replace(made.worker.services, tools=tools)
-    made.worker = replace(made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made.worker = replace(
+        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults()))
+    )
     await made.accept("run1")
     await made.hear()
     doubt = "I do not know whether my last change in a system outside arrived."
@@ -278,7 +282,7 @@ def test_no_more_conversations_are_in_flight_than_allowed() -> None:
                 return says("Hello.")
 
         services = replace(made.worker.services, model=CountingModel())
-        worker = replace(made.worker, services=services, concurrency=2)
+        worker = replace(made.worker, services=services, limits=WorkerLimits(concurrency=2))
         for n in range(6):
             await claimed(made.store, f"run{n}")
             await made.store.create_head(Head(f"run{n}", "answer-here", f"conversation {n}", n))

@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 
 from gofer.journal.coordination import Head
+from gofer.projections.attempts import UNREAD
+from gofer.runtime.run_ends import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import LOST, Ended
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.worker_parts import worker_over
 from support.stand_ins import claimed
 
 pytestmark = pytest.mark.anyio
@@ -29,26 +31,26 @@ def deadly() -> tuple[Office, list[str], list[str]]:
         told.append(ended.trouble)
 
     made.store = Deadly()
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store), tell=tell)
+    made.worker = replace(worker_over(made.worker, store=made.store), observers=Observers(tell))
     return made, opened, told
 
 
 async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up_and_shown() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
-    for _ in range(LOST + 5):
+    for _ in range(UNREAD + 5):
         await made.hear_lost()
         made.clock.advance(130)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", LOST, ["poison"])
+    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
     assert head.reason == "it cannot be continued: 10 attempts ended without a word"
 
 
 async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sweeper_rings_others() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
-    for heard in range(LOST + 10):
+    for heard in range(UNREAD + 10):
         await made.hear_lost()
         made.clock.advance(130)
         if heard % 5 == 4:
@@ -58,21 +60,21 @@ async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sw
             await Sweeper(made.store, made.queue, made.clock).sweep(180)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", LOST, ["poison"])
+    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
 
 
 async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
     for _ in range(2):
-        for _ in range(LOST + 5):
+        for _ in range(UNREAD + 5):
             await made.hear_lost()
             made.clock.advance(130)
         head = await made.store.head("run1")
         assert head is not None
         await made.store.put_head(head.now("queued", int(made.clock.now() * 1000)))
         await made.queue.enqueue("run1")
-    assert (len(opened), told) == (2 * LOST, ["poison", "poison"])
+    assert (len(opened), told) == (2 * UNREAD, ["poison", "poison"])
 
 
 async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
@@ -86,9 +88,9 @@ async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
             return list(await super().frames(run))
 
     made.store = Away()
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
+    made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
-    for _ in range(2 * LOST):
+    for _ in range(2 * UNREAD):
         await made.hear()
         made.clock.advance(130)
         await made.queue.enqueue("run1")
@@ -111,13 +113,13 @@ async def test_runs_of_the_same_batch_go_on() -> None:
             return list(await super().frames(run))
 
     made.store, process = Deadly(), asyncio.Event()
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
+    made.worker = worker_over(made.worker, store=made.store)
     runs = ("run1", "deadly", "run2", "run3")
     for run in runs:
         await claimed(made.store, run)
         await made.store.create_head(Head(run, "answer-here", f"slack:T:C:{run}", 1))
         await made.queue.enqueue(run)
-    for _ in range(4 * LOST):
+    for _ in range(4 * UNREAD):
         process.clear()
         made.worker = replace(made.worker, suspects=asyncio.Lock())
         tasks = [

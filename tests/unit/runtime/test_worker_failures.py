@@ -11,8 +11,9 @@ from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
 from gofer.runtime.retry import retry
-from gofer.runtime.worker import Ended
+from gofer.runtime.run_ends import Ended, Observers
 from gofer.sources.slack.api import SlackRefusal
+from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
@@ -51,7 +52,7 @@ async def pass_time(made: Office, seconds: float) -> None:
 def listening(made: Office) -> list[Ended]:
     """What the worker tells of ends, private ones too."""
     told: list[Ended] = []
-    made.worker = replace(made.worker, tell=told.append)
+    made.worker = replace(made.worker, observers=Observers(told.append))
     return told
 
 
@@ -109,7 +110,7 @@ async def test_an_operator_makes_the_next_attempt_now() -> None:
     assert head is not None
     assert head.wakes_at / 1000 > made.clock.now() + 60
     made.clock.advance(61)
-    retried = await retry("run1", made.store, made.blobs, made.queue, made.clock, "operator")
+    retried = await retry("run1", Stores(made.store, made.blobs, made.queue), made.clock, "operator")
     assert retried.rung
     await made.hear()
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")

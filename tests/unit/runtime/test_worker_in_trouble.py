@@ -12,7 +12,7 @@ from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import AT_WORK
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import RECEIVES
+from gofer.runtime.worker import RECEIVES, WorkerLimits
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import QueueMessage
@@ -21,6 +21,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import CONVERSATION, Office, office
+from support.runtime.worker_parts import worker_over
 
 pytestmark = pytest.mark.anyio
 
@@ -112,7 +113,7 @@ class DamagedQueue(MemoryQueue):
 async def test_a_worker_outlives_a_damaged_file() -> None:
     made = office(says("Hello."))
     queue = DamagedQueue(made.clock)
-    worker = replace(made.worker, queue=queue, pause=0.01)
+    worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
     await queue.enqueue("run1")
     serving = asyncio.create_task(worker.serve())
@@ -150,7 +151,7 @@ class DeafQueue(MemoryQueue):
 async def test_a_worker_listens_again_when_the_queue_failed() -> None:
     made = office(says("Hello."))
     queue = DeafQueue(made.clock)
-    worker = replace(made.worker, queue=queue, pause=0.01)
+    worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
     await queue.enqueue("run1")
     serving = asyncio.create_task(worker.serve())
@@ -188,7 +189,9 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
             await asyncio.sleep(60)
             raise AssertionError("nobody stopped it")
 
-    made.worker = replace(made.worker, services=replace(made.worker.services, model=PatientModel()), lease=0.06)
+    made.worker = replace(
+        made.worker, services=replace(made.worker.services, model=PatientModel()), limits=WorkerLimits(lease=0.06)
+    )
     await made.accept("run1")
     hearing = asyncio.create_task(made.hear())
     await asked.wait()

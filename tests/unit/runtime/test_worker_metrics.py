@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from gofer.models.language_model import Answer
-from gofer.runtime.worker import Ended
+from gofer.runtime.run_ends import Ended, Observers
 from gofer.values.errors import Corrupt
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.worker_parts import worker_over
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.anyio
 def listening(made: Office) -> list[Ended]:
     """What its worker tells from now on."""
     told: list[Ended] = []
-    made.worker = replace(made.worker, tell=told.append)
+    made.worker = replace(made.worker, observers=Observers(told.append))
     return told
 
 
@@ -59,6 +60,6 @@ async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() 
     await made.accept("run1")
     torn = Torn()
     torn.__dict__.update(made.store.__dict__)
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=torn))
+    made.worker = worker_over(made.worker, store=torn)
     await made.hear()
     assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "damaged", None)]

@@ -227,7 +227,8 @@ async def test_a_delivery_that_cannot_be_stored_is_an_error(lines: pytest.LogCap
         async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
             raise TemporaryError("the disk is full")
 
-    ingress = replace(Doorstep().ingress, store=Full())
+    front = Doorstep().ingress
+    ingress = replace(front, stores=replace(front.stores, journals=Full()))
     assert (await ingress.receive(slack(json.loads(MENTION)))).status == 503
     (record,) = lines.records
     assert record.levelname == "ERROR"

@@ -31,6 +31,7 @@ from gofer.workflows.skill import Skill
 from support.engine.memory_run import PROVENANCE, Room, room, says
 from support.models.served import served
 from support.runtime.memory_worker import CATALOG, office
+from support.runtime.worker_parts import Unchanging
 
 pytestmark = pytest.mark.anyio
 WIDE = "references/wide.md"
@@ -252,13 +253,13 @@ async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_th
     made = office(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
     services = made.worker.services
     tools = {**services.tools, **{tool.name: tool for tool in bind_all(SKILL_TOOLS, None)}}
-    made.worker = replace(made.worker, services=replace(services, tools=tools), catalog=catalog_with())
+    made.worker = replace(made.worker, services=replace(services, tools=tools), workflows=Unchanging(catalog_with()))
     await made.accept("run1", private=False)
     await made.hear()
     assert await made.status("run1") == "parked"
     # What the next worker finds in the files.
     gone = Catalog({"answer-here": replace(CATALOG.workflows["answer-here"], skills={})}, Defaults())
-    made.worker = replace(made.worker, catalog=catalog_with("tables") if prohibited else gone)
+    made.worker = replace(made.worker, workflows=Unchanging(catalog_with("tables") if prohibited else gone))
     made.clock.advance(700)
     while await made.hear():
         pass

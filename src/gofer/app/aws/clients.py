@@ -23,6 +23,7 @@ from gofer.stores.aws.calls import THREADS, Aws
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.queue import SqsQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 
@@ -39,6 +40,11 @@ class Cloud:
     queue: SqsQueue
     aws: Aws
     """Counts the requests of all three."""
+
+    @property
+    def stores(self) -> Stores:
+        """The three as one value."""
+        return Stores(self.store, self.blobs, self.queue)
 
     def close(self) -> None:
         """Waits for what is under way."""

@@ -22,7 +22,7 @@ def open_operations(place: Place) -> Generator[Operations]:
     stage, clock = open_stage(place), SystemClock()
     cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
     try:
-        yield Operations(cloud.store, cloud.blobs, cloud.queue, clock)
+        yield Operations(cloud.stores, clock)
     finally:
         cloud.close()
 

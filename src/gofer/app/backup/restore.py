@@ -119,10 +119,10 @@ def _copied(source: Path, target: Path) -> CopiedFile | None:
 
 async def _settle(state: State, clock: Clock, tokens: Tokens, backup_at: int) -> RestoredState:
     await replace_old_names(state.database, tokens)
-    held = await hold_unfinished(state.store, state.blobs, clock, tokens, backup_at)
+    held = await hold_unfinished(state.stores, clock, tokens, backup_at)
     # Before the purge, which counts what was due.
-    await delete(held.keyless, state.store, state.blobs)
-    purged = await Purger(state.store, state.blobs, clock, state.queue).purge()
+    await delete(held.keyless, state.stores)
+    purged = await Purger(state.stores, clock).purge()
     # What was due between the backup and now was begun then, or missed: neither happens again.
     now = int(clock.now())
     await state.marks.write({name: max(at, now) for name, at in (await state.marks.read()).items()})

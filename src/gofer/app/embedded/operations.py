@@ -13,4 +13,4 @@ def open_operations(place: Place) -> Generator[Operations]:
     """The state of the folder that GOFER_DATA names. Raises ConfigError when there is none, TemporaryError."""
     clock = SystemClock()
     with read_state(place.data, clock) as state:
-        yield Operations(state.store, state.blobs, state.queue, clock)
+        yield Operations(state.stores, clock)

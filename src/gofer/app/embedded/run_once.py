@@ -76,7 +76,7 @@ async def run_once(
 async def _on_mocks(embedded: EmbeddedStack, mocks: Overrides) -> EmbeddedStack:
     """The same with tools that reach nothing. Nobody serves its state, so what is due there is deleted now."""
     services = embedded.worker.services
-    await Purger(embedded.state.store, embedded.state.blobs, services.outside.clock).purge()
+    await Purger(embedded.state.stores, services.outside.clock).purge()
     services = replace(services, tools=mocked(services.tools, mocks))
     return replace(embedded, worker=replace(embedded.worker, services=services))
 

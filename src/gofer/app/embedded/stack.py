@@ -26,15 +26,15 @@ from gofer.app.pages.pages import Pages
 from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
-from gofer.app.worker import build_worker
-from gofer.engine.services import Services
+from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.engine.services import Links, Services
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
 from gofer.runtime.scheduler import Clockwork
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import Worker
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
@@ -138,13 +138,13 @@ async def open_embedded(
         model = build_model(settings, http)
         reach = Endpoints(settings, http, keys_of(settings), model)
         # The lock on the state proves that no other worker is alive.
-        links = settings.public_url or url
-        children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
-        stores = state.store, state.blobs, state.queue
-        given = settings, catalog, *stores, model, outside, links, key, children
-        worker = build_worker(*given, alone=True, python=py, reach=reach, company=company)
-        reached = worker.services if world is None else _with_mocks(worker.services, company)
-        worker = replace(worker, grace=GRACE, live=editions, services=reached)
+        installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
+        children = ChildProcesses(_children(stack), stack.enter_context(contextlib.closing(sandbox())))
+        access = ModelAccess(model, reach)
+        limits = WorkerLimits(grace=GRACE)
+        worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
+        if world is not None:
+            worker = replace(worker, services=_with_mocks(worker.services, company))
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
@@ -162,10 +162,11 @@ async def working(
 
     What an earlier process left under way is taken up at once: the lock proves that it is dead.
     """
-    store, queue = worker.services.store, worker.queue
+    stores = worker.services.stores
     clock = worker.services.outside.clock
-    sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock, queue)
-    await store.drop_leases()
+    sweeper = Sweeper(stores.journals, stores.queue, clock)
+    purger = Purger(stores, clock)
+    await stores.journals.drop_leases()
     await sweeper.sweep(still=0)
     services = [worker.serve(), sweeper.serve(), purger.serve()]
     services += [service.serve() for service in (clockwork, watcher) if service]
@@ -191,12 +192,10 @@ def _make(
     bodies = Bodies()
 
     def make(catalog: Catalog, notice: str) -> Edition:
-        stores = (state.store, state.blobs)
         ingress = build_ingress(
             settings,
             catalog.routes(),
-            *stores,
-            state.queue,
+            state.stores,
             key,
             outside,
             hooks=catalog.hooks,
@@ -204,7 +203,7 @@ def _make(
             window=window,
             log=log,
         )
-        pages = Pages(*stores, catalog, outside.clock, notice=notice)
+        pages = Pages(state.stores, catalog, outside.clock, notice=notice)
         return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make

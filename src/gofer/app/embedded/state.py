@@ -27,6 +27,7 @@ from gofer.app.embedded.integrity import (
 from gofer.app.embedded.serving_lock import LOCK, read_holder, refusal, sign
 from gofer.app.embedded.state_files import refused, write_secret
 from gofer.app.private_files import tighten_folder
+from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite import schedule_marks as marks
@@ -54,6 +55,11 @@ class State:
     marks: SqliteMarks
     database: Database
     """The file that all of these but the bodies are kept in."""
+
+    @property
+    def stores(self) -> Stores:
+        """The three as one value."""
+        return Stores(self.store, self.blobs, self.queue)
 
 
 @contextlib.contextmanager

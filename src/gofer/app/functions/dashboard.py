@@ -71,7 +71,7 @@ def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
-    pages = Pages(cloud.store, cloud.blobs, catalog, clock, receiver.readers)
+    pages = Pages(cloud.stores, catalog, clock, receiver.readers)
     return Starlette(
         routes=[Route("/healthz", healthy, methods=["GET"]), *receiver.routes(), *receiver.guard(pages.routes())],
         middleware=[Middleware(PageHeaders)],

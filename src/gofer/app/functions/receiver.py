@@ -22,6 +22,7 @@ from gofer.stores.aws.calls import Aws
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.queue import SqsQueue
+from gofer.stores.one_place import FrontStores
 from gofer.values.errors import ConfigError
 
 THREADS = 4
@@ -54,6 +55,7 @@ def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: b
     store = DynamoStore(table)
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
+    stores = FrontStores(store, blobs, queue)
     ssm, token = (
         LightParameters(ground.wire("ssm", timeout=SOON)),
         f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
@@ -73,9 +75,7 @@ def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: b
         return build_ingress(
             known.settings,
             compiled.routes,
-            store,
-            blobs,
-            queue,
+            stores,
             key,
             outside,
             hooks=own,

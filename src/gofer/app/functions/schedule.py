@@ -48,13 +48,11 @@ def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handl
         compiled, environment = told
         known = aws_settings(environment)
         outside = ground.outside()
-        ingress = build_ingress(
-            known.settings, compiled.routes, cloud.store, cloud.blobs, cloud.queue, known.installation_key, outside
-        )
+        ingress = build_ingress(known.settings, compiled.routes, cloud.stores, known.installation_key, outside)
         plans = [planned(workflow, schedule) for workflow, schedule in compiled.schedules]
         return Timed(ingress, plans, measuring_tokens(known.settings.tokens_expire))
 
     sweeper = Sweeper(cloud.store, cloud.queue, ground.clock)
-    purger = Purger(cloud.store, cloud.blobs, ground.clock, cloud.queue)
+    purger = Purger(cloud.stores, ground.clock)
     timed = Current(ground.published(), parameters, NAMES, make)
     return ground.handler(Ticking(timed, sweeper, purger, ground.clock, pauses).answer)

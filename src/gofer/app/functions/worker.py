@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
@@ -16,16 +15,15 @@ from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import Endpoints, build_model
 from gofer.app.published_catalog import live_catalog
-from gofer.app.worker import build_worker
+from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
 from gofer.engine.effects import Patience
+from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
-from gofer.runtime.worker import Worker
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.tools.company import load_company
 from gofer.values.errors import TemporaryError
 from gofer.values.secret import Secret
-from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults
 
 _log = logging.getLogger(__name__)
 
@@ -82,26 +80,27 @@ def worker_function(
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)
         model = build_model(known.settings, http)
-        worker = build_worker(
-            known.settings,
-            Catalog({}, Defaults()),
-            cloud.store,
-            cloud.blobs,
-            cloud.queue,
-            model,
-            ground.outside(SharedHttp(http)),
-            known.settings.public_url,
-            known.installation_key,
-            reading,
+        url = known.settings.public_url
+        installation = Installation(
+            stores=cloud.stores,
+            key=known.installation_key,
+            # Without GOFER_URL no page is known that a person could sign in to.
+            links=Links(url, signs_in=bool(url)),
+            outside=ground.outside(SharedHttp(http)),
             alone=False,
-            python=python,
-            reach=Endpoints(known.settings, http, key_in, model),
+            patience=patience or Patience(),
+        )
+        models = ModelAccess(model, Endpoints(known.settings, http, key_in, model))
+        return build_worker(
+            known.settings,
+            installation,
+            live,
+            models,
+            ChildProcesses(reading, python),
+            limits=WorkerLimits(lease=lease, receives=RECEIVES),
+            notify=measure,
             company=company,
         )
-        # Without GOFER_URL no page is known that a person could sign in to.
-        links = replace(worker.services.links, signs_in=bool(known.settings.public_url))
-        services = replace(worker.services, patience=patience or worker.services.patience, links=links)
-        return replace(worker, services=services, live=live, lease=lease, receives=RECEIVES, tell=measure)
 
     following = Following(make)
 

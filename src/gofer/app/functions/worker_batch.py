@@ -39,7 +39,7 @@ class Working:
         await asyncio.gather(
             *(_hide(queue, queue_message, VISIBILITY_SECONDS) for queue_message in batch.queue_messages.values())
         )
-        await self._work(replace(worker, queue=queue), list(batch.queue_messages.values()), seconds)
+        await self._work(_over(worker, queue), list(batch.queue_messages.values()), seconds)
         await asyncio.gather(*(_hide(queue, queue_message, NOW) for queue_message in _left(batch, queue).values()))
         await self._return_malformed(batch, queue)
         return failures([*_left(batch, queue), *batch.malformed])
@@ -63,6 +63,12 @@ class Working:
             _log.error("a message of the queue is no doorbell", extra={"fields": {"message_id": message}})
             # Heard again at once, so that it soon lies where the alarm is.
             await _hide(queue, QueueMessage("", receipt, 1), 0.0)
+
+
+def _over(worker: Worker, queue: BatchQueue) -> Worker:
+    """Return the worker over the queue of one batch."""
+    stores = replace(worker.services.stores, queue=queue)
+    return replace(worker, services=replace(worker.services, stores=stores))
 
 
 def _left(batch: Batch, queue: BatchQueue) -> dict[str, QueueMessage]:

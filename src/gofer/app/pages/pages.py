@@ -14,10 +14,8 @@ from starlette.routing import Route
 
 from gofer.app.pages.became_private import hide_place
 from gofer.app.pages.readers import LocalReaders, Readers
-from gofer.journal.blob_store import Blobs
 from gofer.journal.child_runs import read_below
 from gofer.journal.log import read_journal
-from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import recent
 from gofer.projections import progress
 from gofer.projections.listing import row_of, unlisted_lines, why
@@ -26,6 +24,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
 from gofer.sources.github.receiver import of_private_repository
+from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
@@ -51,8 +50,7 @@ def for_program(request: Request) -> bool:
 class Pages:
     """Gofer's own pages."""
 
-    store: Store
-    blobs: Blobs
+    stores: Stores
     catalog: Catalog
     clock: Clock
     readers: Readers = field(default_factory=LocalReaders)
@@ -72,7 +70,7 @@ class Pages:
 
     async def runs(self, request: Request) -> Response:
         """The newest runs that are not private."""
-        heads = await self.store.heads(200)
+        heads = await self.stores.journals.heads(200)
         if for_program(request):
             return JSONResponse({"runs": [row_of(head) for head in heads]})
         rows = [
@@ -81,7 +79,7 @@ class Pages:
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
-        unlisted = unlisted_lines(await recent(self.store, int(self.clock.now() * 1000)))
+        unlisted = unlisted_lines(await recent(self.stores.journals, int(self.clock.now() * 1000)))
         notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
         return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
 
@@ -123,10 +121,10 @@ class Pages:
 
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:
-            entries = await read_journal(request.path_params["run"], self.store, self.blobs)
+            entries = await read_journal(request.path_params["run"], self.stores.journals, self.stores.blobs)
             if not await self._shown(request, progress.project(entries)):
                 return ()
-            return whole_trace(entries, await read_below(entries, self.store, self.blobs))
+            return whole_trace(entries, await read_below(entries, self.stores.journals, self.stores.blobs))
         except (Corrupt, Gone):
             return ()
 
@@ -138,7 +136,7 @@ class Pages:
             return await self.readers.sees(request, begun.event)
         if await self.readers.became_private(begun.event):
             now_ms = int(self.clock.now() * 1000)
-            await hide_place(request.path_params["run"], begun.event, self.store, self.blobs, now_ms)
+            await hide_place(request.path_params["run"], begun.event, self.stores, now_ms)
             return await self.readers.sees(request, begun.event)
         if of_private_repository(begun.event):
             return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))

@@ -15,14 +15,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from gofer.journal.blob_store import Blobs
 from gofer.journal.child_runs import read_below
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
-from gofer.journal.store import Store
 from gofer.projections import progress
 from gofer.runtime.telemetry.otlp import requests
 from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
@@ -64,11 +63,11 @@ class Exporter:
     timeout: float = TIMEOUT
     """Seconds that one request may take."""
 
-    async def at_the_end(self, run: str, store: Store, blobs: Blobs, patience: float = PATIENCE) -> None:
+    async def at_the_end(self, run: str, stores: Stores, patience: float = PATIENCE) -> None:
         """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
         try:
             async with asyncio.timeout(min(PATIENCE, patience)):
-                sent = await self.send(await self.read(run, store, blobs))
+                sent = await self.send(await self.read(run, stores))
             if sent.rejected:
                 _log.warning("the collector took %d spans of run %s less than there are", sent.rejected, run)
         except TimeoutError:
@@ -86,12 +85,12 @@ class Exporter:
             rejected += await self._post(await asyncio.to_thread(_packed, request))
         return Sent(len(spans), rejected)
 
-    async def read(self, run: str, store: Store, blobs: Blobs) -> Sequence[Exported]:
+    async def read(self, run: str, stores: Stores) -> Sequence[Exported]:
         """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
-        journal = await read_journal(run, store, blobs)
+        journal = await read_journal(run, stores.journals, stores.blobs)
         _check(run, journal)
-        head = await store.head(run)
-        below = (await read_below(journal, store, blobs)).journals
+        head = await stores.journals.head(run)
+        below = (await read_below(journal, stores.journals, stores.blobs)).journals
         return self.spans(run, journal, below, head.conversation if head else "")
 
     def spans(

@@ -212,7 +212,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
         # A second delivery of the same event is a duplicate, and does not begin it.
         await state.store.create_head(Head("claimed", "answer-here", "claimed", 1))
         assert await state.store.oldest_runnable("claimed") is None
-        told = await retry("queued", state.store, state.blobs, state.queue, folder.clock, "operator")
+        told = await retry("queued", state.stores, folder.clock, "operator")
         assert told.rung
         assert "backup of 2026-11-21 12:00 UTC" in told.told
         queued = await state.store.head("queued")
@@ -260,7 +260,7 @@ def test_a_run_that_is_deleted_while_the_backup_is_made_is_gone_after_a_restore(
         await folder.end(state, "ended")
 
     async def remove(state: State) -> None:
-        await delete(["ended"], state.store, state.blobs)
+        await delete(["ended"], state.stores)
         await state.store.destroy_key("open")
 
     def deleting(done: int, total: int) -> None:

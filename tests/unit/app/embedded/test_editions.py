@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
 from gofer.runtime.receive import Ingress
 from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
@@ -37,7 +38,7 @@ class Repository:
         self.write("answer", "hello")
         store, blobs = memory_stores()
         ingress = Ingress(
-            {}, read_routes({}), store, blobs, MemoryQueue(self.clock), Secret("k"), make_outside(self.clock)
+            {}, read_routes({}), Stores(store, blobs, MemoryQueue(self.clock)), Secret("k"), make_outside(self.clock)
         )
         self.notices: list[str] = []
 

@@ -17,6 +17,7 @@ from gofer.stores.queue import QueueMessage
 from gofer.values.errors import BadRequest, TemporaryError
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import Office, office
+from support.runtime.worker_parts import worker_over
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import SetClock, claimed, mention
@@ -83,7 +84,7 @@ class Function:
     worker: Worker = field(init=False)
 
     def __post_init__(self) -> None:
-        self.worker = replace(self.office.worker, queue=self.queue)
+        self.worker = worker_over(self.office.worker, queue=self.queue)
 
     async def accept(self, number: int) -> str:
         """A run in a conversation of its own."""
@@ -185,6 +186,6 @@ async def test_a_bell_whose_store_is_away_comes_back_after_a_pause() -> None:
             raise TemporaryError("away")
 
     made = function(Slow(0))
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=Away()))
+    made.worker = worker_over(made.worker, store=Away())
     assert await made.answer(record(run_id(1), receives=2)) == ["m-01"]
     assert made.queue.said[1] == ("r-01", "4")

@@ -8,6 +8,8 @@ from starlette.applications import Starlette
 
 from gofer.app.pages.pages import Pages
 from gofer.journal.coordination import Head
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.script_source import Script
@@ -33,7 +35,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", served("m"))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
     catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
-    app = Starlette(routes=Pages(store, blobs, catalog, SetClock()).routes())
+    app = Starlette(routes=Pages(Stores(store, blobs, MemoryQueue(SetClock())), catalog, SetClock()).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client
 

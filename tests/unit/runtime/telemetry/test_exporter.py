@@ -10,15 +10,18 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import Pen, claim, open_journal
+from gofer.runtime.run_ends import Observers
 from gofer.runtime.telemetry import exporter
 from gofer.runtime.telemetry.exporter import Exporter, Sent
 from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
 from support.http.otlp_collector import Collector, collector
 from support.runtime.memory_worker import office
-from support.stand_ins import make_outside, memory_stores, mention
+from support.stand_ins import SetClock, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +64,7 @@ async def at_the_end(there: Collector, entries: list[Entry] = RUN, patience: flo
     await journal.commit()
     async with http_client() as client:
         made = Exporter(f"{there.url}/v1/traces", {}, {}, SharedHttp(client))
-        await made.at_the_end("run1", store, blobs, patience)
+        await made.at_the_end("run1", Stores(store, blobs, MemoryQueue(SetClock())), patience)
 
 
 async def test_a_run_is_one_compressed_request_with_the_operator_s_headers(there: Collector) -> None:
@@ -127,7 +130,7 @@ async def test_a_run_of_several_workers_is_one_trace_sent_by_the_last(there: Col
     made = office(says("Hello."))
     async with http_client() as client:
         collected = Exporter(there.url, {}, {}, SharedHttp(client))
-        made.worker = replace(made.worker, exporter=collected)
+        made.worker = replace(made.worker, observers=Observers(exporter=collected))
         await made.accept("run1")
         made.lose_in = {"slack_update_message"}
         await made.hear_lost()
@@ -157,7 +160,7 @@ async def test_whatever_goes_wrong_is_a_line_in_the_log(there: Collector, caplog
     caplog.clear()
     async with http_client() as client:
         broken = Exporter(there.url, {}, {}, SharedHttp(client))
-        await broken.at_the_end("nobody's", *memory_stores())
+        await broken.at_the_end("nobody's", Stores(*memory_stores(), MemoryQueue(SetClock())))
         nowhere = replace(broken, url="http://127.0.0.1:9")
         with pytest.raises(TemporaryError):
             await nowhere.send(nowhere.spans("run1", record(RUN)))

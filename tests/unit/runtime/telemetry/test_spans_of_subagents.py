@@ -11,6 +11,8 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.telemetry.exporter import Exporter
 from gofer.runtime.telemetry.spans import Exported
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
@@ -56,7 +58,7 @@ async def worked(*, private: bool = False) -> AgentsRoom:
 async def spans_of(room: AgentsRoom, *, full: bool = False) -> Sequence[Exported]:
     async with http_client() as client:
         return await Exporter("http://127.0.0.1:9", {}, {}, SharedHttp(client), full).read(
-            "run1", room.store, room.blobs
+            "run1", Stores(room.store, room.blobs, MemoryQueue(room.clock))
         )
 
 
@@ -127,7 +129,7 @@ async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
     with collector() as there:
         async with http_client() as client:
             exporter = Exporter(f"{there.url}/v1/traces", {"k": Secret("k")}, {}, SharedHttp(client), full=True)
-            await exporter.at_the_end("run1", room.store, room.blobs)
+            await exporter.at_the_end("run1", Stores(room.store, room.blobs, MemoryQueue(room.clock)))
         assert there.requests == []
 
 

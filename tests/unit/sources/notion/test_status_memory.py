@@ -20,6 +20,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
+from support.runtime.worker_parts import Unchanging
 from support.stand_ins import TOKENS, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -75,7 +76,7 @@ def house(notion: Notion, *conditions: dict[str, Any]) -> Office:
         installation_key=Secret("0" * 64),
     )
     loaded = {name: replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow) for name in ("w", "v")}
-    made.worker = replace(made.worker, services=services, catalog=Catalog(loaded, Defaults()), alone=True)
+    made.worker = replace(made.worker, services=services, workflows=Unchanging(Catalog(loaded, Defaults())), alone=True)
     return made
 
 

@@ -15,6 +15,8 @@ from gofer.sources.webhook.body import INDENTED
 from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
 from gofer.sources.webhook.receiver import KEY_LIMIT, WINDOW, WebhookReceiver, webhook_receivers
 from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.events import Event
 from gofer.values.secret import Secret
@@ -111,7 +113,7 @@ async def test_a_body_whose_private_run_is_over_and_deleted_is_the_same_call_all
     assert await made.send(b"ping", bearing()) == 200
     (head,) = await made.store.heads(10, private=True)
     await made.store.put_head(head.now("done", head.accepted_at))
-    assert await delete([head.run], made.store, MemoryBlobs()) == 1
+    assert await delete([head.run], Stores(made.store, MemoryBlobs(), MemoryQueue(made.clock))) == 1
     made.clock.advance(WINDOW - 1)
     assert await made.send(b"ping", bearing()) == 200
     assert len(await made.store.heads(10, private=True)) == 1

@@ -1,0 +1,75 @@
+"""Folding in place and projecting anew come to the same view, wherever a journal is cut."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal.entries import Recorded
+from gofer.projections import (
+    conversation,
+    progress,
+    repetition,
+    script_replay,
+    token_account,
+    trace,
+    workspace,
+)
+from support.journal.generated_journals import journals
+
+
+class Projection(Protocol):
+    """A module of projections."""
+
+    def project(self, entries: Sequence[Recorded]) -> Any:
+        """Return the view of a journal."""
+        ...
+
+    def fold(self, state: Any, recorded: Recorded) -> None:
+        """Add an entry to a view, in place."""
+        ...
+
+
+def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
+    """Return the state of the trace, whose `project` gives its spans only."""
+    state = trace.Trace()
+    for recorded in entries:
+        trace.fold(state, recorded)
+    return state
+
+
+EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
+    (projection, projection.project)
+    for projection in (conversation, progress, repetition, script_replay, token_account, workspace)
+] + [(trace, spans_so_far)]
+
+
+@pytest.mark.parametrize(("projection", "view_of"), EVERY, ids=[one.__name__.rpartition(".")[2] for one, _ in EVERY])
+@given(journal=journals(), cut=st.integers(0, 40))
+def test_a_view_with_the_rest_folded_in_is_the_view_of_the_whole_journal(
+    projection: Projection, view_of: Callable[[Sequence[Recorded]], object], journal: list[Recorded], cut: int
+) -> None:
+    state = view_of(journal[:cut])
+    for recorded in journal[cut:]:
+        assert projection.fold(state, recorded) is None
+    assert state == view_of(journal)
+
+
+@pytest.mark.parametrize(("projection", "view_of"), EVERY, ids=[one.__name__.rpartition(".")[2] for one, _ in EVERY])
+@given(journal=journals(), cut=st.integers(0, 40))
+def test_folding_changes_the_one_view_and_neither_another_nor_the_journal(
+    projection: Projection, view_of: Callable[[Sequence[Recorded]], object], journal: list[Recorded], cut: int
+) -> None:
+    before, kept, state = repr(journal), view_of(journal[:cut]), view_of(journal[:cut])
+    shown = repr(kept)
+    for recorded in journal[cut:]:
+        projection.fold(state, recorded)
+    assert repr(kept) == shown
+    assert repr(journal) == before
+
+
+@given(journal=journals())
+def test_the_spans_of_a_journal_are_those_of_its_trace(journal: list[Recorded]) -> None:
+    assert trace.project(journal) == tuple(spans_so_far(journal).spans.values())
