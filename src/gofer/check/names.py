@@ -10,9 +10,9 @@ from gofer.check.code_in_markdown import Call, Word, code_in, prose
 from gofer.check.holder import Holder
 from gofer.check.tools import granted
 from gofer.tools.definition import Tool
+from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.sentences import close_match
-from gofer.workflows.template_marks import templates
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _FILE = re.compile(r"[a-z]+(?:/[\w.-]+)+")

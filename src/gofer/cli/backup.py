@@ -6,8 +6,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from gofer.app.backup.backup import take_backup
 from gofer.app.backup.passphrase import new_passphrase
+from gofer.app.backup.take import take_backup
 from gofer.app.operations import read_place
 from gofer.app.settings import process_variables
 from gofer.cli.terminal import asking, progress

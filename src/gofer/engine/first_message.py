@@ -12,7 +12,7 @@ from gofer.engine.surfaces import SourceContext
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 from gofer.values.schedules.fields import NoSchedule
-from gofer.values.schedules.schedule import read_zone
+from gofer.values.schedules.nominal_times import read_zone
 
 MARK = "> "
 """The beginning of each line of a request."""

@@ -16,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.files.child_limits import MEMORY, SECONDS, WALL, Limits
-from gofer.files.child_wire import Packet, receive_ending, send
+from gofer.files.child_wire import MEMORY, SECONDS, WALL, Limits, Packet, receive_ending, send
 from gofer.files.size_limits import FILE_BYTES, megabytes
 from gofer.values.errors import TemporaryError, ToolError
 
@@ -61,7 +60,7 @@ class Children:
         seconds: float = SECONDS,
         wall: float = WALL,
         environment: Mapping[str, str] | None = None,
-        helper: str = "gofer.files.helper",
+        helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
     ) -> None:
         """`environment` is all the helper gets: nothing, unless the interpreter itself needs something to start.

@@ -1,7 +1,7 @@
-"""How do a job and its result cross the socket between this process and a child?
+"""What this process and its children exchange: the limits of a child, its job and its result.
 
-Each is one packet: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its helper writes how it
-ended.
+A job and a result are one packet each: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its
+helper writes how it ended.
 """
 
 import json
@@ -11,10 +11,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+MEMORY = 372 << 20
+"""Bytes a child may take beyond what its helper has: helper and child stay under 512 MB, pages that both hold counted
+twice. `PYTHONPATH=tests python -m generators.tree_memory` measures it."""
+
+SECONDS = 20.0
+"""Seconds of a processor that a child may take: what else the machine does changes nothing about it."""
+
+WALL = 60.0
+"""Seconds after which a child is ended that got no processor, or waits for something."""
+
+
 _LENGTHS = struct.Struct("!IQ")
 _STATUS = struct.Struct("!i")
 _PIECE = 1 << 20
 _MARK = b"done"  # What a status cannot look like, so that a packet cut short never seems whole.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one child may take."""
+
+    memory: int
+    """Bytes beyond what its helper has."""
+    seconds: float
+    """Seconds of a processor."""
+    wall: float
+    """Seconds between its beginning and its end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ import socket
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
-from gofer.files.child_limits import Limits
-from gofer.files.child_wire import Packet, receive, send, send_status
+from gofer.files.child_wire import Limits, Packet, receive, send, send_status
 from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.file_text import templates
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import START, Mistake, Rule
 from gofer.workflows.sentences import (
@@ -21,7 +22,6 @@ from gofer.workflows.sentences import (
     value_at,
     wrong_type,
 )
-from gofer.workflows.template_marks import templates
 from gofer.workflows.yaml_source import Loc, Source
 
 _LATER = ("output", "jwks")

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from gofer.workflows.file_text import after
+from gofer.workflows.file_text import after, templates
 from gofer.workflows.mistake import START, Mistake, Place, Rule
-from gofer.workflows.template_marks import templates
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.app.backup.backup import SECRET_FILES, Progress
-from gofer.app.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
-from gofer.app.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
+from gofer.app.backup.backup_manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
+from gofer.app.backup.copied_files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
 from gofer.app.backup.sealed_keys import Secrets, unseal
+from gofer.app.backup.take import SECRET_FILES, Progress
 from gofer.app.embedded.integrity import DATABASE, KEY, RESTORING
 from gofer.app.embedded.serving_lock import LOCK
 from gofer.app.embedded.state import State, installation_key, open_state, serving

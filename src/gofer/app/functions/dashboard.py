@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -15,14 +16,13 @@ from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import SsmParameters
 from gofer.app.functions.parameters import SIGN_IN, Following
 from gofer.app.functions.payload import Response
-from gofer.app.functions.refusal_metric import count_refusal
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.pages.page_headers import PageHeaders
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
 from gofer.sources.slack.openid import SlackOpenId
-from gofer.sources.slack.page_requests import SlackWeb
+from gofer.sources.slack.page_requests import SlackRefused, SlackWeb
 from gofer.sources.slack.people import SlackPeople
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
@@ -30,6 +30,8 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
+
+NAMESPACE = "Gofer"
 
 
 def dashboard_function(ground: Ground) -> Handler:
@@ -86,3 +88,10 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
         return read_catalog(raw, ground.package)
 
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
+
+
+def count_refusal(refused: SlackRefused) -> None:
+    """Count a refusal by Slack that keeps the pages closed; the log line beside it names the call and the code."""
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
+    metrics.flush_metrics()

@@ -3,8 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+from gofer.app.functions.current import Current
 from gofer.app.functions.payload import Response, read_request, response
-from gofer.app.functions.publication import Current
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest, Reply
 from gofer.values.errors import ConfigError, TemporaryError

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from gofer.app.pages.cookies import Cookie
 from gofer.app.pages.page_headers import HEADERS
-from gofer.app.pages.pages import for_program
+from gofer.app.pages.run_pages import for_program
 from gofer.app.pages.sessions import SESSION_SECONDS, Session, Sessions
 from gofer.app.pages.sign_in_attempts import KEPT_SECONDS, Attempt, Attempts
 from gofer.app.pages.slack_readers import SIGN_OUT, TOKEN, SlackReaders

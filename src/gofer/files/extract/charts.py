@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.table import markdown
+from gofer.files.extract.notation import markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

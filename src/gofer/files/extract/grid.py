@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gofer.files.extract.table import markdown
+from gofer.files.extract.notation import markdown
 
 _GAP = 0.9
 """Distance between two cells, in heights of the text; words of one cell are nearer."""

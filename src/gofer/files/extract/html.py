@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gofer.files.extract.marks import raised, struck
+from gofer.files.extract.notation import markdown, raised, struck
 from gofer.files.extract.plain import text_of, tidy
-from gofer.files.extract.table import markdown
 
 _SILENT = frozenset(
     {"script", "style", "noscript", "template", "svg", "iframe", "object", "head", "canvas", "audio", "video", "select"}

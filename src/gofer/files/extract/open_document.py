@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from gofer.files.extract.marks import joined
+from gofer.files.extract.notation import joined, markdown
 from gofer.files.extract.open_styles import Styles
-from gofer.files.extract.table import markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"

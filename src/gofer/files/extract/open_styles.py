@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gofer.files.extract.marks import raised, struck
+from gofer.files.extract.notation import raised, struck
 from gofer.files.extract.numbering import counted
 from gofer.files.extract.xml_package import Element, attribute
 

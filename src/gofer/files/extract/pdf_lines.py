@@ -10,7 +10,7 @@ import re
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.files.extract.marks import raised
+from gofer.files.extract.notation import raised
 
 _CAREFULLY = 5_000
 """Characters of a page up to which each is looked at."""

@@ -8,9 +8,9 @@ from io import StringIO
 from itertools import islice
 
 from gofer.files.completeness import ALL, Reading, Wanted
+from gofer.files.extract.notation import cell, line, rule
 from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.rows import rows_from, text_from
-from gofer.files.extract.table import cell, line, rule
 
 _SEPARATORS = ",;\t|"
 _LOOKED_AT = 50

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
+from gofer.files.extract.notation import rule
 from gofer.files.extract.sheet_notes import letters
-from gofer.files.extract.table import rule
 from gofer.values.missing import Missing
 
 CELLS = 1_000_000

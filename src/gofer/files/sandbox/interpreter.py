@@ -1,4 +1,7 @@
-"""Runs Python without a host; in a child, as an interpreter may still hang or eat memory."""
+"""The helper process that runs Python without a host, and the text of the last value.
+
+The code runs in a child, as an interpreter may still hang or eat memory.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +10,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from pydantic_monty import CollectString, Monty, MontyError, MontySession, OSPolicy, ResourceLimits
+from pydantic_monty import (
+    CollectString,
+    Monty,
+    MontyClassProxy,
+    MontyClassTypeProxy,
+    MontyError,
+    MontySession,
+    MontyStdTypeProxy,
+    OSPolicy,
+    ResourceLimits,
+)
 
-from gofer.files.child_wire import Packet
+from gofer.files.child_wire import Limits, Packet
+from gofer.files.fork import serve
 from gofer.files.sandbox.failures import NO_INTERPRETER, Bounds, Where, sentence
-from gofer.files.sandbox.last_value import shown
 from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 
+JOB = "python"
+"""The one job of the helper process."""
 MEMORY = 192 << 20
 """Bytes of values that code may hold."""
 DEPTH = 200
@@ -38,6 +53,12 @@ class Part:
     name: str
     """The path of a script, for sentences; empty for the code."""
     code: str
+
+
+def main(control: float, memory: float, seconds: float, wall: float) -> None:
+    """Serves jobs over the socket that has the number `control`, until it is closed."""
+    # The interpreter is a program of its own, so its job may start one; that has the limits of its child.
+    serve({JOB: run}, (), int(control), Limits(int(memory), seconds, wall), starting={JOB})
 
 
 def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
@@ -101,3 +122,37 @@ def _binary(places: Sequence[Path]) -> Path:
     if found is None:
         raise ToolError(NO_INTERPRETER, code="not_installed")
     return found
+
+
+def shown(value: object) -> str:
+    """A text as it is, everything else as Python writes it. Raises RecursionError for what is nested too deep."""
+    return value if isinstance(value, str) else _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case dict():
+            pairs = cast(Mapping[object, object], value).items()
+            return "{" + ", ".join(f"{_written(key)}: {_written(item)}" for key, item in pairs) + "}"
+        case list():
+            return f"[{_joined(cast(list[object], value))}]"
+        case tuple() if not hasattr(cast(object, value), "_fields"):
+            items = cast(tuple[object, ...], value)
+            return f"({_joined(items)}{',' if len(items) == 1 else ''})"
+        case set() | frozenset():
+            # A set has no order of its own, and Python's changes from process to process.
+            inner = ", ".join(sorted(_written(item) for item in cast(set[object], value)))
+            braced = f"{{{inner}}}" if inner else ""
+            frozen = isinstance(value, frozenset)
+            return braced if braced and not frozen else f"{'frozenset' if frozen else 'set'}({braced})"
+        case MontyClassProxy():
+            fields = ", ".join(f"{key}={_written(item)}" for key, item in value.attributes.items())
+            return f"{value.name}({fields})"
+        case MontyClassTypeProxy() | MontyStdTypeProxy():
+            return f"<{value.name}>"
+        case _:
+            return repr(value)
+
+
+def _joined(items: list[object] | tuple[object, ...]) -> str:
+    return ", ".join(_written(item) for item in items)

@@ -17,7 +17,7 @@ FILES = 24_000_000
 CODE = 100_000
 """Characters of code, and of a script, at most."""
 
-_MODULE = "gofer.files.sandbox.helper"
+_MODULE = "gofer.files.sandbox.interpreter"
 _JOB = "python"
 _LOST = ("limits", "damaged")
 """Codes of what is said of a child that ended without a sentence of its own."""

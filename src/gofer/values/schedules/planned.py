@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gofer.values.canonical_json import as_object, as_text
-from gofer.values.schedules.schedule import Kind, Schedule, expression, next_after, parse, previous_before, zone_name
+from gofer.values.schedules.nominal_times import (
+    Kind,
+    Schedule,
+    expression,
+    next_after,
+    parse,
+    previous_before,
+    zone_name,
+)
 
 HEARD = timedelta(seconds=90)
 """How late a nominal time is heard without having been missed."""

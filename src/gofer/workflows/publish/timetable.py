@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from gofer.values.schedules.nominal_times import Every, expression, next_after, zone_name
 from gofer.values.schedules.planned import HEARD, Planned
-from gofer.values.schedules.schedule import Every, expression, next_after, zone_name
 
 NOMINAL = "<aws.scheduler.scheduled-time>"
 """What Scheduler replaces by the time a firing is meant for."""

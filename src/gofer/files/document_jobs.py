@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 
 from gofer.files import encoding_guess, jq_child, json_grep
-from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Limits
 from gofer.files.extract import archive, pdf, pdf_images, picture, reader
 from gofer.files.fork import Work, serve
 

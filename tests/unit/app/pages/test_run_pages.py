@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.journal.coordination import Head
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow

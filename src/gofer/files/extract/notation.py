@@ -1,6 +1,9 @@
-"""How is a table written so that a model reads its rows and columns? As Markdown."""
+"""The notation of extracted text: Markdown tables, raised words and words that are struck through."""
 
 from collections.abc import Iterable, Sequence
+
+_RAISED = str.maketrans("0123456789+-−()=n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾⁼ⁿ")
+_RAISABLE = frozenset("0123456789+-−()=n ")
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -31,3 +34,18 @@ def cell(text: str) -> str:
     if "|" not in text and "\n" not in text:
         return text.strip()
     return "<br>".join(part.strip() for part in text.strip().splitlines() if part.strip()).replace("|", "\\|")
+
+
+def raised(text: str) -> str:
+    """Powers and the marks of notes stand as they are seen: 10⁵, not 105; letters stay on their line."""
+    return text.translate(_RAISED) if _RAISABLE.issuperset(text) else text
+
+
+def struck(text: str) -> str:
+    """What is crossed out says so."""
+    return f"~~{text}~~" if text.strip() else text
+
+
+def joined(text: str) -> str:
+    """What is crossed out piece by piece is crossed out as a whole."""
+    return text.replace("~~~~", "") if "~~~~" in text else text
