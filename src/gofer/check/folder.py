@@ -1,4 +1,4 @@
-"""What is wrong with a folder of workflows? Every mistake of every file, in one go."""
+"""Every mistake of every file in a folder of workflows, in one go."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,9 @@ _NAME = re.compile(r"[a-z0-9-]+")
 
 
 def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp = unlisted) -> list[Mistake]:
-    """Every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist. Never raises.
+    """Return every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist.
+
+    Never raises.
 
     `look_up` is the price list for models that the files do not describe. Scripts and subagents stand in folders beside
     it.

@@ -40,7 +40,7 @@ def check_models(workflows: Sequence[Source], house: House) -> Iterator[Mistake]
 
 
 def _choice(source: Source) -> tuple[Loc, str]:
-    """Where a workflow says which model it wants, and the name it says."""
+    """Return where a workflow says which model it wants, and the name it says."""
     model = source.fields.get("model", "default")
     if isinstance(model, str):
         return ("model",), model

@@ -13,7 +13,7 @@ from gofer.workflows.yaml_source import Source
 
 
 def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """What is wrong with schema files that workflows name, and JSON files that none of them names."""
+    """Yield mistakes in schema files that workflows name, and JSON files that none of them names."""
     for source in workflows:
         yield from read_output(source)[1]
     # Nobody can tell which schema a workflow means that cannot be read.

@@ -17,19 +17,19 @@ from gofer.workflows.yaml_source import Source
 
 
 def skill_names(root: Path) -> list[str]:
-    """The skills of a repository."""
+    """Return the skills of a repository."""
     return [home.name for home in skill_folders(root / SKILLS) if skill_file(home).exists()]
 
 
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
-    """The prompt of a workflow or of a subagent, or a text that all of them read."""
+    """Return the prompt of a workflow or of a subagent, or a text that all of them read."""
     source = holder.source if holder is not None else None
     own = set(_words(read_output(source)[0] or source.fields.get("output"))) if source is not None else ()
     return Page(file, text, holder, own)
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
-    """What skills, and the prompts of subagents, mention that does not exist."""
+    """Yield what skills, and the prompts of subagents, mention that does not exist."""
     for name in known.skills:
         folder = known.root / SKILLS / name
         for file in sorted(folder.rglob("*.md")):
@@ -42,7 +42,7 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
 
 
 def _prompt_of(source: Source) -> Path | None:
-    """The prompt of a subagent; None when its file does not say which."""
+    """Return the prompt of a subagent; None when its file does not say which."""
     name = source.fields.get("prompt", "")
     return prompt_of(source.file, name) if isinstance(name, str) and "/" not in name else None
 

@@ -1,4 +1,4 @@
-"""What does a script do that only its `run` may do, and what does it ask of its `run`? By its syntax tree."""
+"""The calls of a script by its syntax tree: those that only its `run` may make, and those that it asks of its `run`."""
 
 import ast
 import sys
@@ -85,7 +85,7 @@ class Module:
     lines: Sequence[str]
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node begins; Python counts columns in bytes."""
+        """Return where a node begins; Python counts columns in bytes."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
@@ -131,7 +131,7 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    """Whether not even what ends a run gets past it: a loop around it would never end, and nobody could stop it."""
+    """Return whether even the end of a run is caught: a loop around the handler would never end or be stopped."""
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     everything = any(one is None or (isinstance(one, ast.Name) and one.id == "BaseException") for one in caught)
     last = handler.body[-1]
@@ -139,7 +139,7 @@ def _catches_all(handler: ast.ExceptHandler) -> bool:
 
 
 def uses(module: Module) -> Iterator[Use]:
-    """The tools and subagents a module names, where it names them in a text."""
+    """Yield the tools and subagents a module names, where it names them in a text."""
     names = runs(module.tree)
     for node in nodes(module.tree):
         match node:
@@ -153,7 +153,7 @@ def uses(module: Module) -> Iterator[Use]:
 
 
 def runs(tree: ast.Module) -> set[str]:
-    """The names under which a module knows a run: `run`, and parameters that are annotated so."""
+    """Return the names under which a module knows a run: `run`, and parameters that are annotated so."""
     functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = {"run"}
     for function in functions:
@@ -180,7 +180,7 @@ def _of_run(node: ast.AST, names: Collection[str]) -> bool:
 
 
 def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node, and of `a.b.c` only the whole."""
+    """Yield every node, and of `a.b.c` only the whole."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -200,7 +200,7 @@ def _dotted(node: ast.AST) -> list[str]:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for, with dots."""
+    """Return what each imported name stands for, with dots."""
     found: dict[str, str] = {}
     for node in nodes(tree):
         match node:

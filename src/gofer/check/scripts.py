@@ -1,4 +1,4 @@
-"""Is the script of each workflow there, is it Python with a `coordinate`, and does it ask only for what it may?"""
+"""The scripts of workflows: whether each is there, is Python with a `coordinate`, and asks only for what it may."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ class Tools:
 
 
 def is_script(source: Source) -> bool:
-    """Whether a script decides in a workflow."""
+    """Return whether a script decides in a workflow."""
     return source.fields.get("coordinator") == "script"
 
 
@@ -121,7 +121,7 @@ def _check_entry(module: Module) -> Iterator[Mistake]:
 
 
 def _parameters(arguments: ast.arguments) -> int:
-    """How many parameters have to be given; none that is given by name only."""
+    """Return how many parameters have to be given; none that is given by name only."""
     positional = [*arguments.posonlyargs, *arguments.args]
     by_name = sum(default is None for default in arguments.kw_defaults)
     return len(positional) - len(arguments.defaults) + 100 * by_name
@@ -163,7 +163,7 @@ def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection
 
 
 def _declared(file: Path) -> Collection[str]:
-    """The packages that a project declares, in the form in which their names are compared."""
+    """Return the packages that a project declares, in the form in which their names are compared."""
     try:
         return _dependencies(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Are skills of the form that skills have, can their scripts run, and are those there that a workflow names?"""
+"""The skills: whether they have the form of skills, whether their scripts can run, and whether named ones exist."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ _LONGEST = 400
 
 
 def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
-    """What is wrong with the skills of `folder` themselves, whether or not a workflow has them.
+    """Yield what is wrong with the skills of `folder` themselves, whether or not a workflow has them.
 
     Those that can be read are in `skills` afterwards, by name.
     """
@@ -65,7 +65,7 @@ def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
 
 
 def nameable(folder: Path) -> list[str]:
-    """The names of all skills of `folder`, whatever is wrong with them."""
+    """Return the names of all skills of `folder`, also of those with mistakes."""
     return [skill_name(home.name) for home in skill_folders(folder)]
 
 
@@ -92,7 +92,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
 
 
 def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
-    """What keeps the Python of a skill from running in the sandbox."""
+    """Yield what keeps the Python of a skill from running in the sandbox."""
     for path in skill.files:
         if not (path.startswith(SCRIPTS) and path.endswith(".py")):
             continue
@@ -110,7 +110,7 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
 
 
 def _lacking(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """What a script imports that is not there: modules, and names of modules."""
+    """Yield what a script imports that is not there: modules, and names of modules."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):

@@ -1,4 +1,4 @@
-"""`gofer cancel RUN`: how does somebody at a terminal stop a run?"""
+"""`gofer cancel RUN`: stops a run from a terminal."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""`gofer check`: what is wrong with the files people edit?"""
+"""`gofer check`: shows the mistakes in the files that people edit."""
 
 import argparse
 import json

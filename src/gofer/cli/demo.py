@@ -1,4 +1,4 @@
-"""`gofer demo`: what does Gofer do, without an account and on this machine only?"""
+"""`gofer demo`: shows what Gofer does, without an account and on this machine only."""
 
 import argparse
 import asyncio

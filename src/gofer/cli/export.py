@@ -1,4 +1,4 @@
-"""`gofer export`: how do the spans of runs get to a collector again, or into a file?"""
+"""`gofer export`: sends the spans of runs to a collector again, or writes them into a file."""
 
 import argparse
 import asyncio
@@ -91,7 +91,7 @@ async def _export(
 
 
 async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:
-    """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
+    """Return the spans of a run; none for a run that was not named and may not or cannot be exported."""
     try:
         return await exporter.read(run, opened.store, opened.blobs)
     except (ConfigError, Gone):
@@ -101,7 +101,7 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
 
 
 async def _since(opened: Operations, since: float) -> Sequence[Head]:
-    """Runs that ended and that somebody may look for, oldest first."""
+    """Return the listed runs that ended, oldest first."""
     newest = await opened.store.heads(MOST_RUNS)
     wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
     return sorted(wanted, key=lambda head: head.accepted_at)

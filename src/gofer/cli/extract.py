@@ -70,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
-    """The document, or the sentence that says why there is none."""
+    """Return the document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
         data = await asyncio.to_thread(_bytes, name)

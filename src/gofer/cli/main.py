@@ -1,4 +1,4 @@
-"""Which command was asked for, and what does its failure mean to whoever asked?
+"""The commands of `gofer`, and what a failure of one means.
 
 Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
 """
@@ -66,7 +66,7 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The `gofer` command."""
+    """Return the `gofer` command."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a stack trace.
         if isinstance(stream, io.TextIOWrapper):

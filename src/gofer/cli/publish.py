@@ -1,4 +1,4 @@
-"""`gofer publish`: how do workflows become live on AWS without a deploy, and those of before again?"""
+"""`gofer publish`: makes workflows live on AWS without a deploy, and earlier ones live again."""
 
 import argparse
 import asyncio

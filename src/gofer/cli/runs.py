@@ -63,7 +63,7 @@ def _line(head: Head) -> str:
 
 
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
-    """Return the newest runs, and lines about those that no list shows or whose queue message is a dead letter."""
+    """Return the newest runs, and lines about those that no list shows or that have a dead letter in the queue."""
     notes = unlisted_lines(await recent(opened.store, int(opened.clock.now() * 1000)))
     for letter in await opened.queue.buried(limit):
         head = await opened.store.head(letter.run)

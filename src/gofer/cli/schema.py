@@ -1,4 +1,4 @@
-"""`gofer schema`: which JSON Schema describes the files people write?"""
+"""`gofer schema`: prints the JSON Schema of the files that people write."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Who sends a payload that stands in a file, as options of a command say it?"""
+"""The sender of a payload that is read from a file, by the options of a command."""
 
 import argparse
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
-    """The headers. Raises ConfigError."""
+    """Return the headers. Raises ConfigError."""
     return [_header(text) for text in arguments.header]
 
 
 def read_hook(arguments: argparse.Namespace) -> str:
-    """The name of the webhook, or the empty string. Raises ConfigError."""
+    """Return the name of the webhook, or the empty string. Raises ConfigError."""
     return hook_name(arguments.path) if arguments.path else arguments.hook
 
 

@@ -79,7 +79,7 @@ async def _serve(settings: Settings, host: str, port: int, *, registering: bool)
 
 
 def _lines(service: Service, settings: Settings) -> list[str]:
-    """What is served, for people."""
+    """Return what is served, for people."""
     embedded, app = service.embedded, service.app
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
@@ -116,7 +116,7 @@ def _waiting(service: Service) -> list[str]:
 
 
 def _say_token(path: Path, token: Secret) -> None:
-    """Shows the token to who sits at a terminal; whatever else keeps this stream is told the file only."""
+    """Show the token at a terminal; a stream that is kept gets the name of the file only."""
     lines = [f"Notion offered a verification token; it is in {path}, and Gofer verifies with it from now on."]
     if sys.stderr.isatty():
         lines.append(f"Paste it in Notion's Webhooks tab: {token.reveal()}")

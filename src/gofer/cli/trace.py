@@ -1,4 +1,4 @@
-"""`gofer trace RUN`: what did one run do, step by step?"""
+"""`gofer trace RUN`: shows what one run did, step by step."""
 
 import argparse
 import asyncio

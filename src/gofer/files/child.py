@@ -63,10 +63,10 @@ class Children:
         helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
     ) -> None:
-        """`environment` is all the helper gets: nothing, unless the interpreter itself needs something to start.
+        """`environment` is all the helper gets: nothing, unless the interpreter itself needs a variable to start.
 
-        `helper` is the module whose `main(control, memory, seconds, wall)` serves the jobs: a child may take `seconds`
-        of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as many jobs
+        `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs: a child may take
+        `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as many jobs
         are under way at once as there are places. The others wait, and no second of that counts.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
@@ -79,7 +79,7 @@ class Children:
         self._closed = False
 
     async def run(self, job: Job) -> Packet:
-        """The result of a job.
+        """Return the result of a job.
 
         Raises ToolError with one sentence for the model when the job fails or goes beyond its limits, TemporaryError
         when there is no helper to do it.
@@ -160,7 +160,7 @@ class _Helper:
         return self._process.poll() is None
 
     def ask(self, job: Job) -> tuple[Packet | None, int | None]:
-        """What a child answered and how it ended; None for both when the helper was lost."""
+        """Return what a child answered and how it ended; None for both when the helper was lost."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:

@@ -49,7 +49,7 @@ class Packet:
 
 
 def send(wire: socket.socket, packet: Packet) -> None:
-    """Sends the packet. Raises OSError when nobody takes it."""
+    """Send the packet. Raises OSError when the other side is gone."""
     head = json.dumps(packet.fields).encode()
     wire.sendall(_LENGTHS.pack(len(head), len(packet.data)) + head)
     wire.sendall(packet.data)
@@ -57,7 +57,7 @@ def send(wire: socket.socket, packet: Packet) -> None:
 
 
 def receive(wire: socket.socket) -> Packet:
-    """The next packet. Raises EOFError when the other side ends before it is whole."""
+    """Return the next packet. Raises EOFError when the other side ends before it is whole."""
     sizes = _LENGTHS.unpack(_exactly(wire, _LENGTHS.size))
     fields = cast(dict[str, object], json.loads(_exactly(wire, sizes[0])))
     packet = Packet(fields, _exactly(wire, sizes[1]))
@@ -72,7 +72,7 @@ def send_status(wire: socket.socket, status: int) -> None:
 
 
 def receive_ending(wire: socket.socket) -> tuple[Packet | None, int | None]:
-    """The packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
+    """Return the packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
     raw = bytearray()
     try:
         while piece := wire.recv(_PIECE):

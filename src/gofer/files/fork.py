@@ -163,7 +163,7 @@ _PAGE = resource.getpagesize()
 
 
 def _taken() -> int:
-    """Bytes of address space this process has; 0 where nobody says."""
+    """Return the bytes of address space that this process has; 0 where they are not known."""
     try:
         return int(_STATM.read_text().split()[0]) * _PAGE
     except OSError:
@@ -176,7 +176,7 @@ def _set(which: int, most: int) -> None:
 
 
 def done(jobs: Mapping[str, Work], packet: Packet) -> Packet:
-    """What a job gives; else `error` and `code`, a sentence for the model, or `failed`, which nobody foresaw."""
+    """Return what a job gives; else `error` and `code` for the model, or `failed` for an unforeseen error."""
     try:
         return jobs[str(packet.fields["job"])](packet)
     except ToolError as error:

@@ -1,4 +1,4 @@
-"""Where in a JSON document do keys and values match a pattern?"""
+"""The places of a JSON document where keys and values match a pattern."""
 
 import re
 from bisect import bisect_right
@@ -65,7 +65,7 @@ class _Block:
 
 
 def run(packet: Packet) -> Packet:
-    """A line for each match. Fields: pattern, limit (characters). Raises ToolError."""
+    """Return a line for each match. Fields: pattern, limit (characters). Raises ToolError."""
     pattern, limit = str(packet.fields["pattern"]), cast(int, packet.fields["limit"])
     lines: list[str] = []
     size, kinds = 0, Counter[str]()
@@ -80,7 +80,7 @@ def run(packet: Packet) -> Packet:
 
 
 def matches(pattern: str, document: object) -> Iterator[Place]:
-    """Places whose key or whose own value matches; each once, what stands in an object before what is nested in it."""
+    """Yield each place with a matching key or value once, the values of an object before what is nested in it."""
     expression = compiled(Search(pattern), utf8=True)
     for batch in _batches(document):
         # One search over many lines costs a fraction of a search for each.
@@ -100,7 +100,7 @@ def matches(pattern: str, document: object) -> Iterator[Place]:
 
 
 def _lines(expression: "re2.Pattern", text: bytes) -> Iterator[int]:
-    """Which lines match, counted from 0."""
+    """Yield which lines match, counted from 0."""
     begin = counted = line = 0
     while begin <= len(text) and (found := expression.search(text, begin, len(text))):
         line += text.count(b"\n", counted, found.start())
@@ -127,7 +127,7 @@ def _batches(document: object) -> Iterator[list[_Block]]:
 
 
 def _blocks(document: object) -> Iterator[_Block]:
-    """Every object and list, the outer before the inner."""
+    """Yield every object and list, the outer before the inner."""
     waiting = [Place(None, None, document)]
     while waiting:
         place = waiting.pop()

@@ -26,7 +26,7 @@ class Answer:
 
 
 async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> Answer:
-    """The results of a jq program, one JSON value on each line, every number with the digits of the document.
+    """Return the results of a jq program, one JSON value on each line, every number with the digits of the document.
 
     Several values in the document, as in JSON Lines, are each given to the program. Raises ToolError for a program or a
     document that is wrong, that reads anything else, never ends, or gives more than `limit` characters.

@@ -126,19 +126,19 @@ _PACKED_FILE = re.compile(rb"PK\x03\x04.{22}(..)..", re.DOTALL)
 
 
 def kind_of(data: bytes, name: str = "") -> Kind:
-    """The kind of some bytes; `name` is what their sender calls them."""
+    """Return the kind of some bytes; `name` is what their sender calls them."""
     return KINDS[_recognised(data, extension(name))]
 
 
 def extension(name: str) -> str:
-    """The kind that a name claims; empty when it claims none that is known here."""
+    """Return the kind that a name claims; empty when it claims none that is known here."""
     claimed = PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
     claimed = _EXTENSIONS.get(claimed, claimed)
     return claimed if claimed in KINDS else ""
 
 
 def mislabelled(kind: Kind, name: str) -> str:
-    """A sentence for a name that claims another kind; empty when it claims none, or this one."""
+    """Return a sentence for a name that claims another kind; empty when it claims none, or this one."""
     claimed = extension(name)
     if not claimed or claimed == kind.name or kind.name in ("encrypted", "empty"):
         return ""
@@ -245,7 +245,7 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
 
 
 def _unmarked_utf16(start: bytes) -> str:
-    """Which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
+    """Return which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
     half = len(start) // 2
     low, high = start[::2].count(0), start[1::2].count(0)
     if low == 0 and high > 0.7 * half:

@@ -1,4 +1,4 @@
-"""Which items of a list are alike, and which few of them show every key there is?
+"""The items of a list that are alike, and the few of them that show every key there is.
 
 Items are looked at column by column, so that the work is done by the interpreter's own loops: all values of one key at
 once, and a column without objects and lists not at all.
@@ -32,7 +32,7 @@ class Shapes:
         self._paths: dict[int, frozenset[Path]] = {SCALAR: frozenset()}
 
     def of(self, items: list[object], depth: int = 0) -> list[int]:
-        """The number of each item's shape."""
+        """Return the number of each item's shape."""
         known = self._known.get(id(items))
         if known is not None:
             return known[1]

@@ -1,4 +1,4 @@
-"""What does a model see of something that is too large for its window?"""
+"""The preview of a text that is too large for a model's window."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -71,7 +71,7 @@ def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Pre
 
 
 def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -> Preview:
-    """The structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
+    """Return the structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
     text = clean(text)
     total, name = estimate(text), content_id(prefix, text.encode())
     try:
@@ -109,7 +109,7 @@ def _json_note(what: str, name: str, whole_structure: bool) -> str:
 
 
 def _within(value: object, max_tokens: int) -> tuple[str, bool]:
-    """The fullest outline that fits, and whether it has every key."""
+    """Return the fullest outline that fits, and whether it has every key."""
     shapes, most = Shapes(), max_tokens * CHARACTERS_PER_TOKEN
     for brevity in LEVELS:
         try:
@@ -130,7 +130,7 @@ def _beginning(value: object) -> str:
 
 
 def _first(text: str, max_tokens: int) -> str:
-    """A beginning of the text of at most that many tokens, and not much less."""
+    """Return a beginning of the text of at most that many tokens, and not much less."""
     part = head(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
     while part and (tokens := estimate(part)) > max_tokens:
         part = head(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))

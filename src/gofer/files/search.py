@@ -1,4 +1,4 @@
-"""Which lines of a text match a pattern? In time linear in the text, whatever the pattern.
+"""The lines of a text that match a pattern, found in time linear in the text for any pattern.
 
 The pattern is matched against each line by itself, as grep does: `^` and `$` are the ends of a line, and no match spans
 two. RE2 keeps the time linear, and what is linear but slow ends at a deadline with what was found by then.
@@ -97,7 +97,10 @@ def search(data: bytes, wanted: Search, clock: Clock) -> Found:
 
 
 def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
-    """The pattern, for lines in UTF-8 or in some encoding of one byte. Raises ToolError for one RE2 does not take."""
+    """Return the pattern, for lines in UTF-8 or in some encoding of one byte.
+
+    Raises ToolError for one RE2 does not take.
+    """
     if len(wanted.pattern) > _LONGEST_PATTERN:
         raise ToolError(f"The pattern is longer than {_LONGEST_PATTERN:,} characters; look for a part of it.")
     if anchor := re.search(r"(?<!\\)(?:\\\\)*(\\[AzZ])", wanted.pattern):
@@ -169,7 +172,7 @@ class _Scan:
         self.last = len(self.data) - self.data.endswith(b"\n")
 
     def hits(self) -> Iterator[tuple[int, int]]:
-        """Where the first match of each matching line begins and ends."""
+        """Yield where the first match of each matching line begins and ends."""
         at, count = 0, 0
         while self.data and at <= self.last:
             if (begun := self.clock.monotonic()) > self.deadline:
@@ -191,7 +194,7 @@ class _Scan:
             at = max(at, next_at)
 
     def _chunk(self, at: int) -> tuple[int, int]:
-        """Where the next piece ends and where the one behind it begins: whole lines, unless a line is endless."""
+        """Return where a piece ends and where the one behind it begins: whole lines, unless a line is endless."""
         end = self.data.find(b"\n", at + self._size, at + 2 * self._size)
         if end >= 0:
             return end, end + 1
@@ -226,7 +229,7 @@ def _shown(data: bytes, hits: list[tuple[int, int]], wanted: Search, ended: str)
 
 
 def _block(data: bytes, begin: int, number: int, match: tuple[int, int], wanted: Search, last: int) -> Iterator[Line]:
-    """The line of a match and its neighbours, without those already shown."""
+    """Yield the line of a match and its neighbours, without those already shown."""
     before: list[Line] = []
     at = begin
     for distance in range(1, min(wanted.before, _MOST_AROUND) + 1):
@@ -250,7 +253,7 @@ def _end(data: bytes, begin: int) -> int:
 
 
 def _cut(data: bytes, begin: int, stop: int, start: int, end: int) -> str:
-    """The line, or of a long one what lies around the match."""
+    """Return the line, or of a long one what lies around the match."""
     if stop - begin <= LINE:
         return data[begin:stop].decode(errors="replace")
     first = max(begin, start - LINE)

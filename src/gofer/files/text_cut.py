@@ -1,4 +1,4 @@
-"""Where may a text be cut so that no character a person sees is torn apart?"""
+"""The places where a text may be cut without tearing apart a character that a person sees."""
 
 import unicodedata
 
@@ -9,7 +9,7 @@ _JOINER = "\u200d"
 
 
 def head(text: str, limit: int) -> str:
-    """The longest beginning of at most `limit` code points that ends between two visible characters."""
+    """Return the longest beginning of at most `limit` code points that ends between two visible characters."""
     if len(text) <= limit:
         return text
     end = max(limit, 0)
@@ -20,7 +20,7 @@ def head(text: str, limit: int) -> str:
 
 
 def tail(text: str, limit: int) -> str:
-    """The longest end of at most `limit` code points that begins between two visible characters."""
+    """Return the longest end of at most `limit` code points that begins between two visible characters."""
     if len(text) <= limit:
         return text
     if limit <= 0:
@@ -32,7 +32,7 @@ def tail(text: str, limit: int) -> str:
 
 
 def characters(raw: bytes, start: int, stop: int) -> bytes:
-    """The bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
+    """Return the bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
     start = max(start, 0)
     stop = max(min(stop, len(raw)), start)
     for at in range(start, min(start + 3, stop)):
@@ -48,7 +48,7 @@ def characters(raw: bytes, start: int, stop: int) -> bytes:
 
 
 def _torn(text: str, at: int) -> bool:
-    """Whether a cut before this place would go through a visible character."""
+    """Return whether a cut before this place would go through a visible character."""
     before, after = text[at - 1 : at], text[at : at + 1]
     if not before or not after or (before.isascii() and after.isascii()):
         return before == "\r" and after == "\n"

@@ -1,8 +1,8 @@
-"""How many tokens is a text, roughly, without any vocabulary?
+"""A rough count of the tokens of a text, without any vocabulary.
 
 Vocabularies cut text at much the same places: before capitals, between groups of three digits, around punctuation.
 So pieces are counted by class, each class with a weight. Prose, code, JSON, logs, tables and CJK come out within about
-a tenth; what the provider counted corrects the rest, and that is somebody else's job.
+a tenth; `projections/token_account.py` corrects the rest by what the provider counted.
 """
 
 import re
@@ -95,7 +95,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def content_of(text: str) -> Content:
-    """The kind that most of a text is; of a long one by slices of it."""
+    """Return the kind that most of a text is; of a long one by slices of it."""
     sample = text if len(text) <= KIND_SAMPLE else text[: KIND_SAMPLE // 2] + text[len(text) // 2 :][: KIND_SAMPLE // 2]
     letters = sum(map(len, _WORD.findall(sample)))
     if len(_CJK.findall(sample)) * 4 > len(sample):

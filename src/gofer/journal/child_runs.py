@@ -1,4 +1,4 @@
-"""Which journals stand below a run: those of its subagents, and of theirs?"""
+"""The journals below a run: those of its subagents, and of theirs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,13 +26,13 @@ class Below:
 
 
 def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
-    """The runs of the subagents that a journal names, each once."""
+    """Return the runs of the subagents that a journal names, each once."""
     named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
     return list(dict.fromkeys(named))
 
 
 async def named_below(run: str, store: Store) -> Mapping[str, Span]:
-    """The subagents that what is left of a run names, for whoever deletes it: of a damaged one, the frames that open.
+    """Return the subagents that a run names, for its deletion: those in the frames that open of a damaged one.
 
     Raises TemporaryError.
     """
@@ -43,7 +43,7 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
 
 
 async def running_below(run: str, store: Store) -> Sequence[str]:
-    """The subagents of a run that have not answered. Raises TemporaryError."""
+    """Return the subagents of a run that have not answered. Raises TemporaryError."""
     found: dict[object, str] = {}
     for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
         if entry.get("kind") == STARTED:
@@ -54,9 +54,9 @@ async def running_below(run: str, store: Store) -> Sequence[str]:
 
 
 async def news(run: str, below: Iterable[str], store: Store) -> bool:
-    """Whether somebody put something into the inbox of a run, or of one that is under way below it, at any depth.
+    """Return whether the inbox of a run holds an item, or that of a running subagent below it, at any depth.
 
-    `below` are its subagents that have not answered; what comes for one that has is heard by nobody.
+    `below` are its subagents that have not answered; no owner reads what comes for one that has.
     """
     if await store.items(run):
         return True
@@ -80,7 +80,7 @@ def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
 
 
 async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
-    """The journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
+    """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
     found, left, settled = Below(), list(runs_below(entries)), dict(_settled(entries))
     for run in left:
         try:
@@ -100,7 +100,7 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
 
 
 def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
-    """How many frames the subagents had that a journal settled, by their runs."""
+    """Return how many frames the subagents had that a journal settled, by their runs."""
     return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
 
 

@@ -1,4 +1,4 @@
-"""How many frames a run has at least: the guard against a journal whose end was lost.
+"""The least number of frames that a run has: the guard against a journal that lost its end.
 
 The head of a root says so. A subagent's run has no head, so a memo counts its frames. The count is written after the
 frame and before anything that relies on it, so it is never too high.

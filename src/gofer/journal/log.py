@@ -1,4 +1,4 @@
-"""How is a run's journal read, and how does its owner append to it?
+"""The journal of a run: every reader reads it, and only its owner appends to it.
 
 `Journal.commit` is the only way a frame after the first comes into being; `engine/step.py` is the only caller.
 """
@@ -33,14 +33,14 @@ class Pen:
         return int(self.outside.clock.now() * 1000)
 
     def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
-        """A frame by this owner, with a nonce of its own."""
+        """Return a frame by this owner, with a nonce of its own."""
         return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
 
 
 class Journal:
     """The journal of one run in the hands of its owner: entries are added to a draft, then committed as a frame.
 
-    An entry has its address and time as soon as it is added, because nobody else can write that frame. It is
+    An entry has its address and time as soon as it is added, because no other owner can write that frame. It is
     durable only after `commit`, so an intent is committed before its effect begins. What is added while a frame is
     being written belongs to the next one: several steps of a run may be under way at once.
     """
@@ -120,7 +120,7 @@ class Journal:
 
 
 async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
-    """What was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
+    """Return what was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
         return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
@@ -131,14 +131,20 @@ async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
-    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Newer, Gone."""
+    """Return a journal and all its entries so far.
+
+    Raises Damaged when its bytes are not what was written, Newer, Gone.
+    """
     stored = await _stored(run, store)
     seal = await seal_of(run, store)
     return Journal(store, blobs, pen, stored, seal), await _entries(stored, seal, store, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    """All entries of a run, for readers; empty when there is no such run. Raises Damaged, Newer, Gone when deleted."""
+    """Return all entries of a run, for readers; empty when there is no such run.
+
+    Raises Damaged, Newer, Gone when deleted.
+    """
     stored = await _stored(run, store)
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
@@ -147,7 +153,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
     """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
 
     What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
-    subagent whose root was deleted.
+    subagent after its root was deleted.
     """
     objects, at = [to_json(accepted)], pen.at()
     if root_of(run) == run:
@@ -166,7 +172,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
 
 
 async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:
-    """What frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
+    """Return what frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
     try:
         seal = await seal_of(run, store)
         # It is emptied only after its key was destroyed.
@@ -191,7 +197,7 @@ async def _deleted(run: str, store: Store) -> bool:
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """The frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
+    """Return the frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
     # The count first: the other way round, a journal that grows in between would look cut. The key comes after both:
     # as long as it is there, no frame has been emptied.
     known = await known_frames(run, store)

@@ -1,4 +1,4 @@
-"""What is written down of a subagent in the journal of the run that asks it?"""
+"""The entries of a subagent in the journal of the run that asks it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What stands in for a model inside the process: a checked-in script, and nothing else?
+"""The stand-in for a model inside the process: a checked-in script, and nothing else.
 
 It reads the same scripts as the offline model, and it is strict where that one is polite: a call that no step
 expects is an error, and so is a step that was never reached.

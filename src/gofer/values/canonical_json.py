@@ -1,4 +1,4 @@
-"""Which bytes stand for a JSON value, and which bytes are accepted as one?
+"""The canonical bytes of a JSON value, and the bytes that are accepted as one.
 
 `encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
 bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN, no infinity.
@@ -24,7 +24,7 @@ _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def encode(value: object) -> bytes:
-    """The canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
+    """Return the canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
     return encode_text(value).encode()
 
 
@@ -34,7 +34,7 @@ def encode_text(value: object) -> str:
 
 
 def clean(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
+    """Return the text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
     if text.isascii():
         return text
     try:
@@ -82,17 +82,17 @@ def decode_text(raw: bytes) -> str:
 
 
 def as_object(value: object) -> Mapping[str, object]:
-    """The value if it is a JSON object, else an empty one; for reading fields that may be absent."""
+    """Return the value if it is a JSON object, else an empty one; for reading fields that may be absent."""
     return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[object]:
-    """The value if it is a JSON array, else an empty one."""
+    """Return the value if it is a JSON array, else an empty one."""
     return cast(list[object], value) if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """The value if it is a string, cleaned of lone surrogates, else the empty string."""
+    """Return the value if it is a string, cleaned of lone surrogates, else the empty string."""
     return clean(value) if isinstance(value, str) else ""
 
 
@@ -112,7 +112,7 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 def deeper_than(value: object, levels: int) -> bool:
-    """Whether a JSON value is nested deeper than that; never recurses."""
+    """Return whether a JSON value is nested deeper than that; never recurses."""
     layer = [value]
     for _ in range(levels):
         layer = [child for parent in layer for child in _children(parent)]

@@ -1,4 +1,4 @@
-"""What is said to and by a model, and which bytes say it?
+"""Messages to and from a model, and their bytes.
 
 The bytes are those of an OpenAI-compatible Chat Completions request. A message is encoded once, when it
 enters the conversation, and never again.
@@ -102,7 +102,10 @@ class ProviderError:
 
 
 def arguments(text: str) -> dict[str, object]:
-    """What a model wrote as the arguments of a call. Raises ValueError that says what they are instead of an object."""
+    """Return what a model wrote as the arguments of a call.
+
+    Raises ValueError that says what they are instead of an object.
+    """
     if len(text) > ARGUMENTS_LIMIT:
         raise ValueError(f"longer than {ARGUMENTS_LIMIT} characters")
     try:
@@ -120,7 +123,7 @@ def arguments(text: str) -> dict[str, object]:
 
 
 def meant(ask: ToolAsk) -> ToolAsk:
-    """The call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
+    """Return the call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
     if ask.tool != CALL_TOOL:
         return ask
     try:
@@ -140,7 +143,7 @@ def meant(ask: ToolAsk) -> ToolAsk:
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose keys differ: of two values under one key nobody can tell which was meant."""
+    """Return an object from pairs with different keys; two values under one key are ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError("a key stands twice")
@@ -151,12 +154,12 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, 
 
 
 def system(text: str) -> bytes:
-    """A message that tells the model who it is."""
+    """Return a message that tells the model who it is."""
     return encode({"role": "system", "content": text})
 
 
 def user(text: str, media: Sequence[Media] = ()) -> bytes:
-    """A message to the model from outside, with what it is to look at."""
+    """Return a message to the model from outside, with what it is to look at."""
     content = [{"type": "text", "text": text}, *map(_part, media)] if media else text
     return encode({"role": "user", "content": content})
 
@@ -170,7 +173,7 @@ def _part(media: Media) -> dict[str, object]:
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
-    """What the model said, with the tool calls it asked for and what its provider wants to see again."""
+    """Return what the model said, with the tool calls it asked for and what its provider wants to see again."""
     message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
@@ -190,5 +193,5 @@ def _object(text: str) -> Mapping[str, object]:
 
 
 def tool(ask_id: str, text: str) -> bytes:
-    """The outcome of one tool call, as the model reads it."""
+    """Return the outcome of one tool call, as the model reads it."""
     return encode({"role": "tool", "tool_call_id": ask_id, "content": text})

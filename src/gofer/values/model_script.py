@@ -1,4 +1,4 @@
-"""What does a scripted model answer, step by step?
+"""The answers of a scripted model, step by step.
 
 Shared by the offline model server and the in-process scripted model. It is stateless: the first user message
 and the offered tools choose the script, the assistant messages since then choose the step. Imports nothing of
@@ -59,12 +59,12 @@ class Turn:
     calls: tuple[ScriptedCall, ...] = ()
 
     def call_id(self, index: int) -> str:
-        """The id of the call at `index`, counted from 1: the same request always gets the same ids."""
+        """Return the id of the call at `index`, counted from 1: the same request always gets the same ids."""
         return f"call_{self.step}_{index}"
 
 
 def load_scripts(text: str, source: str) -> tuple[Script, ...]:
-    """The scripts of a YAML file; `source` is how the file is named in errors."""
+    """Return the scripts of a YAML file; `source` is how the file is named in errors."""
     try:
         data: object = yaml.load(text, Loader=yaml.CSafeLoader) if yaml.__with_libyaml__ else yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -80,7 +80,7 @@ def load_scripts(text: str, source: str) -> tuple[Script, ...]:
 
 
 def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
-    """The answer to a Chat Completions request body."""
+    """Return the answer to a Chat Completions request body."""
     said, answered, given = _conversation(request)
     offered = _offered(request)
     number = answered + 1
@@ -108,7 +108,7 @@ def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
 
 
 def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
-    """The first user message, the number of answers since, and what tools gave since, in their order."""
+    """Return the first user message, the number of answers since, and what tools gave since, in their order."""
     messages = request.get("messages")
     said: str | None = None
     answered = 0

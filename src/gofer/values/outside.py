@@ -58,14 +58,14 @@ class NotPublic(ToolError):
 
 
 class TooLarge(TemporaryError):
-    """An answer was larger than whoever asked reads; nothing of it was kept."""
+    """An answer was larger than its reader takes; nothing of it was kept."""
 
 
 class Http(Protocol):
     """The network as a tool sees it."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises TooLarge for more than its limit, NotPublic where the request may not reach its host, TemporaryError when
         no answer came (refused, reset, timed out).

@@ -15,7 +15,7 @@ _SECRET = re.compile(r"secret|token|password|api_?key|\benv\b|\bvars\b|\$\{[A-Z0
 
 
 def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
-    """The text of a file without its byte order mark, None when it has none; and what is wrong with it."""
+    """Return the text of a file without its byte order mark, None when it has none; and what is wrong with it."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(SIZE_LIMIT + 1)
@@ -38,7 +38,7 @@ def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
 
 
 def after(before: str) -> Place:
-    """The place right after some text, counted from the beginning of its file."""
+    """Return the place right after some text, counted from the beginning of its file."""
     return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 

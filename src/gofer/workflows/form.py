@@ -59,7 +59,7 @@ F = TypeVar("F", bound=Strict)
 
 
 def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
-    """The file as the form, or None; and everything in it that is not of the form."""
+    """Return the file as the form, or None; and everything in it that is not of the form."""
     mistakes = [*source.mistakes, *_templates(source)]
     if source.value is None and not mistakes:
         hint = "Write what docs/workflow-file.md asks for, or delete the file."
@@ -135,7 +135,7 @@ def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
 
 
 def _follows(source: Source, error: ErrorDetails) -> bool:
-    """Whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
+    """Return whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
     return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
 
 

@@ -21,7 +21,7 @@ class Strict(BaseModel):
 
 
 def listed(value: object) -> object:
-    """A single text as a list of one."""
+    """Return a single text as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -65,5 +65,5 @@ Who = Annotated[
 
 
 def bots_apart(who: Sequence[str], kind: str) -> Mapping[str, list[str]]:
-    """The condition that keeps bots out before a run begins, unless they are named."""
+    """Return the condition that keeps bots out before a run begins, unless they are named."""
     return {"bot": ["false"]} if kind.startswith("slack.") and "bots" not in who else {}

@@ -47,7 +47,10 @@ class _Open:
 
 
 def divide(text: str) -> tuple[dict[str, object], str]:
-    """The fields and the body of a SKILL.md. Raises ValueError that says what is wrong, as the end of a sentence."""
+    """Return the fields and the body of a SKILL.md.
+
+    Raises ValueError that says what is wrong, as the end of a sentence.
+    """
     # Line ends as every editor shows them.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.startswith(_FENCE):
@@ -62,7 +65,7 @@ def divide(text: str) -> tuple[dict[str, object], str]:
 
 
 def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
-    """What the format has against the fields of the skill in a folder of that name: sentences without their dots."""
+    """Return what the format has against a skill's fields in a folder of that name: sentences without their dots."""
     unknown = sorted(set(fields) - set(FIELDS))
     found = [f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}"] if unknown else []
     found += _name(fields.get("name"), folder) if "name" in fields else ["`name` is missing"]
@@ -73,7 +76,7 @@ def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
 
 
 def skill_name(name: str) -> str:
-    """A name as the format compares it."""
+    """Return a name as the format compares it."""
     return unicodedata.normalize("NFKC", name.strip())
 
 
@@ -100,7 +103,7 @@ def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[s
 
 
 def _read(text: str) -> Value:
-    """The one value of a YAML text; an empty one is an empty text. Raises ValueError."""
+    """Return the one value of a YAML text; an empty one is an empty text. Raises ValueError."""
     if _ODD_ENDS.search(text):
         raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
     root: list[object] = []
@@ -156,7 +159,7 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
 
 
 def _nothing_hidden(between: str) -> None:
-    """Refuses a tab, or a mark that nobody sees, outside of quotes and blocks: only some readers of YAML take them."""
+    """Refuse a tab or an invisible mark outside of quotes and blocks: only some readers of YAML take them."""
     if "\t" in (outside := _COMMENT.sub("", between)):
         raise ValueError("has a tab outside of quotes; write spaces")
     if "\n\ufeff" in outside:

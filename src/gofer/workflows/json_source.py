@@ -1,4 +1,4 @@
-"""What does a JSON file say, and where does each value of it stand?
+"""The values of a JSON file, each with its place.
 
 The parser of the standard library says neither where a value stands nor that a key stands twice.
 """
@@ -33,7 +33,10 @@ class _Broken(Exception):
 
 
 def read_json(file: Path) -> Source:
-    """The file as values with their places; what is wrong with it as JSON stands in its mistakes. Never raises."""
+    """Return the file as values with their places; what is wrong with it as JSON stands in its mistakes.
+
+    Never raises.
+    """
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
@@ -62,12 +65,12 @@ class _Reader:
         self.mistakes: list[Mistake] = []
 
     def place(self, at: int) -> Place:
-        """The place of a character."""
+        """Return the place of a character."""
         line = bisect_right(self._lines, at)
         return Place(line, at - self._lines[line - 1] + 1)
 
     def whole(self) -> object:
-        """The one value of the text. Raises _Broken."""
+        """Return the one value of the text. Raises _Broken."""
         value = self._value(())
         if self._next():
             raise _Broken(self._at, "More text stands behind the end of the value.", "Remove it.")
@@ -142,7 +145,7 @@ class _Reader:
                     raise _Broken(self._at, message, "Write commas between the items and none behind the last.")
 
     def _next(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is no space; empty at the end."""
         space = _SPACE.match(self._text, self._at)
         self._at = space.end() if space else self._at
         if self._text.startswith(("//", "/*", "#"), self._at):

@@ -1,4 +1,4 @@
-"""How do the files of `agents/` become workflows that can run?"""
+"""The loader: files of `agents/` become workflows that can run."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -84,7 +84,7 @@ class Catalog:
     """The scripts that decide in them, by file."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
-        """The compiled routes: workflows and their conditions by the kind of event that starts them."""
+        """Return the compiled routes: workflows and their conditions by the kind of event that starts them."""
         compiled: dict[str, list[tuple[str, Where]]] = {}
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
@@ -109,7 +109,7 @@ class Catalog:
 
 
 def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
-    """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
+    """Return every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
 
     `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
     mistake then: the runs that need it say so. `look_up` is a price list for what the files do not say of models; left
@@ -151,18 +151,18 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
 
 
 def _asked(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
-    """The subagents that a workflow may ask, directly or through others."""
+    """Return the subagents that a workflow may ask, directly or through others."""
     every = subagents if workflow.coordinator == "script" else ()
     return reached(subagents, every if workflow.subagents is None else workflow.subagents)
 
 
 def workflow_files(folder: Path) -> list[Path]:
-    """The workflow files of a folder, in the order of their names."""
+    """Return the workflow files of a folder, in the order of their names."""
     return sorted(path for path in folder.glob("*.yaml") if path.name != DEFAULTS)
 
 
 def prompt_name(path: Path, prompt: str) -> str:
-    """The name of a workflow's prompt, beside its file."""
+    """Return the name of a workflow's prompt, beside its file."""
     return prompt or f"{path.stem}.md"
 
 

@@ -149,7 +149,7 @@ START = Place()
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake, for whoever edits the file."""
+    """One mistake, for the person who edits the file."""
 
     file: Path
     place: Place
@@ -174,7 +174,7 @@ class Mistake:
         return self.rule in HINTS
 
     def to_json(self) -> dict[str, object]:
-        """The mistake as `gofer check --json` lists it."""
+        """Return the mistake as `gofer check --json` lists it."""
         where = {"file": str(self.file), "line": self.place.line, "column": self.place.column}
         level = "hint" if self.is_hint else "error"
         return {**where, "rule": self.rule, "level": level, "message": self.message, "hint": self.hint}
@@ -185,7 +185,7 @@ def _printable(text: str) -> str:
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Each mistake once, by file and place."""
+    """Return each mistake once, by file and place."""
     once = dict.fromkeys(mistakes)
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
 

@@ -1,4 +1,4 @@
-"""Which schema stands in the file that `output` names? Every mistake of the name and of the file."""
+"""The schema in the file that `output` names, and every mistake of the name and of the file."""
 
 from pathlib import Path
 
@@ -13,19 +13,19 @@ EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json
 
 
 def output_name(source: Source) -> str | None:
-    """The file that a workflow names as its `output`; None when it names none."""
+    """Return the file that a workflow names as its `output`; None when it names none."""
     name = source.fields.get("output")
     return name if isinstance(name, str) else None
 
 
 def schema_files(folder: Path) -> list[Path]:
-    """The .json files of a folder that can only be schemas of workflows, in the order of their names."""
+    """Return the .json files of a folder that can only be schemas of workflows, in the order of their names."""
     files = (path for path in folder.glob("*.json") if not path.name.startswith(".") and path.name not in EDITORS)
     return sorted(path for path in files if path.is_file())
 
 
 def read_output(source: Source) -> tuple[Schema | None, list[Mistake]]:
-    """The schema in the file that a workflow names, or None; and what is wrong with both. Never raises."""
+    """Return the schema in the file that a workflow names, or None; and what is wrong with both. Never raises."""
     name = output_name(source)
     if name is None:
         return None, []

@@ -1,4 +1,4 @@
-"""May a JSON Schema be the `output` of a workflow? What is wrong with it, part by part.
+"""The flaws of a JSON Schema that is the `output` of a workflow, part by part.
 
 The schema is an author's and the value a model's, so that no value may cost more than it is long: patterns are matched
 by an engine without backtracking (that of pydantic), a schema refers to nothing outside and never to itself, and sizes
@@ -49,7 +49,7 @@ class Checks(Protocol):
     """A validator of one schema."""
 
     def iter_errors(self, instance: object) -> Iterator[ValidationError]:
-        """Each mistake of a value."""
+        """Yield each mistake of a value."""
         ...
 
 
@@ -65,7 +65,7 @@ class Flaw:
 
 
 def flaws(schema: object) -> list[Flaw]:
-    """Everything that is wrong with a schema, at most once for each part; none when it may be an output."""
+    """Return everything that is wrong with a schema, at most once for each part; none when it may be an output."""
     known = as_object(schema)
     if "type" not in known:
         why = "it has no `type: object`" if isinstance(schema, dict) else "it is no mapping of keywords"
@@ -86,7 +86,7 @@ def flaws(schema: object) -> list[Flaw]:
 
 @lru_cache(maxsize=64)
 def _no_schema(written: str) -> tuple[Flaw, ...]:
-    """What keeps JSON from being a schema at all; the meta-schema is slow, and each file is read more than once."""
+    """Return what keeps JSON from being a schema at all. The meta-schema is slow, and files are read repeatedly."""
     return tuple(_flaw(_best([error])) for error in _META.iter_errors(json.loads(written)))
 
 
@@ -129,7 +129,7 @@ class _Census:
         self._found: list[Flaw] = []
 
     def flaws(self) -> list[Flaw]:
-        """What is wrong; a flaw without a way is one of the whole."""
+        """Return what is wrong; a flaw without a way is one of the whole."""
         try:
             self._count(self._root, (), 1)
         except _TooMuch as error:

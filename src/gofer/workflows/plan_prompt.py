@@ -11,7 +11,7 @@ _KEPT = (
 
 
 def planning(plan: Plan) -> str:
-    """The section on plans of a workflow's system prompt; empty where there is none."""
+    """Return the section on plans of a workflow's system prompt; empty where there is none."""
     match plan:
         case "off":
             return ""

@@ -45,7 +45,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 
 
 def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
-    """The one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
+    """Return the one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
     # Comparing costs the product of both lengths, and nobody misspells a name by a thousand letters.
     return next(iter(difflib.get_close_matches(name[:100], list(known), n=1, cutoff=alike)), None)
 
@@ -68,13 +68,13 @@ def _dotted(keys: Iterable[int | str]) -> str:
 
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
-    """The forms within a form, by the key they stand under."""
+    """Return the forms within a form, by the key they stand under."""
     parts = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
     return {name: part for name, part in parts.items() if part is not None}
 
 
 def _inner(annotation: object) -> type[Strict] | None:
-    """The form that a value, or each value of a list, may have."""
+    """Return the form that a value, or each value of a list, may have."""
     if isinstance(annotation, type) and issubclass(annotation, Strict):
         return annotation
     return next((inner for part in get_args(annotation) if (inner := _inner(part))), None)
@@ -91,7 +91,7 @@ def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
 
 
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key that the form does not have, and the one that was probably meant."""
+    """Return a key that the form does not have, and the one that was probably meant."""
     around = _form_at(form, loc[:-1])
     name = str(loc[-1])
     shown = loc
@@ -127,7 +127,7 @@ def _foreign(around: type[Strict], name: str) -> str | None:
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key that has to be there, and what it is for."""
+    """Return a key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
     field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
     hint = _ADDED.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
@@ -135,7 +135,7 @@ def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
 
 
 def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key without a value, which must not mean anything silently."""
+    """Return a key without a value, which must not mean anything silently."""
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if comment and _takes_text(form, loc):
@@ -171,7 +171,7 @@ def _meant(loc: Loc, comment: str) -> str:
 
 
 def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
-    """A word that is none of those allowed; `expected` lists them as pydantic does."""
+    """Return a word that is none of those allowed; `expected` lists them as pydantic does."""
     allowed = re.findall(r"'([^']*)'", expected)
     word = source.words.get(loc)
     if word is None:
@@ -184,7 +184,7 @@ def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
 
 
 def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tuple[str, str]:
-    """A value of another type than `wanted`, as `WANTED` names it."""
+    """Return a value of another type than `wanted`, as `WANTED` names it."""
     value = value_at(source, loc)
     word = source.words.get(loc, "")
     name = _named(loc)
@@ -270,7 +270,7 @@ def _quoted(word: str) -> str:
 
 
 def invalid_schema(loc: Loc, why: str) -> str:
-    """A part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
+    """Return a part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
     return f"{_named(loc) if loc else 'The schema'} cannot be used: {why}."
 
 
@@ -283,7 +283,7 @@ _BOUNDS = {
 
 
 def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
-    """A value of the right type that does not fit; `kind` and `context` are those of pydantic."""
+    """Return a value of the right type that does not fit; `kind` and `context` are those of pydantic."""
     name, word = _named(loc), source.words.get(loc, "")[:80]
     match kind:
         case "string_too_short":
@@ -330,7 +330,7 @@ def _described(value: object, word: str) -> str:
 
 
 def value_at(source: Source, loc: Loc) -> object:
-    """The value at a place of a file."""
+    """Return the value at a place of a file."""
     value = source.value
     for part in loc:
         value = as_list(value)[part] if isinstance(part, int) else as_object(value).get(part)

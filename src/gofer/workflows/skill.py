@@ -1,4 +1,4 @@
-"""What does a skill say: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it?"""
+"""A skill: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ class Skill:
         return len(self.body.encode()) + sum(map(len, self.files.values()))
 
     def text(self, file: str) -> str | None:
-        """One of its files as text; None when it is something else."""
+        """Return one of its files as text; None when it is something else."""
         try:
             return self.files[file].decode()
         except UnicodeDecodeError:
@@ -55,18 +55,18 @@ class Skill:
 
 
 def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
-    """The skill of a bundle."""
+    """Return the skill of a bundle."""
     files = {path: _decoded(content) for path, content in as_object(value.get("files")).items()}
     return Skill(name=name, description=as_text(value.get("description")), body=as_text(value.get("body")), files=files)
 
 
 def skill_folders(folder: Path) -> list[Path]:
-    """The folders of skills in `skills/`, in the order of their names; hidden ones are none."""
+    """Return the folders of skills in `skills/`, in the order of their names; hidden ones are none."""
     return sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
 
 
 def read_skill(folder: Path) -> Skill:
-    """The skill of a folder. Raises ConfigError that says what is wrong with it."""
+    """Return the skill of a folder. Raises ConfigError that says what is wrong with it."""
     file = skill_file(folder)
     text, mistakes = read_text(file)
     if text is None or mistakes:
@@ -83,13 +83,16 @@ def read_skill(folder: Path) -> Skill:
 
 
 def read_skills(folder: Path) -> Mapping[str, Skill]:
-    """Every skill of `skills/` by its name, in the order of their names. Raises ConfigError for the first wrong one."""
+    """Return every skill of `skills/` by its name, in the order of their names.
+
+    Raises ConfigError for the first wrong one.
+    """
     skills = [read_skill(path) for path in skill_folders(folder)]
     return {skill.name: skill for skill in skills}
 
 
 def skill_file(folder: Path) -> Path:
-    """The SKILL.md of a folder; where there is none, the one that should be there."""
+    """Return the SKILL.md of a folder; where there is none, the one that should be there."""
     return next((folder / name for name in NAMES if (folder / name).exists()), folder / FILE)
 
 

@@ -1,4 +1,4 @@
-"""What is a subagent: which model is asked, what is it told before the question, and whom may it ask in turn?"""
+"""A subagent: its model, its prompt, and the subagents that it may ask in turn."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,7 +65,7 @@ class LoadedSubagent:
 
 
 def subagent_from_json(value: Mapping[str, object]) -> LoadedSubagent:
-    """The subagent of a bundle."""
+    """Return the subagent of a bundle."""
     models = tuple(map(model_from_json, as_list(value["models"])))
     skills = {name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()}
     return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models, skills)
@@ -91,12 +91,12 @@ def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
 
 
 def subagent_files(root: Path) -> list[Path]:
-    """The YAML files of subagents below a repository's root, in the order of their names."""
+    """Return the YAML files of subagents below a repository's root, in the order of their names."""
     return sorted((root / FOLDER).glob("*.yaml"))
 
 
 def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
-    """Every subagent by its name; `known` are all skills.
+    """Return every subagent by its name; `known` are all skills.
 
     Raises ConfigError with every file that cannot be read or is not of its form.
     """
@@ -114,7 +114,7 @@ def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapp
 
 
 def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mapping[str, LoadedSubagent]:
-    """The subagents of these names and those that they may ask, directly or through others."""
+    """Return the subagents of these names and those that they may ask, directly or through others."""
     found: dict[str, LoadedSubagent] = {}
     left = list(names)
     while left:
@@ -126,13 +126,13 @@ def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mappin
 
 
 def told_of(asked: Mapping[str, LoadedSubagent]) -> str:
-    """What a model is told of the subagents that it may ask; empty without any."""
+    """Return what a model is told of the subagents that it may ask; empty without any."""
     lines = [f"- `{name}`: {' '.join(one.subagent.description.split())}" for name, one in sorted(asked.items())]
     return "\n".join([_HEAD, "", *lines]) if lines else ""
 
 
 def prompt_of(file: Path, prompt: str) -> Path:
-    """The Markdown file of a subagent, beside its YAML file."""
+    """Return the Markdown file of a subagent, beside its YAML file."""
     return file.parent / (prompt or f"{file.stem}.md")
 
 

@@ -1,7 +1,7 @@
-"""How does a subagent become a workflow of its own, below whoever asks it?
+"""The workflow of a subagent, below the run that asks it.
 
-What whoever asks it may do is the ceiling: its tools are those of both, and what somebody has to approve, what happens
-once, what may leave a private channel, and which skills are prohibited stays as it is there.
+The permissions of the run that asks are the ceiling: its tools are those of both, and what a person has to approve,
+what happens once, what may leave a private channel, and which skills are prohibited stays as it is there.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ DEPTH = 3
 
 
 def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
-    """The workflow of a subagent that stands `depth` runs below its root, with what it may use."""
+    """Return the workflow of a subagent that stands `depth` runs below its root, with what it may use."""
     subagent, workflow = asked.subagent, above.workflow
     wanted = workflow.tool_names if subagent.tools == "inherit" else subagent.tools or ()
     tools = tuple(grant for grant in workflow.tools if grant.name in wanted)
@@ -58,7 +58,7 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
 
 
 def _skills(above: Loaded, asked: LoadedSubagent) -> tuple[Skills, Mapping[str, Skill]]:
-    """What it knows and may load, without what is prohibited above it; what its prompt has stands there anyway."""
+    """Return the skills that it knows and may load, without those prohibited above it; its prompt has others anyway."""
     own = asked.subagent.skills
     barred = {*above.workflow.skills.prohibited} - {*own.required}
     known = {name: skill for name, skill in asked.skills.items() if name not in barred}

@@ -1,4 +1,4 @@
-"""How do published workflows stand in S3? Objects are created once, and the pointer is moved by compare-and-swap."""
+"""Published workflows in S3: each object is created once, and compare-and-swap moves the pointer."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""How is Gofer on AWS opened: the clients, and the stores over them?"""
+"""The clients of AWS, and the stores over them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -48,7 +48,7 @@ class Cloud:
 def open_cloud(
     settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
 ) -> Cloud:
-    """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
+    """Return the stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
     aws, session = Aws(threads), session or new_session(settings.region)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
@@ -68,14 +68,14 @@ def new_session(region: str | None, profile: str | None = None) -> boto3.Session
 
 @cache
 def _descriptions(folder: str | None) -> Any:
-    """What the SDK knows of services and Regions: a tenth of a second that each session would spend on reading it."""
+    """Return what the SDK knows of services and Regions, which takes each session a tenth of a second to read."""
     return cast(Any, create_loader)(folder)
 
 
 def build_client(
     session: boto3.Session, name: str, endpoint: str, timeout: int = _READ_TIMEOUT, threads: int = THREADS
 ) -> Any:
-    """A client of boto3 that does not wait for a minute, tries three times, and has a connection for each thread.
+    """Return a client of boto3 that waits less than a minute, tries three times, and has a connection a thread.
 
     Raises ConfigError when nothing says in which Region, or AWS' configuration is wrong.
     """
@@ -93,7 +93,7 @@ def build_client(
 
 
 def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
-    """What is wrong with the files and variables that say who asks AWS and where; found before anything was asked."""
+    """Return what is wrong with the files and variables that say who asks AWS and where, before any request."""
     match error:
         case NoRegionError():
             told = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"

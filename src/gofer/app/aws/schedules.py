@@ -1,4 +1,4 @@
-"""How do schedules stand in EventBridge Scheduler? In one group, all with the same function and role."""
+"""The schedules in EventBridge Scheduler: one group, all with the same function and role."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ class EventBridge:
         return found
 
     def _form(self, entry: Entry) -> dict[str, object]:
-        """An entry as the API has it."""
+        """Return an entry as the API has it."""
         retries = {"MaximumEventAgeInSeconds": entry.seconds, "MaximumRetryAttempts": 185}
         return {
             "Name": entry.name,

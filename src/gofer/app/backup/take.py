@@ -79,7 +79,7 @@ def _check_place(data: Path, folder: Path) -> None:
 
 
 def _check_keys(data: Path) -> None:
-    """Raise ConfigError for a state whose backup would open nothing, or answer old mentions again."""
+    """Raise ConfigError for a state that lacks the keys or the marks without which its backup is of no use."""
     if not (data / KEY).exists():
         missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
         raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")

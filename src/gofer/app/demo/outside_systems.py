@@ -1,4 +1,4 @@
-"""How does the demo let a clock strike and another system call, by the same ways as in earnest?"""
+"""The clock and the other system of the demo, which call Gofer by the same ways as real ones."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

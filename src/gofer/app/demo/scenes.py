@@ -1,6 +1,6 @@
-"""What does a newcomer see Gofer do with tickets, pages, schedules, pull requests and webhooks?
+"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks.
 
-Each scene lets somebody act in a simulated system, waits for the runs that follow, and reports what changed there.
+Each scene lets a person act in a simulated system, waits for the runs that follow, and reports what changed there.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class Scenes:
             raise TourFailed(f"expected one issue, one answer and one private word, found {found}")
 
     async def reviewed_when_its_status_changes(self) -> None:
-        """An RFC moves to a status: it is read, and commented on where it is weak."""
+        """Move an RFC to a status: Gofer reads it, and comments on it where it is weak."""
         tour, page = self.tour, "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
         tour.title("3. An RFC in Notion goes back to draft, and becomes ready for review")
         before = await self._known()
@@ -83,7 +83,7 @@ class Scenes:
             raise TourFailed(f"expected two comments on paragraphs and one on the page, found {len(comments)}")
 
     async def answered_in_jira(self) -> None:
-        """Somebody asks in a comment on an issue, and is answered there."""
+        """Let a person ask in a comment on an issue, where Gofer answers."""
         self.tour.title("4. A question in a comment on a Jira issue")
         issue = self.jira.site.find("PAY-17")
         if issue is None:
@@ -94,7 +94,7 @@ class Scenes:
         self._show_comments("PAY-17")
 
     async def digest_at_its_time(self) -> None:
-        """A schedule comes due: the week in one message."""
+        """Let a schedule come due: the week in one message."""
         tour = self.tour
         tour.title("5. The time of a schedule has come")
         general = tour.slack.workspace.channel_named("general")
@@ -108,7 +108,7 @@ class Scenes:
         tour.show_thread(new[0])
 
     async def marked_when_merged(self) -> None:
-        """A pull request is merged: the message that posted it gets its emoji, by a script and without a model."""
+        """Merge a pull request: a script gives the message that posted it an emoji, without a model."""
         tour, workspace = self.tour, self.tour.slack.workspace
         tour.title("6. A pull request is merged; plain code marks the message that posted it")
         channel = workspace.channel_named("pull-requests")
@@ -142,7 +142,7 @@ class Scenes:
         return {head.run for head in await self.tour.store.heads(1_000, private=True)}
 
     async def _ended(self, workflow: str, before: set[str], runs: int, status: str = "done") -> Sequence[Head]:
-        """The runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
+        """Return the runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
         fresh: list[Head] = []
         try:
             async with asyncio.timeout(PATIENCE):

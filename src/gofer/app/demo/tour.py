@@ -1,4 +1,4 @@
-"""What does a newcomer see Gofer do in the demo? Scenes on the simulated Slack, each with what came of it.
+"""The tour of the demo: scenes on the simulated Slack, each with what came of it.
 
 A scene reports what happened in the simulated world, not what was meant to happen; the tour fails when they differ.
 """
@@ -46,7 +46,7 @@ class Tour:
         await self.eleven_deliveries_one_answer()
 
     async def answered_in_its_thread(self) -> None:
-        """A mention is answered in its thread, with a tool call on the way."""
+        """Mention Gofer: it answers in the thread, with a tool call on the way."""
         self.title("1. A mention, answered in its thread")
         incident, deploy = self._first_message("incidents"), self._first_message("deploys")
         link = self.slack.workspace.permalink(incident)
@@ -71,7 +71,7 @@ class Tour:
             self.say(line)
 
     async def eleven_deliveries_one_answer(self) -> None:
-        """The same mention comes eleven times and is answered once."""
+        """Deliver the same mention eleven times: it is answered once."""
         self.title("   The same mention, delivered eleven times")
         before = await self._known()
         asked = self.question()
@@ -88,7 +88,7 @@ class Tour:
             raise TourFailed(f"expected one run and one answer, found {len(runs)} and {len(answers)}")
 
     def question(self) -> Message:
-        """A new mention that Slack announces to nobody by itself."""
+        """Return a new mention that Slack announces to no receiver by itself."""
         colleague = self._first_message("deploys").user
         channel = self._channel("general")
         text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
@@ -113,7 +113,7 @@ class Tour:
         return {head.run for head in await self.store.heads(1_000, private=True)}
 
     async def _ended(self, before: set[str]) -> Head:
-        """The newest of the new runs, when all of them have ended. Raises TourFailed."""
+        """Return the newest of the new runs, when all of them have ended. Raises TourFailed."""
         with contextlib.suppress(TimeoutError):
             return await self._wait(before)
         raise TourFailed(f"no run ended within {PATIENCE:.0f} seconds; `gofer runs` shows what there is")
@@ -140,7 +140,7 @@ class Tour:
         return [parent, *self.slack.workspace.replies(parent)]
 
     def answers(self, asked: Message, workflow: str = WORKFLOW) -> Sequence[Message]:
-        """What a workflow wrote into the thread after a message."""
+        """Return what a workflow wrote into the thread after a message."""
         bot = self.slack.workspace.bot.user
         written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
         return [message for message in written if f"|{workflow} prompt>" in str(message.blocks)]

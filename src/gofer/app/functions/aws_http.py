@@ -1,4 +1,4 @@
-"""How does a signed request reach a service of AWS? Over connections that are kept, three times when it has to."""
+"""Signed requests to a service of AWS, over connections that are kept, with up to three attempts."""
 
 import hashlib
 import hmac
@@ -34,7 +34,7 @@ class Signer:
     def headers(
         self, method: str, host: str, path: str, given: Mapping[str, str], body: bytes, now: float
     ) -> dict[str, str]:
-        """All headers of a request without a query; `path` is percent-encoded, names in `given` are lower case."""
+        """Return all headers of a request without a query; `path` is percent-encoded, names are lower case."""
         at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body).hexdigest()
         headers = {**given, "host": host, "x-amz-date": at}
@@ -81,7 +81,7 @@ class Account:
     """AWS_ENDPOINT_URL; empty is AWS itself."""
 
     def origin(self, service: str, bucket: str = "") -> str:
-        """Where a service is reached; a bucket has an address of its own."""
+        """Return where a service is reached; a bucket has an address of its own."""
         if self.endpoint:
             return self.endpoint.rstrip("/")
         china = ".cn" if self.region.startswith("cn-") else ""
@@ -89,7 +89,7 @@ class Account:
 
 
 def read_account(environment: Mapping[str, str]) -> Account:
-    """The account of a function, as Lambda sets it."""
+    """Return the account of a function, as Lambda sets it."""
     return Account(
         environment.get("AWS_ACCESS_KEY_ID", ""),
         Secret(environment.get("AWS_SECRET_ACCESS_KEY", "")),
@@ -121,7 +121,7 @@ class Wire:
         )
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """The answer to a request, whatever its status. Raises EndpointConnectionError."""
+        """Return the answer to a request, with any status. Raises EndpointConnectionError."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self._once(method, path, headers, body)

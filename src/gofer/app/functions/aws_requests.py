@@ -1,4 +1,4 @@
-"""How does a door reach AWS without the half second that it takes to load boto3? By the few requests that it makes.
+"""The few requests that a receiver makes to AWS, without the half second that it takes to load boto3.
 
 Operations look as a boto3 client's do: keyword arguments in, a JSON object out, botocore's errors. So everything above
 them is the same, and is tried with both.
@@ -23,7 +23,7 @@ _S3_CODE = re.compile(rb"<Code>(\w+)</Code>")
 
 
 def code_of(answer: Answer) -> str:
-    """The name of a refusal; empty for an answer that is none."""
+    """Return the name of a refusal; empty for an answer that is none."""
     status, headers, body = answer
     if status < 300:
         return ""
@@ -34,7 +34,7 @@ def code_of(answer: Answer) -> str:
 
 
 def operation(wire: Wire, target: str, name: str, version: str = "1.0") -> Callable[..., Any]:
-    """One operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
+    """Return one operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
     words = "".join(word.capitalize() for word in name.split("_"))
     headers = {"content-type": f"application/x-amz-json-{version}", "x-amz-target": f"{target}.{words}"}
 
@@ -111,7 +111,7 @@ class LightS3:
         self._wire = wire
 
     def get_object(self, *, Bucket: str, Key: str) -> Mapping[str, Any]:  # noqa: N803 - as boto3 has it
-        """An object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
+        """Return an object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
         status, headers, body = self._wire.send("GET", self._path(Bucket, Key), {}, b"")
         if status != 200:
             # Doors may list the bucket too, so what is forbidden is not what is missing.

@@ -82,7 +82,7 @@ def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Star
 
 
 def _catalogs(ground: Ground) -> Live[Catalog]:
-    """The published workflows, for the pages of their prompts; none before anything was published."""
+    """Return the published workflows, for the pages of their prompts; none before anything was published."""
 
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, ground.package)

@@ -1,4 +1,4 @@
-"""What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
+"""The foundation of every function: log lines, parameters, and the workflows that came with its code."""
 
 import asyncio
 import contextlib
@@ -60,7 +60,7 @@ class Ground:
         return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
 
     def parameters(self, store: ParameterStore) -> Parameters:
-        """What the function is told."""
+        """Return what the function is told."""
         return Parameters(self.environment, store, self.clock)
 
     def outside(self, http: Http | None = None) -> Outside:
@@ -74,7 +74,7 @@ class Ground:
         return wire
 
     def shelf(self) -> BundleStore:
-        """Where workflows are published, to be read."""
+        """Return where workflows are published, to be read."""
         return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
@@ -83,7 +83,7 @@ class Ground:
         return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
 
     def handler(self, answer: Answer) -> Handler:
-        """The entry point."""
+        """Return the entry point."""
         return handler(self.logger, self.runner, answer)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class Ground:
 
 
 def stand() -> Ground:
-    """What this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
+    """Return what this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
     gc.freeze()
     gc.enable()
     forbid_core_dumps()

@@ -19,7 +19,7 @@ class Front:
     ingress: Current[Ingress]
 
     async def answer(self, event: object, seconds: float) -> Response:
-        """The HTTP answer to an event; never raises for what a sender can cause."""
+        """Return the HTTP answer to an event; never raises for what a sender can cause."""
         request = read_request(event)
         return response(Reply(400, b"This is no HTTP request.") if request is None else await self._receive(request))
 

@@ -1,6 +1,6 @@
-"""What do the log lines of a function tell? Powertools' JSON, with typed fields only; contents never, unless asked for.
+"""The log lines of a function: Powertools' JSON with typed fields only, and no contents unless asked for.
 
-What `AGENT_LOG_LEVEL` lets through is decided where it is for every other process.
+`app/logs.py` decides what `AGENT_LOG_LEVEL` lets through, as it does for every other process.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The sign-in before the pages: full members of the workspace come in, with Slack.
 
 Each attempt to sign in is bound to the browser that began it: its nonce stands in a cookie that is named after its
-state, so that tabs may sign in at once. An attempt counts once: whatever it came to, its browser forgets it, and one
+state, so that tabs may sign in at once. An attempt counts once: its browser forgets it when it ends, and one
 that began a session begins no other.
 """
 

@@ -1,4 +1,4 @@
-"""What do a chart and a diagram of an Office document say? The table it was drawn from, and the list."""
+"""The charts and diagrams of an Office document: the table of a chart, and the list of a diagram."""
 
 import datetime
 import re
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
-    """What a chart or a diagram shows that stands at this element; empty when its part is missing."""
+    """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
     name = "id" if element.tag == CHART else "dm"
     _, target = relations.get(attribute(element, f"{_RELATION}{name}"), ("", ""))
     tree = package.tree(target) if target else None
@@ -53,7 +53,7 @@ def _chart(tree: Element) -> str:
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
-    """The values of a series by their places: what has no value has no place."""
+    """Return the values of a series by their places: what has no value has no place."""
     part = series.find(f"{_C}{name}")
     if part is None:
         return {}
@@ -89,7 +89,7 @@ def _grouped(levels: list[Element]) -> dict[int, str]:
 
 
 def _day(said: str) -> str:
-    """A date, which charts keep as a number of days."""
+    """Return a date, which charts keep as a number of days."""
     try:
         days = float(said)
     except ValueError:

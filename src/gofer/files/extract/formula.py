@@ -1,4 +1,4 @@
-"""How does a formula of an Office document read on one line? Fractions, powers and roots stay what they are."""
+"""A formula of an Office document on one line: fractions, powers and roots stay what they are."""
 
 from gofer.files.extract.xml_package import Element
 
@@ -35,7 +35,7 @@ def _part(element: Element, name: str) -> str:
 
 
 def _held(element: Element, name: str) -> str:
-    """A part in brackets, unless it is one word or has them already."""
+    """Return a part in brackets, unless it is one word or has them already."""
     text = _part(element, name)
     return text if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")") else f"({text})"
 

@@ -1,4 +1,4 @@
-"""What does a web page say to its reader? As Markdown, without scripts, and without following anything."""
+"""The reader of web pages: Markdown, without scripts, and without following anything."""
 
 import re
 from collections.abc import Callable
@@ -42,12 +42,12 @@ _SPANNED = 1_000
 
 
 def read(data: bytes) -> str:
-    """The page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
+    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
     return read_text(text_of(data).text)
 
 
 def read_text(html: str) -> str:
-    """The same for HTML that is text already."""
+    """Return the same for HTML that is text already."""
     parser = LexborHTMLParser(tidy(html))
     # From the end, so that what is in a node is looked at before the node is gone.
     for node in reversed(parser.css("[hidden], [style]")):
@@ -77,7 +77,7 @@ class _Table:
     """For columns that a cell from above reaches into, how many more rows it does."""
 
     def add(self, text: str) -> None:
-        """A cell, in the next column that none from above covers."""
+        """Add a cell, in the next column that none from above covers."""
         if not self.rows:
             self.rows.append([])
         self._past_covered()
@@ -88,7 +88,7 @@ class _Table:
         self.wide = self.tall = 1
 
     def end_row(self) -> None:
-        """What reaches down behind the last cell of the row covers one row less."""
+        """End a row: cells that reach down behind its last one cover one row less."""
         if self.covered:
             self._past_covered()
             width = len(self.rows[-1])
@@ -201,7 +201,7 @@ class _Page:
             self._marker = f"{depth}- "
 
     def _begin_sign(self, tag: str, node: LexborNode) -> None:
-        """What stands for itself and holds nothing."""
+        """Begin an element that stands for itself and holds nothing."""
         if tag == "br":
             self._line.append("\n")
         elif tag == "hr":
@@ -330,13 +330,13 @@ class _Page:
 
 
 def _span(said: str | None, most: int) -> int:
-    """How many columns or rows a cell takes; 0 rows are all that follow."""
+    """Return how many columns or rows a cell takes; 0 rows are all that follow."""
     if said is None or not said.strip().isdecimal():
         return 1
     return min(int(said.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:
-    """Where a link leads, if it leads anywhere a reader could go."""
+    """Return where a link leads, if it leads anywhere a reader could go."""
     address = (attributes.get("href") or "").strip()
     return address if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000 else ""

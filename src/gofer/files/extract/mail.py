@@ -1,4 +1,4 @@
-"""What does an e-mail say: who wrote to whom, the text, and what is attached?"""
+"""The reader of e-mails: sender, recipients, text and attachments."""
 
 import email
 import email.policy
@@ -73,7 +73,7 @@ def _read(part: EmailMessage) -> str:
 
 
 def _shown(message: EmailMessage) -> list[EmailMessage]:
-    """The parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
+    """Return the parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting and len(found) < _MOST:
@@ -89,7 +89,7 @@ def _shown(message: EmailMessage) -> list[EmailMessage]:
 
 
 def _alternative(part: EmailMessage) -> list[EmailMessage]:
-    """The plain form, unless it is empty and there is another."""
+    """Return the plain form, unless it is empty and there is another."""
     bodies = [body for kind in ("plain", "html") if (body := part.get_body((kind,))) is not None]
     texts = [cast(EmailMessage, body) for body in bodies]
     texts += [one for one in _within(part) if one.get_content_maintype() == "text"]
@@ -110,14 +110,14 @@ def _decoded(part: EmailMessage) -> Decoded:
 
 
 def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:
-    """What is not shown, without the other forms of what is."""
+    """Return what is not shown, without the other forms of what is."""
     known = {id(part) for part in shown}
     others = {id(body) for kind in ("plain", "html") if (body := message.get_body((kind,))) is not None}
     return [part for part in _within(message) if id(part) not in known and id(part) not in others]
 
 
 def _within(message: EmailMessage) -> list[EmailMessage]:
-    """The parts that hold no others, in order; a forwarded message is one."""
+    """Return the parts that hold no others, in order; a forwarded message is one."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting:

@@ -7,7 +7,7 @@ _RAISABLE = frozenset("0123456789+-−()=n ")
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """The rows as a Markdown table, the first as its head; empty rows and columns are left out."""
+    """Return the rows as a Markdown table, the first as its head; empty rows and columns are left out."""
     kept = [[cell(text) for text in row] for row in rows]
     kept = [row for row in kept if any(row)]
     width = max((len(row) for row in kept), default=0)
@@ -20,32 +20,32 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def line(cells: Iterable[str]) -> str:
-    """One row."""
+    """Return one row."""
     return f"| {' | '.join(cells)} |"
 
 
 def rule(columns: int) -> str:
-    """What stands below the head."""
+    """Return what stands below the head."""
     return f"|{' --- |' * columns}"
 
 
 def cell(text: str) -> str:
-    """A text so that it stays within its cell."""
+    """Return a text so that it stays within its cell."""
     if "|" not in text and "\n" not in text:
         return text.strip()
     return "<br>".join(part.strip() for part in text.strip().splitlines() if part.strip()).replace("|", "\\|")
 
 
 def raised(text: str) -> str:
-    """Powers and the marks of notes stand as they are seen: 10⁵, not 105; letters stay on their line."""
+    """Raise powers and the marks of notes as they are seen: 10⁵, not 105; letters stay on their line."""
     return text.translate(_RAISED) if _RAISABLE.issuperset(text) else text
 
 
 def struck(text: str) -> str:
-    """What is crossed out says so."""
+    """Mark a text as crossed out."""
     return f"~~{text}~~" if text.strip() else text
 
 
 def joined(text: str) -> str:
-    """What is crossed out piece by piece is crossed out as a whole."""
+    """Cross out as a whole what is crossed out piece by piece."""
     return text.replace("~~~~", "") if "~~~~" in text else text

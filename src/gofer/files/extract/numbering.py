@@ -1,4 +1,4 @@
-"""What stands before the items of Word's lists?"""
+"""The numbers and bullets of Word's lists."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ class Numbering:
             self._lists[number] = _List(refers[number], levels, again)
 
     def _place(self, about: Element, style: str) -> tuple[str, int]:
-        """The list and the level of a paragraph; an empty list when it is in none."""
+        """Return the list and the level of a paragraph; an empty list when it is in none."""
         listed = about.find(f"{_W}numPr")
         if listed is None:
             return self._of_style(style)
@@ -91,7 +91,7 @@ class Numbering:
         return self._by_style[style]
 
     def _in_styles(self, style: str) -> tuple[str, int]:
-        """What a style, or the one it is based on, says of its list."""
+        """Return what a style, or the one it is based on, says of its list."""
         name = style
         for _ in range(_DEEPEST_STYLE):
             found = self._styles.get(name)
@@ -130,7 +130,7 @@ def _level(element: Element) -> tuple[int, _Level]:
 
 
 def _value(element: Element, name: str) -> str:
-    """What an element below this one says; empty when there is none."""
+    """Return what an element below this one says; empty when there is none."""
     found = element.find(f"{_W}{name}")
     return attribute(found, f"{_W}val") if found is not None else ""
 
@@ -140,7 +140,7 @@ def _whole(said: str, otherwise: int) -> int:
 
 
 def counted(number: int, form: str) -> str:
-    """A number in a form that Word has a name for; in figures for all others."""
+    """Return a number in a form that Word has a name for; in figures for all others."""
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)

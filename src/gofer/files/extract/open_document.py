@@ -1,4 +1,4 @@
-"""What does an OpenDocument text or presentation say?"""
+"""The reader of OpenDocument texts and presentations."""
 
 from collections.abc import Iterator
 
@@ -95,7 +95,7 @@ class _Open:
         yield from sorted(blocks, key=lambda block: not block.startswith("## "))
 
     def _chart(self, element: Element) -> str:
-        """A chart as the table it was drawn from; other things that lie in a document are not opened."""
+        """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
         name = attribute(element, _LINK).removeprefix("./")
         tree = self._package.tree(f"{name}/content.xml") if name else None
         chart = tree.find(f".//{_CHART}chart") if tree is not None else None
@@ -138,7 +138,7 @@ class _Open:
                 yield from self._rows(child)
 
     def _in_cell(self, cell: Element) -> Iterator[str]:
-        """The blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
+        """Yield the blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
         for child in cell.iterchildren():
             if child.tag == f"{_TABLE}table":
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
@@ -191,6 +191,6 @@ class _Open:
 
 
 def _value(cell: Element) -> str:
-    """What a chart was drawn from; where there was nothing, it says that this is no number."""
+    """Return what a chart was drawn from; where there was nothing, it says that this is no number."""
     said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
     return "" if said == "NaN" else said

@@ -1,4 +1,4 @@
-"""Which styles of an OpenDocument change what is read? Those of lists, and of raised and crossed out words."""
+"""The styles of an OpenDocument that change what is read: lists, raised words, crossed out words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ class Styles:
                 self._read(tree)
 
     def start(self, style: str, depth: int) -> int:
-        """The number of the first item on a level of a list, counted from 1."""
+        """Return the number of the first item on a level of a list, counted from 1."""
         level = self._levels.get((style, depth))
         return level.start if level is not None else 1
 
     def label(self, style: str, numbers: list[int]) -> str:
-        """What is shown before an item; `numbers` are its own and, before it, those of the items it stands in."""
+        """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
         level = self._levels.get((style, len(numbers)))
         if level is None:
             return "- "
@@ -53,12 +53,12 @@ class Styles:
         return f"{level.before}{'.'.join(shown)}{level.behind} "
 
     def looks(self, style: str, text: str) -> str:
-        """A text in a style as it is seen where that is another text."""
+        """Return a text in a style as it is seen where that is another text."""
         text = raised(text) if style in self._raised else text
         return struck(text) if style in self._struck else text
 
     def hidden(self, style: str) -> bool:
-        """Whether a slide in this style is not shown."""
+        """Return whether a slide in this style is not shown."""
         return style in self._hidden
 
     def _form(self, style: str, depth: int) -> str:

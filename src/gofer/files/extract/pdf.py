@@ -188,13 +188,13 @@ def _ordered(lines: Lines, raw: str) -> dict[str, str]:
 
 
 def _alike(ours: str, theirs: str) -> bool:
-    """Whether both have nearly as many letters and digits."""
+    """Return whether both have nearly as many letters and digits."""
     many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
     return many - few <= max(2, many // _SPARED)
 
 
 def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
-    """Where pieces of text lie that were drawn in one go."""
+    """Yield where pieces of text lie that were drawn in one go."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
     for at in range(count if count <= _TABLE_SEGMENTS[1] else 0):
         pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)

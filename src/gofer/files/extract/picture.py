@@ -1,4 +1,4 @@
-"""What can be said of an image without looking at it, and how does it fit into a model's window?"""
+"""The description of an image without a look at it, and its size in a model's window."""
 
 import warnings
 from io import BytesIO
@@ -36,7 +36,7 @@ def read(data: bytes) -> Reading:
 
 
 def resize(packet: Packet) -> Packet:
-    """The first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
+    """Return the first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
 
     Gives the fields media_type, width, height, original_width, original_height.
     """

@@ -1,4 +1,4 @@
-"""What does a table of separated values say, whatever separates them?"""
+"""The reader of separated values, with any separator."""
 
 import csv
 import re
@@ -54,7 +54,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _separator(text: str) -> str:
-    """The one that quotes agree with, that cuts the most lines, and the most of them alike.
+    """Return the one that quotes agree with, that cuts the most lines, and the most of them alike.
 
     Empty when none cuts more than half of them.
     """
@@ -81,7 +81,7 @@ def _separator(text: str) -> str:
 
 
 def _well_formed(sample: str, separator: str, lines: int) -> bool:
-    """Whether each field in quotes ends where the separator says; the last may go on behind the sample."""
+    """Return whether each field in quotes ends where the separator says; the last may go on behind the sample."""
     reader = csv.reader(StringIO(sample), delimiter=separator, strict=True)
     try:
         deque(reader, maxlen=0)

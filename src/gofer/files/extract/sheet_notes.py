@@ -1,4 +1,4 @@
-"""What lies on a sheet of a workbook beside its cells? Comments, conversations and boxes of text."""
+"""The notes on a sheet of a workbook beside its cells: comments, conversations and boxes of text."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def notes(package: Package, sheet: str) -> Iterator[str]:
-    """A line for each; `sheet` is the name of its part."""
+    """Yield a line for each; `sheet` is the name of its part."""
     parts = [
         (kind, tree)
         for kind, name in package.relations(sheet).values()
@@ -38,7 +38,7 @@ def notes(package: Package, sheet: str) -> Iterator[str]:
 
 
 def open_notes(package: Package) -> dict[str, list[str]]:
-    """The same for an OpenDocument spreadsheet: comments by the names of its sheets."""
+    """Return the same for an OpenDocument spreadsheet: comments by the names of its sheets."""
     raw = package.read("content.xml")
     if b"annotation" not in raw or len(raw) > _LARGEST:
         return {}
@@ -59,7 +59,7 @@ def open_notes(package: Package) -> dict[str, list[str]]:
 
 
 def letters(column: int) -> str:
-    """A column as spreadsheets call it: 0 is A, 26 is AA."""
+    """Return a column as spreadsheets call it: 0 is A, 26 is AA."""
     said = ""
     while column >= 0:
         said = chr(ord("A") + column % 26) + said

@@ -202,7 +202,7 @@ def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, 
 
 
 def _column_texts(column: tuple[object, ...]) -> list[str]:
-    """The cells of a column as they are written; a column of one type all at once."""
+    """Return the cells of a column as they are written; a column of one type all at once."""
     kinds = set(map(type, column))
     if kinds == {float}:
         joined = "\n".join(map(repr, column))
@@ -251,14 +251,14 @@ _SAY = cast(
 
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
-    """The name of each sheet and of the part it stands in."""
+    """Yield the name of each sheet and of the part it stands in."""
     tree, relations = package.tree("xl/workbook.xml"), package.relations("xl/workbook.xml")
     for sheet in tree.iter(f"{_MAIN}sheet") if tree is not None else ():
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
 def _exact(package: Package, name: str) -> Exact:
-    """Cells whose text a float does not hold."""
+    """Return the cells with a number that a float does not hold."""
     raw = package.read(name) if name else b""
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}

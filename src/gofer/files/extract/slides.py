@@ -91,7 +91,7 @@ class _Slide:
         return "\n\n".join(parts) if len(parts) > 1 else f"{parts[0]}\n\n(This slide has no text.)"
 
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
-        """Whether each shape is the title, and its text."""
+        """Return whether each shape is the title, and its text."""
         for shape in parent.iterchildren():
             if shape.tag == _GROUP:
                 yield from self._shapes(shape)
@@ -172,7 +172,7 @@ class _Slide:
 
 
 def _looks(run: Element, text: str) -> str:
-    """The text of a run as it is seen where that is another text: raised, or struck through."""
+    """Return the text of a run as it is seen where that is another text: raised, or struck through."""
     about = run.find(f"{A}rPr")
     if about is None:
         return text

@@ -69,7 +69,7 @@ class _Word:
         return "\n\n".join(part for part in parts if part.strip())
 
     def _part(self, name: str) -> list[str]:
-        """The paragraphs and tables of a part."""
+        """Return the paragraphs and tables of a part."""
         self._relations = self._package.relations(name)
         return [self._block(element) for element in self._package.outermost(name, (_P, _TABLE))]
 
@@ -133,7 +133,7 @@ class _Word:
                 yield from self._inline(child)
 
     def _run(self, element: Element) -> str:
-        """What a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
+        """Return what a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
         text = "".join(self._inline(element))
         about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
@@ -157,7 +157,7 @@ class _Word:
         return {"footnote": f"[^{number}]", "endnote": f"[^e{number}]"}.get(kind, f"[comment {number}]")
 
     def _numbered(self, name: str, kind: str) -> list[tuple[int, str]]:
-        """The notes of a part that the text refers to, by their numbers there; comments nobody refers to follow."""
+        """Return the notes of a part that the text refers to, by their numbers there; other comments follow."""
         known = self._notes[kind]
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
@@ -185,7 +185,7 @@ class _Word:
         return [[cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(table, _ROW)]
 
     def _within_cell(self, element: Element) -> str:
-        """A paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
+        """Return a paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
         if element.tag == _P:
             return self._paragraph(element)
         return "\n".join("; ".join(cell for cell in row if cell.strip()) for row in self._rows(element))
@@ -197,7 +197,7 @@ class _Word:
         return markdown(rows)
 
     def _cell(self, element: Element) -> list[str]:
-        """The text of a cell, with empty cells for the columns it spans."""
+        """Return the text of a cell, with empty cells for the columns it spans."""
         span = element.find(f"{W}tcPr/{W}gridSpan")
         width = attribute(span, f"{W}val") if span is not None else "1"
         merged = element.find(f"{W}tcPr/{W}vMerge")
@@ -217,13 +217,13 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
 
 
 def _on(about: Element, name: str) -> bool:
-    """Whether a property is there and not switched off."""
+    """Return whether a property is there and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
 
 
 def _headings(styles: Element | None) -> dict[str, int]:
-    """The level of each style that is a heading."""
+    """Return the level of each style that is a heading."""
     levels: dict[str, int] = {}
     for style in styles.iter(f"{W}style") if styles is not None else ():
         name = style.find(f"{W}name")

@@ -62,9 +62,9 @@ def main(control: float, memory: float, seconds: float, wall: float) -> None:
 
 
 def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
-    """What code printed, and its last value, as text.
+    """Return what code printed, and its last value, as text.
 
-    Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other), at
+    Fields: parts (`{name, code}` each), files (`{id, size}` each, with the texts in `data` one after the other), at
     (the unix seconds at which the code's clock stands).
     `places` are the folders where the interpreter may be, `seconds` what SECONDS says. Raises ToolError.
     """
@@ -125,7 +125,10 @@ def _binary(places: Sequence[Path]) -> Path:
 
 
 def shown(value: object) -> str:
-    """A text as it is, everything else as Python writes it. Raises RecursionError for what is nested too deep."""
+    """Return a text as it is, everything else as Python writes it.
+
+    Raises RecursionError for what is nested too deep.
+    """
     return value if isinstance(value, str) else _written(value)
 
 

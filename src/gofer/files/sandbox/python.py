@@ -1,4 +1,4 @@
-"""What does Python that a model wrote print, and what is its last value?"""
+"""Python that a model wrote: what it prints, and its last value."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Program:
 
 
 def sandbox(environment: Mapping[str, str] | None = None, places: threading.Semaphore | None = None) -> Children:
-    """What code is run in; nothing is started before the first run.
+    """Return what code is run in; nothing is started before the first run.
 
     `environment` is all its helper gets, as for Children, and `places` are shared as there; code sees nothing of it.
     """
@@ -57,7 +57,7 @@ def sandbox(environment: Mapping[str, str] | None = None, places: threading.Sema
 
 
 async def run(children: Children, program: Program) -> str:
-    """What was printed, and the last value behind it; empty when there was neither.
+    """Return what was printed, and the last value behind it; empty when there was neither.
 
     Raises ToolError with one sentence, and the line, for code that is wrong, has no end or wants what is not there.
     """

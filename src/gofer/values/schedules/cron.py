@@ -123,7 +123,7 @@ def _parse_six(text: str) -> Cron:
 
 
 def _both_days(words: Sequence[str]) -> NoSchedule:
-    """Return the error for six fields whose two days are both `?`, or neither."""
+    """Return the error for six fields where both days are `?`, or neither is."""
     minutes, hours, month_day, month, week_day, year = words
     by_month = f"{minutes} {hours} {month_day.replace('?', '*')} {month} ? {year}"
     by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
@@ -138,7 +138,7 @@ def _both_days(words: Sequence[str]) -> NoSchedule:
 
 
 def next_wall(cron: Cron, after: datetime) -> datetime | None:
-    """The first minute after a time of the wall clock (naive) at which it fires; None when there is none any more."""
+    """Return the first minute after a naive wall time at which it fires; None when there is none any more."""
     for year in cron.years[bisect_left(cron.years, after.year) :]:
         for month in cron.months:
             if (year, month) < (after.year, after.month):
@@ -154,7 +154,7 @@ def next_wall(cron: Cron, after: datetime) -> datetime | None:
 
 
 def previous_wall(cron: Cron, before: datetime) -> datetime | None:
-    """The last minute before a time of the wall clock (naive) at which it fires; None when there was none."""
+    """Return the last minute before a time of the wall clock (naive) at which it fires; None when there was none."""
     whole = before.replace(second=0, microsecond=0)
     partly = before > whole
     for year in reversed(cron.years[: bisect_right(cron.years, before.year)]):
@@ -173,7 +173,7 @@ def previous_wall(cron: Cron, before: datetime) -> datetime | None:
 
 
 def days_of(days: Days, year: int, month: int) -> Sequence[int]:
-    """The days of a month that are meant, in order."""
+    """Return the days of a month that are meant, in order."""
     length = calendar.monthrange(year, month)[1]
     match days:
         case MonthDays(days=some):
@@ -231,7 +231,7 @@ def _week_days(word: str) -> Days:
 
 
 def _values(word: str, field: Field) -> tuple[int, ...]:
-    """The values a field stands for, in order. Raises NoSchedule."""
+    """Return the values a field stands for, in order. Raises NoSchedule."""
     if word == "*":
         return tuple(range(field.low, field.high + 1))
     return tuple(sorted({value for item in field.numbered(word).split(",") for value in _item(item, word, field)}))

@@ -37,7 +37,7 @@ class Planned:
 
 
 def planned(workflow: str, compiled: object) -> Planned:
-    """The schedule of a workflow from its compiled JSON, as `workflows.schedule` makes it. Raises NoSchedule."""
+    """Return the schedule of a workflow from its compiled JSON, as `workflows.schedule` makes it. Raises NoSchedule."""
     value: Mapping[str, object] = as_object(compiled)
     kinds: Mapping[str, Kind] = {"cron": "cron", "every": "every", "at": "at"}
     kind = kinds.get(as_text(value.get("kind")), "cron")
@@ -46,7 +46,7 @@ def planned(workflow: str, compiled: object) -> Planned:
 
 
 def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) -> tuple[Planned, datetime] | str:
-    """Which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
+    """Return which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
 
     `schedule` is its id, `at` the time (aware) it was to fire. An interval that is counted from elsewhere has its run
     for the nominal time before. Where missed times are left out Scheduler itself has left them out: what is late then

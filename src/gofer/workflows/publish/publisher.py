@@ -1,6 +1,6 @@
-"""How do workflows become live, and those of before again?
+"""The publisher: makes workflows live, and earlier ones live again.
 
-A bundle is written, then its new schedules, then the pointer is moved if nobody else moved it, and only then goes what
+A bundle is written, then its new schedules, then the pointer is moved if no one else moved it, and only then goes what
 is not wanted any more: so the schedules of what is live are always there, and one that is not live starts nothing.
 """
 
@@ -46,7 +46,7 @@ class Difference:
 
 
 def difference(before: Catalog | None, after: Catalog) -> Difference:
-    """What is different for the runs of each workflow; None for what cannot be read, or was never there."""
+    """Return what is different for the runs of each workflow; None for what cannot be read, or was never there."""
     old: Mapping[str, object] = _said(before) if before else dict[str, object]()
     new = _said(after)
     return Difference(
@@ -57,7 +57,7 @@ def difference(before: Catalog | None, after: Catalog) -> Difference:
 
 
 def _said(catalog: Catalog) -> Mapping[str, object]:
-    """What each workflow says; not its script, which comes with a deploy."""
+    """Return what each workflow says; not its script, which comes with a deploy."""
     said: dict[str, object] = {}
     for name, loaded in catalog.workflows.items():
         hooks = [catalog.hooks[trigger.webhook.name] for trigger in loaded.workflow.when if trigger.webhook]
@@ -79,7 +79,7 @@ _log = logging.getLogger(__name__)
 
 
 class Overtaken(TemporaryError):
-    """Somebody else published while this was about to; nothing of it is live."""
+    """Another publisher was first; nothing of this bundle is live."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Publisher:
     async def publish(self, files: Mapping[str, str], *, dry: bool = False) -> Published:
         """Makes files live; with `dry` only says what would be. The same files again only set the schedules right.
 
-        Raises ConfigError, TemporaryError, and Overtaken when somebody else was first.
+        Raises ConfigError, TemporaryError, and Overtaken when another publisher was first.
         """
         wanted, catalog = publication(files, self.code, self.clock.now())
         standing = await self._standing()
@@ -153,7 +153,7 @@ class Publisher:
         return await self._make_live(wanted.compiled, catalog, await self._standing(), dry=dry)
 
     async def listing(self, limit: int) -> tuple[Sequence[str], Current | None]:
-        """The newest bundles first, and what is live. Raises TemporaryError."""
+        """Return the newest bundles first, and what is live. Raises TemporaryError."""
         keys = await self.shelf.keys(FOLDER)
         names = [key.removeprefix(FOLDER).removesuffix(".json") for key in keys]
         return sorted(filter(is_name, names), reverse=True)[:limit], await self._current()
@@ -173,7 +173,7 @@ class Publisher:
         return done
 
     async def _overtaken(self, name: str, standing: _Standing) -> str:
-        """Moves the pointer; gives what is live instead, if somebody else was first."""
+        """Move the pointer; return what is live instead, if another publisher was first."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
         if await self.shelf.swap(POINTER, pointer, standing.tag):
             return ""
@@ -184,8 +184,8 @@ class Publisher:
     async def _settle(self, mine: Compiled) -> None:
         """Makes the schedules those of what is live and no others.
 
-        Whoever changed anything looks at the pointer again afterwards. So of several who publish at once the last one
-        to change something leaves the schedules of what is live, whoever that is.
+        A publisher that changed anything looks at the pointer again afterwards. So of several that publish at once the
+        last one to change a schedule leaves the schedules of what is live.
         """
         settled = ""
         for _ in range(_ROUNDS):
