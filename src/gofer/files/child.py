@@ -66,8 +66,8 @@ class Children:
         """`environment` is all the helper gets: nothing, unless the interpreter itself needs a variable to start.
 
         `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs: a child may take
-        `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as many jobs
-        are under way at once as there are places. The others wait, and no second of that counts.
+        `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as
+        many jobs are under way at once as there are places. The others wait, and no second of that counts.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
         self._limits = Limits(memory, seconds, wall)

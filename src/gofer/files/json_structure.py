@@ -131,5 +131,5 @@ class _Writer:
 
 
 def _digits(number: str) -> str:
-    """Return a number is whole or not there: one that is longer than any string may be says so."""
+    """Return a number whole, or a mark that says that it is longer than any string may be."""
     return number if len(number) <= 10 * STRING else quote(f"… a number of {len(number):,} characters")

@@ -26,7 +26,7 @@ Objects = Sequence[Mapping[str, object]]
 
 
 def too_large(entries: Objects) -> bool:
-    """Return whether some of them goes elsewhere before their frame."""
+    """Return whether any field goes elsewhere before its frame."""
     return len(encode(entries)) > INLINE_LIMIT
 
 

@@ -108,7 +108,7 @@ Approvers = Annotated[
 
 
 class Approve(Strict):
-    """Calls that a person has to approve before they are made."""
+    """Calls that somebody has to approve before they are made."""
 
     tools: Names
     """Tools of this workflow whose every call is asked for."""
