@@ -48,7 +48,9 @@ class Holder:
     def has_subagent(self, name: str) -> bool:
         """Return whether it may ask a subagent."""
         fields = self.source.fields
-        return name in as_list(fields["subagents"]) if isinstance(fields.get("subagents"), list) else self._asks()
+        if isinstance(fields.get("subagents"), list):
+            return name in as_list(fields["subagents"])
+        return self._asks()
 
     def _asks(self) -> bool:
         chosen = self.source.fields.get("subagents")
@@ -58,4 +60,6 @@ class Holder:
         return chosen != []
 
     def _unsaid(self, workflow: str, subagent: str) -> str:
-        return workflow if self.kind == "workflow" else subagent
+        if self.kind == "workflow":
+            return workflow
+        return subagent

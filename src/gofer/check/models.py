@@ -92,5 +92,8 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     roles = as_object(defaults.fields.get("models"))
     meant = close_match(name, roles)
     message = f"`{defaults.file.name}` has no role `{name[:80]}`."
-    hint = f"Write `{meant}`." if meant else f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)

@@ -24,7 +24,10 @@ def skill_names(root: Path) -> list[str]:
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
     """Return the prompt of a workflow or of a subagent, or a text that all of them read."""
     source = holder.source if holder is not None else None
-    own = set(_words(read_output(source)[0] or source.fields.get("output"))) if source is not None else ()
+    if source is not None:
+        own = set(_words(read_output(source)[0] or source.fields.get("output")))
+    else:
+        own = ()
     return Page(file, text, holder, own)
 
 
@@ -44,7 +47,9 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
 def _prompt_of(source: Source) -> Path | None:
     """Return the prompt of a subagent; None when its file does not say which."""
     name = source.fields.get("prompt", "")
-    return prompt_of(source.file, name) if isinstance(name, str) and "/" not in name else None
+    if isinstance(name, str) and "/" not in name:
+        return prompt_of(source.file, name)
+    return None
 
 
 def check_hints(
@@ -77,7 +82,9 @@ def _unmentioned(source: Source, prompt: str, others: Sequence[str], known: Know
 
 def _read(file: Path) -> str | None:
     try:
-        return read_text(file)[0] if file.is_file() else None
+        if file.is_file():
+            return read_text(file)[0]
+        return None
     except (OSError, ValueError):
         # ValueError: a name with a zero byte in it.
         return None

@@ -87,7 +87,9 @@ def _exists(file: Path) -> bool:
 
 def _which(file: Path) -> str:
     meant = close_match(file.name, [path.name for path in sorted(file.parent.glob("*.md"))])
-    return f"Write `prompt: {meant}`, or create the file." if meant else "Create it, or name another with `prompt`."
+    if meant:
+        return f"Write `prompt: {meant}`, or create the file."
+    return "Create it, or name another with `prompt`."
 
 
 def unused_prompts(folder: Path, used: Collection[str], kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:

@@ -33,4 +33,6 @@ def _result(mistake: Mistake, rule: int) -> dict[str, object]:
 
 def _uri(file: Path) -> str:
     """Relative for files named so, as code hosts want it."""
-    return file.as_uri() if file.is_absolute() else quote(file.as_posix())
+    if file.is_absolute():
+        return file.as_uri()
+    return quote(file.as_posix())

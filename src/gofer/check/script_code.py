@@ -132,7 +132,10 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
     """Return whether even the end of a run is caught: a loop around the handler would never end or be stopped."""
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if isinstance(handler.type, ast.Tuple):
+        caught = handler.type.elts
+    else:
+        caught = [handler.type]
     everything = any(one is None or (isinstance(one, ast.Name) and one.id == "BaseException") for one in caught)
     last = handler.body[-1]
     return everything and not (isinstance(last, ast.Raise) and last.exc is None)
@@ -196,7 +199,9 @@ def _dotted(node: ast.AST) -> list[str]:
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+    if isinstance(node, ast.Name):
+        return [node.id, *reversed(parts)]
+    return []
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
@@ -214,7 +219,9 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _whole(alias: ast.alias) -> str:
-    return alias.name if alias.asname else alias.name.split(".")[0]
+    if alias.asname:
+        return alias.name
+    return alias.name.split(".")[0]
 
 
 def _bound(tree: ast.Module) -> set[str]:
@@ -271,7 +278,10 @@ def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mista
     file = module.file.parent / f"{name}.py"
     if name and not file.is_file():
         meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
-        hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+        if meant:
+            hint = f"Write `{FOLDER}.{meant}`."
+        else:
+            hint = "Create the file, or do without it."
         message = f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`."
         yield Mistake(module.file, module.place(node), "missing-script", message, hint)
 

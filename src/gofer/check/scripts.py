@@ -60,7 +60,10 @@ def check_scripts(
 
 def _missing(root: Path, source: Source, file: str, name: str) -> Mistake:
     meant = close_match(name, sorted(path.stem for path in (root / FOLDER).glob("*.py")))
-    hint = f"Write `{FOLDER}/{meant}.py`." if meant else f"Create it, with `{_ENTRY}`."
+    if meant:
+        hint = f"Write `{FOLDER}/{meant}.py`."
+    else:
+        hint = f"Create it, with `{_ENTRY}`."
     return Mistake(source.file, source.place(_KEY), "missing-script", f"There is no file `{file[:80]}`.", hint)
 
 
@@ -158,7 +161,10 @@ def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake
 
 def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection[str]) -> Mistake:
     shown, meant = name[:80], close_match(name, sorted(subagents))
-    hint = f"Write `{meant}`." if meant else f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
     return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
 
 

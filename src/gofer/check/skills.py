@@ -88,7 +88,9 @@ def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) ->
 
 def _instead(name: str, known: Sequence[str]) -> str:
     meant = close_match(name, known)
-    return f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
+    if meant:
+        return f"Write `{meant}`."
+    return "Create skills/<name>/SKILL.md, or do without it."
 
 
 def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:

@@ -56,4 +56,6 @@ def _approved(source: Source, has: Collection[str], tools: Collection[str]) -> I
 def instead(name: str, tools: Collection[str]) -> str:
     """Return what to write for a tool that does not exist."""
     meant = close_match(name, sorted(tools))
-    return f"Write `{meant}`." if meant else "docs/workflow-file.md lists the tools that exist."
+    if meant:
+        return f"Write `{meant}`."
+    return "docs/workflow-file.md lists the tools that exist."

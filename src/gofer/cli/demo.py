@@ -27,7 +27,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plays the tour, then serves until it is interrupted."""
-    port = arguments.port if arguments.port is not None else 0 if arguments.exit else PORT
+    if arguments.port is not None:
+        port = arguments.port
+    elif arguments.exit:
+        port = 0
+    else:
+        port = PORT
     return asyncio.run(_demo(port, arguments.exit))
 
 
@@ -46,7 +51,9 @@ async def _demo(port: int, leave: bool) -> int:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
             await _serve_on(embedded)
-    return 0 if came_out else 1
+    if came_out:
+        return 0
+    return 1
 
 
 async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:

@@ -53,4 +53,6 @@ def execute(arguments: argparse.Namespace) -> int:
         for explanation in explain(name, raw, come_in):
             print(explanation.to_json())
             failed = failed or explanation.error is not None
-    return 2 if failed else 0
+    if failed:
+        return 2
+    return 0

@@ -52,7 +52,10 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
         raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
-    since = moment(arguments.since, SystemClock().now()) if arguments.since else None
+    if arguments.since:
+        since = moment(arguments.since, SystemClock().now())
+    else:
+        since = None
     if not arguments.json and not settings.otlp.url:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
     with operations(arguments) as opened:
@@ -73,7 +76,10 @@ def moment(text: str, now: float) -> float:
 async def _export(
     settings: Settings, opened: Operations, runs: Sequence[str], since: float | None, *, printing: bool
 ) -> int:
-    heads = [await listed(opened.store, run) for run in runs] if since is None else await _since(opened, since)
+    if since is None:
+        heads = [await listed(opened.store, run) for run in runs]
+    else:
+        heads = await _since(opened, since)
     told = _Told()
     async with http_client() as client:
         exporter = build_exporter(settings, SharedHttp(client))
@@ -87,7 +93,9 @@ async def _export(
     print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)
     if told.rejected:
         print(f"The collector did not take {told.rejected} of them.", file=sys.stderr)
-    return 1 if told.failed or told.rejected else 0
+    if told.failed or told.rejected:
+        return 1
+    return 0
 
 
 async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:

@@ -66,7 +66,9 @@ def execute(arguments: argparse.Namespace) -> int:
                 _show(name, said, several=len(arguments.files) > 1)
     finally:
         children.close()
-    return 2 if failed else 0
+    if failed:
+        return 2
+    return 0
 
 
 async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:

@@ -49,7 +49,9 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps({"run": run, "rung": retried.rung, "told": retried.told}))
     else:
         print(retried.told, file=sys.stderr)
-    return 0 if retried.rung else 1
+    if retried.rung:
+        return 0
+    return 1
 
 
 async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:

@@ -69,7 +69,10 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
         head = await opened.store.head(letter.run)
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
-            name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
+            if head and not head.private:
+                name = f"run {letter.run}"
+            else:
+                name = "a run that is not listed"
             at = timestamp(int(letter.at * 1000))
             notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.why}.")
     return await opened.store.heads(limit), notes

@@ -25,7 +25,9 @@ def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
 
 def read_hook(arguments: argparse.Namespace) -> str:
     """Return the name of the webhook, or the empty string. Raises ConfigError."""
-    return hook_name(arguments.path) if arguments.path else arguments.hook
+    if arguments.path:
+        return hook_name(arguments.path)
+    return arguments.hook
 
 
 def _header(text: str) -> tuple[str, str]:

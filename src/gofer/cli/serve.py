@@ -85,7 +85,8 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
-    over += [f"POST {embedded.url}/slack/events"] if settings.slack_signing_secrets else []
+    if settings.slack_signing_secrets:
+        over += [f"POST {embedded.url}/slack/events"]
     lines = [
         f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
         f"   Slack       {' and '.join(over)}",

@@ -103,4 +103,6 @@ def _exactly(wire: socket.socket, size: int) -> bytes:
             raise EOFError
         pieces.append(piece)
         size -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    if len(pieces) == 1:
+        return pieces[0]
+    return b"".join(pieces)

@@ -34,19 +34,25 @@ def likely(media_type: str, name: str) -> Likely:
     if said == KINDS["pdf"].media_type:
         return "pdf"
     text = said.startswith("text/") or said in _TEXTS or said.endswith(("+json", "+xml", "+yaml"))
-    return "text" if text else "other"
+    if text:
+        return "text"
+    return "other"
 
 
 def told(media_type: str, name: str) -> str:
     """Return the media type that a file is said to have, else the one of its name; empty for an unknown one."""
     said = plain(media_type)
-    return guessed(name) or said if said in UNTOLD else said
+    if said in UNTOLD:
+        return guessed(name) or said
+    return said
 
 
 def guessed(name: str) -> str:
     """Return the media type that the ending of a name stands for; empty when it stands for none that is known here."""
     claimed = extension(name)
-    return KINDS[claimed].media_type if claimed else _MORE.get(name.rpartition(".")[2].lower(), "")
+    if claimed:
+        return KINDS[claimed].media_type
+    return _MORE.get(name.rpartition(".")[2].lower(), "")
 
 
 def with_charset(media_type: str, sent: str) -> str:
@@ -68,4 +74,6 @@ def charset_of(media_type: str) -> str:
 def plain(media_type: str) -> str:
     """Return a media type without parameters, as in `text/html; charset=utf-8`; empty for what is none."""
     said = media_type.partition(";")[0].strip().lower()
-    return said if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said else ""
+    if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said:
+        return said
+    return ""

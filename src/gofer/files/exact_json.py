@@ -42,4 +42,6 @@ def scalar(value: object) -> str:
     """Return what JSON writes for a value that holds no others."""
     if isinstance(value, Number):
         return value.decode()
-    return quote(value) if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return quote(value)
+    return json.dumps(value)

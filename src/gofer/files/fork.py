@@ -86,7 +86,9 @@ class _Helper:
 
     def _patience(self) -> float | None:
         now = self._clock.monotonic()
-        return max(0.0, min(ends for _, ends in self._children.values()) - now) if self._children else None
+        if self._children:
+            return max(0.0, min(ends for _, ends in self._children.values()) - now)
+        return None
 
     def _begin(self) -> bool:
         """Takes one job; False when there will be no more."""

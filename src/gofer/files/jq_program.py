@@ -96,7 +96,8 @@ def _names(program: str) -> Iterator[tuple[Literal["word", "field"], str]]:
 def _past_string(program: str, at: int, opened: list[str]) -> int:
     """Behind the part of a string that begins here: at its end, or in the expression it holds."""
     part = _STRING.match(program, at)
-    at = part.end() if part else at
+    if part:
+        at = part.end()
     if program.startswith("\\(", at):
         opened.append("(")
         return at + 2

@@ -43,7 +43,9 @@ class Place:
                 steps.append(f".{step}" if _PLAIN.match(step) else f".[{quote(step)}]")
             place = place.parent
         way = "".join(reversed(steps))
-        return way if way.startswith(".") else f".{way}"
+        if way.startswith("."):
+            return way
+        return f".{way}"
 
 
 @dataclass(slots=True)
@@ -187,7 +189,9 @@ def _shown(value: object, pattern: str) -> str:
 
 def _too_much(kinds: Counter[str], limit: int) -> str:
     most = ", ".join(f"{path} ({count:,})" for path, count in kinds.most_common(_LONGEST_PATHS))
-    more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths" if len(kinds) > _LONGEST_PATHS else ""
+    more = ""
+    if len(kinds) > _LONGEST_PATHS:
+        more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths"
     return (
         f"{kinds.total():,} keys and values match, more than fits into {limit:,} characters. They stand at "
         f"{_cut(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
@@ -196,4 +200,6 @@ def _too_much(kinds: Counter[str], limit: int) -> str:
 
 def _cut(paths: str) -> str:
     """Paths are as long as their keys, which come from outside."""
-    return paths if len(paths) <= 5 * _AROUND else f"{head(paths, 5 * _AROUND)}…"
+    if len(paths) <= 5 * _AROUND:
+        return paths
+    return f"{head(paths, 5 * _AROUND)}…"

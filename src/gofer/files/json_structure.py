@@ -123,13 +123,19 @@ class _Writer:
         # A sentence about one more is no shorter than the one.
         if len(value) <= most + 1:
             return list(range(len(value)))
-        return list(range(most)) if plain else self._shapes.examples(value, most)
+        if plain:
+            return list(range(most))
+        return self._shapes.examples(value, most)
 
     def _short(self, text: str) -> str:
         limit = self._brevity.string
-        return text if len(text) <= limit else f"{head(text, limit - 1)}…"
+        if len(text) <= limit:
+            return text
+        return f"{head(text, limit - 1)}…"
 
 
 def _digits(number: str) -> str:
     """Return a number whole, or a mark that says that it is longer than any string may be."""
-    return number if len(number) <= 10 * STRING else quote(f"… a number of {len(number):,} characters")
+    if len(number) <= 10 * STRING:
+        return number
+    return quote(f"… a number of {len(number):,} characters")

@@ -134,7 +134,9 @@ def extension(name: str) -> str:
     """Return the kind that a name claims; empty when it claims none that is known here."""
     claimed = PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
     claimed = _EXTENSIONS.get(claimed, claimed)
-    return claimed if claimed in KINDS else ""
+    if claimed in KINDS:
+        return claimed
+    return ""
 
 
 def mislabelled(kind: Kind, name: str) -> str:
@@ -161,7 +163,9 @@ def _recognised(data: bytes, claimed: str) -> str:
     if start[:4] == b"RIFF":
         return {b"WEBP": "webp", b"WAVE": "sound"}.get(start[8:12], "video")
     if start[4:8] == b"ftyp":
-        return "heic" if start[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "video"
+        if start[8:12] in (b"heic", b"heix", b"mif1", b"avif"):
+            return "heic"
+        return "video"
     if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _in_ole(data)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -232,7 +236,9 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
     if start.startswith(b"<"):
         if b"<svg" in start[:1024]:
             return "svg"
-        return "html" if _PAGE.search(start) or claimed == "html" else "xml"
+        if _PAGE.search(start) or claimed == "html":
+            return "html"
+        return "xml"
     if start[:1] == b"{" and b'"cells"' in data and b'"nbformat"' in data:
         return "ipynb"
     if claimed in _TEXTS - {"ipynb"}:
@@ -241,7 +247,9 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
         return "json"
     if _HEADER.match(start) and len(_MAIL.findall(start)) >= 3:
         return "eml"
-    return "html" if _PAGE.search(start[:512]) else "text"
+    if _PAGE.search(start[:512]):
+        return "html"
+    return "text"
 
 
 def _unmarked_utf16(start: bytes) -> str:
@@ -250,4 +258,6 @@ def _unmarked_utf16(start: bytes) -> str:
     low, high = start[::2].count(0), start[1::2].count(0)
     if low == 0 and high > 0.7 * half:
         return "utf-16-le"
-    return "utf-16-be" if high == 0 and low > 0.7 * half else ""
+    if high == 0 and low > 0.7 * half:
+        return "utf-16-be"
+    return ""

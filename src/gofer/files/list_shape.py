@@ -61,7 +61,10 @@ class Shapes:
             if type(item) is dict:
                 groups.setdefault(tuple(item), []).append(at)
         for keys, places in groups.items():
-            members = objects if len(places) == len(objects) else [objects[at] for at in places]
+            if len(places) == len(objects):
+                members = objects
+            else:
+                members = [objects[at] for at in places]
             inner: list[str] = []
             columns: list[list[int]] = []
             for key in keys:

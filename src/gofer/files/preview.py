@@ -99,12 +99,13 @@ def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -
 
 
 def _json_note(what: str, name: str, whole_structure: bool) -> str:
-    kept = (
-        "Every key and the true length of every list are here; strings are cut, and lists of alike items show some of "
-        "them"
-        if whole_structure
-        else "This is the outline of something very wide or deep, and not every key fits"
-    )
+    if whole_structure:
+        kept = (
+            "Every key and the true length of every list are here; strings are cut, and lists of alike items show some "
+            "of them"
+        )
+    else:
+        kept = "This is the outline of something very wide or deep, and not every key fits"
     return f"{kept}. Ask jq or grep_json about {name} for the values themselves; it is {what}."
 
 

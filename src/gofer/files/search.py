@@ -123,7 +123,10 @@ def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
 
 def _refusal(pattern: str, error: Exception) -> str:
     reason = error.args[0] if error.args else ""
-    said = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+    if isinstance(reason, bytes):
+        said = reason.decode(errors="replace")
+    else:
+        said = str(reason)
     for construct, name in _UNSUPPORTED.items():
         if re.search(construct, pattern):
             return f"{name} not supported here: {said}. Use a plain pattern, then read the lines it finds."
@@ -190,7 +193,10 @@ class _Scan:
                 at = end + 1
                 if at > stop:
                     break
-            self._size = _CHUNK if self.clock.monotonic() - begun < _SLOW else _SMALL_CHUNK
+            if self.clock.monotonic() - begun < _SLOW:
+                self._size = _CHUNK
+            else:
+                self._size = _SMALL_CHUNK
             at = max(at, next_at)
 
     def _chunk(self, at: int) -> tuple[int, int]:
@@ -249,7 +255,9 @@ def _block(data: bytes, begin: int, number: int, match: tuple[int, int], wanted:
 
 def _end(data: bytes, begin: int) -> int:
     end = data.find(b"\n", begin)
-    return len(data) if end < 0 else end
+    if end < 0:
+        return len(data)
+    return end
 
 
 def _cut(data: bytes, begin: int, stop: int, start: int, end: int) -> str:

@@ -16,7 +16,9 @@ def head(text: str, limit: int) -> str:
     while end > 0 and limit - end < _LONGEST and _torn(text, end):
         end -= 1
     # What cannot be kept whole is cut where it must be.
-    return text[:end] if end > 0 or limit <= 0 else text[:limit]
+    if end > 0 or limit <= 0:
+        return text[:end]
+    return text[:limit]
 
 
 def tail(text: str, limit: int) -> str:
@@ -28,7 +30,9 @@ def tail(text: str, limit: int) -> str:
     start = first = len(text) - limit
     while start < len(text) and start - first < _LONGEST and _torn(text, start):
         start += 1
-    return text[start:] if start < len(text) else text[first:]
+    if start < len(text):
+        return text[start:]
+    return text[first:]
 
 
 def characters(raw: bytes, start: int, stop: int) -> bytes:
@@ -77,4 +81,10 @@ def _continues(byte: int) -> bool:
 
 
 def _length(byte: int) -> int:
-    return 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+    if byte < 0xC0:
+        return 1
+    if byte < 0xE0:
+        return 2
+    if byte < 0xF0:
+        return 3
+    return 4

@@ -82,7 +82,9 @@ def _counted(text: str) -> float:
 
 
 def _rounded(weight: float) -> int:
-    return max(1, round(weight)) if weight else 0
+    if weight:
+        return max(1, round(weight))
+    return 0
 
 
 Content = Literal["prose", "code", "json", "cjk", "dense", "image"]
@@ -96,7 +98,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def content_of(text: str) -> Content:
     """Return the kind that most of a text is; of a long one by slices of it."""
-    sample = text if len(text) <= KIND_SAMPLE else text[: KIND_SAMPLE // 2] + text[len(text) // 2 :][: KIND_SAMPLE // 2]
+    if len(text) <= KIND_SAMPLE:
+        sample = text
+    else:
+        sample = text[: KIND_SAMPLE // 2] + text[len(text) // 2 :][: KIND_SAMPLE // 2]
     letters = sum(map(len, _WORD.findall(sample)))
     if len(_CJK.findall(sample)) * 4 > len(sample):
         return "cjk"
@@ -105,4 +110,6 @@ def content_of(text: str) -> Content:
     longest = max(map(len, sample.split()), default=0)
     if longest > 200 or letters * 2 < len("".join(sample.split())):
         return "dense"
-    return "code" if len(_SIGNS.findall(sample)) * 12 > len(sample) else "prose"
+    if len(_SIGNS.findall(sample)) * 12 > len(sample):
+        return "code"
+    return "prose"

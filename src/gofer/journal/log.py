@@ -146,7 +146,9 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
     Raises Damaged, Newer, Gone when deleted.
     """
     stored = await _stored(run, store)
-    return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
+    if stored:
+        return await _entries(stored, await seal_of(run, store), store, blobs)
+    return ()
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
@@ -168,7 +170,9 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
     kept, bodies = await spill(blobs, objects, seal)
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
     standing = await store.claim(run, raw, key, at)
-    return None if standing == raw else standing
+    if standing == raw:
+        return None
+    return standing
 
 
 async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:

@@ -27,7 +27,9 @@ class Seal:
     @property
     def root(self) -> "Seal":
         """The seal of the run that this one is part of: bodies of both stand there, and one key opens all."""
-        return self if self.run == root_of(self.run) else Seal(root_of(self.run), self._key)
+        if self.run == root_of(self.run):
+            return self
+        return Seal(root_of(self.run), self._key)
 
     def close(self, place: str, plain: bytes, header: bytes = b"") -> bytes:
         """Return the ciphertext of what stands at a place of the run: `frame 3`, `body`, `item a1`; 16 bytes longer.

@@ -85,4 +85,6 @@ def _seconds(response: httpx2.Response) -> float:
     It gives seconds; a date is as good as nothing, our own pause is used then.
     """
     asked = response.headers.get("retry-after", "")
-    return float(asked) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked) else 0.0
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
+        return float(asked)
+    return 0.0

@@ -122,7 +122,9 @@ def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
 def _kept(fields: Mapping[str, object]) -> str:
     """Fields of a message as JSON; empty for none, and for more than a provider needs."""
     text = encode_text(fields)
-    return text if fields and len(text) <= EXTRA_LIMIT else ""
+    if fields and len(text) <= EXTRA_LIMIT:
+        return text
+    return ""
 
 
 def _spoken(message: Mapping[str, object]) -> Spoken:
@@ -146,4 +148,6 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 def _count(value: object) -> int:
     """Return a plausible token count; anything else a provider may send counts as nothing."""
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
+    if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        return value
+    return 0

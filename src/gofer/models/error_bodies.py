@@ -61,7 +61,9 @@ def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
         return as_object(error)
     if body.get("object") == "error" or body.get("type") == "error" or "detail" in body:
         return body
-    return body if isinstance(body.get("message"), str) else {}
+    if isinstance(body.get("message"), str):
+        return body
+    return {}
 
 
 def _nested(error: Mapping[str, object]) -> Mapping[str, object]:

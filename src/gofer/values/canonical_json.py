@@ -83,17 +83,23 @@ def decode_text(raw: bytes) -> str:
 
 def as_object(value: object) -> Mapping[str, object]:
     """Return the value if it is a JSON object, else an empty one; for reading fields that may be absent."""
-    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return cast(Mapping[str, object], value)
+    return {}
 
 
 def as_list(value: object) -> list[object]:
     """Return the value if it is a JSON array, else an empty one."""
-    return cast(list[object], value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return cast(list[object], value)
+    return []
 
 
 def as_text(value: object) -> str:
     """Return the value if it is a string, cleaned of lone surrogates, else the empty string."""
-    return clean(value) if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return clean(value)
+    return ""
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -128,4 +134,6 @@ def _too_deep() -> BadRequest:
 def _children(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(cast(dict[str, object], value).values())
-    return cast(list[object], value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return cast(list[object], value)
+    return []

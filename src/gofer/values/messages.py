@@ -139,7 +139,9 @@ def meant(ask: ToolAsk) -> ToolAsk:
             written = "{}"
         case _:
             return ask
-    return ask if name == CALL_TOOL else ToolAsk(id=ask.id, tool=name, arguments=written)
+    if name == CALL_TOOL:
+        return ask
+    return ToolAsk(id=ask.id, tool=name, arguments=written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -160,7 +162,10 @@ def system(text: str) -> bytes:
 
 def user(text: str, media: Sequence[Media] = ()) -> bytes:
     """Return a message to the model from outside, with what it is to look at."""
-    content = [{"type": "text", "text": text}, *map(_part, media)] if media else text
+    if media:
+        content = [{"type": "text", "text": text}, *map(_part, media)]
+    else:
+        content = text
     return encode({"role": "user", "content": content})
 
 
@@ -168,7 +173,10 @@ def _part(media: Media) -> dict[str, object]:
     url = f"data:{media.media_type};base64,{media.data}"
     if media.media_type.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": url}}
-    name = f"{media.file} ({media.pages} pages).pdf" if media.pages else f"{media.file}.pdf"
+    if media.pages:
+        name = f"{media.file} ({media.pages} pages).pdf"
+    else:
+        name = f"{media.file}.pdf"
     return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
@@ -189,7 +197,9 @@ def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
 
 
 def _object(text: str) -> Mapping[str, object]:
-    return as_object(json.loads(text)) if text else {}
+    if text:
+        return as_object(json.loads(text))
+    return {}
 
 
 def tool(ask_id: str, text: str) -> bytes:

@@ -66,7 +66,11 @@ class Turn:
 def load_scripts(text: str, source: str) -> tuple[Script, ...]:
     """Return the scripts of a YAML file; `source` is how the file is named in errors."""
     try:
-        data: object = yaml.load(text, Loader=yaml.CSafeLoader) if yaml.__with_libyaml__ else yaml.safe_load(text)
+        data: object
+        if yaml.__with_libyaml__:
+            data = yaml.load(text, Loader=yaml.CSafeLoader)
+        else:
+            data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"{source}: not valid YAML: {' '.join(str(error).split())}.") from error
     if not _is_list(data):
@@ -128,13 +132,19 @@ def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
 def _plain(content: object) -> str:
     if isinstance(content, str):
         return content
-    parts = [part.get("text") for part in content if _is_mapping(part)] if _is_list(content) else []
+    if _is_list(content):
+        parts = [part.get("text") for part in content if _is_mapping(part)]
+    else:
+        parts = []
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def _offered(request: Mapping[str, object]) -> frozenset[str]:
     tools = request.get("tools")
-    functions = [tool.get("function") for tool in tools if _is_mapping(tool)] if _is_list(tools) else []
+    if _is_list(tools):
+        functions = [tool.get("function") for tool in tools if _is_mapping(tool)]
+    else:
+        functions = []
     names = [function.get("name") for function in functions if _is_mapping(function)]
     return frozenset(name for name in names if isinstance(name, str))
 

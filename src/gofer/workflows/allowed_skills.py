@@ -52,7 +52,9 @@ def skills_are_searched(workflow: Workflow, skills: Mapping[str, Skill]) -> bool
 def required_text(skill: Skill, *, files: bool = True) -> str:
     """Return a required skill as the prompt has it; with its other files where the run has tools to read them."""
     text = f"# Skill: {skill.name}\n\n{skill.body}"
-    return f"{text}\n\n{told}" if files and (told := other_files(skill)) else text
+    if files and (told := other_files(skill)):
+        return f"{text}\n\n{told}"
+    return text
 
 
 def other_files(skill: Skill) -> str:
@@ -61,7 +63,9 @@ def other_files(skill: Skill) -> str:
         return ""
     lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
     scripts = any(path.startswith(SCRIPTS) for path in skill.files)
-    told = f"; what is in {SCRIPTS} is Python for the tool python" if scripts else ""
+    told = ""
+    if scripts:
+        told = f"; what is in {SCRIPTS} is Python for the tool python"
     return "\n".join([f"Its other files, for load_subskill{told}:", *lines])
 
 

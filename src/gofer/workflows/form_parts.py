@@ -22,7 +22,9 @@ class Strict(BaseModel):
 
 def listed(value: object) -> object:
     """Return a single text as a list of one."""
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 Number = Annotated[float, Field(strict=True)]
@@ -52,7 +54,9 @@ _FORM = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
 
 
 def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 One = Annotated[str, Field(pattern=_FORM)]
@@ -66,4 +70,6 @@ Who = Annotated[
 
 def bots_apart(who: Sequence[str], kind: str) -> Mapping[str, list[str]]:
     """Return the condition that keeps bots out before a run begins, unless they are named."""
-    return {"bot": ["false"]} if kind.startswith("slack.") and "bots" not in who else {}
+    if kind.startswith("slack.") and "bots" not in who:
+        return {"bot": ["false"]}
+    return {}

@@ -67,8 +67,13 @@ def divide(text: str) -> tuple[dict[str, object], str]:
 def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
     """Return what the format has against a skill's fields in a folder of that name: sentences without their dots."""
     unknown = sorted(set(fields) - set(FIELDS))
-    found = [f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}"] if unknown else []
-    found += _name(fields.get("name"), folder) if "name" in fields else ["`name` is missing"]
+    found: list[str] = []
+    if unknown:
+        found.append(f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}")
+    if "name" in fields:
+        found += _name(fields.get("name"), folder)
+    else:
+        found += ["`name` is missing"]
     found += _text("description", fields.get("description"), DESCRIPTION_LIMIT)
     if "compatibility" in fields:
         found += _text("compatibility", fields["compatibility"], COMPATIBILITY_LIMIT, blank=True)
@@ -98,8 +103,12 @@ def _name(given: object, folder: str) -> list[str]:
 
 def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[str]:
     if not isinstance(value, str) or not (blank or value.strip()):
-        return [f"`{key}` is no text"] if value is not None else [f"`{key}` is missing"]
-    return [f"`{key}` is longer than {limit} characters"] if len(value) > limit else []
+        if value is not None:
+            return [f"`{key}` is no text"]
+        return [f"`{key}` is missing"]
+    if len(value) > limit:
+        return [f"`{key}` is longer than {limit} characters"]
+    return []
 
 
 def _read(text: str) -> Value:
@@ -124,7 +133,9 @@ def _read(text: str) -> Value:
         raise ValueError(f"has fields that are not YAML{line}: {_explained(error.problem or '')}") from error
     except yaml.YAMLError as error:
         raise ValueError("has a character that YAML does not allow") from error
-    return cast(Value, root[0]) if root else ""
+    if root:
+        return cast(Value, root[0])
+    return ""
 
 
 def _explained(problem: str) -> str:
@@ -147,7 +158,8 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
             stack.append(_Open([]))
         case yaml.MappingStartEvent():
             _plain(event, event.tag, event.flow_style)
-            stack[-1].indents |= {event.start_mark.column} if stack[-1].key is not None else set()
+            if stack[-1].key is not None:
+                stack[-1].indents |= {event.start_mark.column}
             stack.append(_Open({}))
         case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
             closed = stack.pop()

@@ -147,7 +147,8 @@ class _Reader:
     def _next(self) -> str:
         """Return the next character that is no space; empty at the end."""
         space = _SPACE.match(self._text, self._at)
-        self._at = space.end() if space else self._at
+        if space:
+            self._at = space.end()
         if self._text.startswith(("//", "/*", "#"), self._at):
             raise _Broken(self._at, "A comment stands here.", "Remove it; JSON has none.")
         return self._text[self._at : self._at + 1]

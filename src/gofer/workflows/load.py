@@ -89,7 +89,10 @@ class Catalog:
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.compiled():
-                    own = {"workflow": [name]} if kind == "schedule" else bots_apart(loaded.workflow.who, kind)
+                    if kind == "schedule":
+                        own = {"workflow": [name]}
+                    else:
+                        own = bots_apart(loaded.workflow.who, kind)
                     compiled.setdefault(kind, []).append((name, {**where, **own}))
         return compiled
 
@@ -118,7 +121,10 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
     defaults, mistakes = _defaults(folder)
-    preamble = _text(folder / defaults.preamble, "preamble") if defaults.preamble else ""
+    if defaults.preamble:
+        preamble = _text(folder / defaults.preamble, "preamble")
+    else:
+        preamble = ""
     forms: dict[Path, Workflow] = {}
     for path in workflow_files(folder):
         source = read_source(path)
@@ -126,7 +132,10 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
         schema, wrong = read_output(source)
         mistakes += [*found, *wrong]
         if workflow is not None:
-            forms[path] = workflow.model_copy(update={"output": schema}) if schema is not None else workflow
+            if schema is not None:
+                forms[path] = workflow.model_copy(update={"output": schema})
+            else:
+                forms[path] = workflow
     refuse(in_order(mistakes))
     hooks = compile_hooks(
         (path, trigger.webhook)

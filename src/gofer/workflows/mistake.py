@@ -181,7 +181,9 @@ class Mistake:
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:

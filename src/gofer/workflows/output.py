@@ -91,7 +91,9 @@ def _plain(value: object) -> object:
         return {name: _plain(item) for name, item in cast(dict[str, object], value).items()}
     if isinstance(value, list):
         return [_plain(item) for item in cast(list[object], value)]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 _validator = cast(

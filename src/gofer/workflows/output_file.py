@@ -15,7 +15,9 @@ EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json
 def output_name(source: Source) -> str | None:
     """Return the file that a workflow names as its `output`; None when it names none."""
     name = source.fields.get("output")
-    return name if isinstance(name, str) else None
+    if isinstance(name, str):
+        return name
+    return None
 
 
 def schema_files(folder: Path) -> list[Path]:

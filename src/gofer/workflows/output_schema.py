@@ -68,7 +68,10 @@ def flaws(schema: object) -> list[Flaw]:
     """Return everything that is wrong with a schema, at most once for each part; none when it may be an output."""
     known = as_object(schema)
     if "type" not in known:
-        why = "it has no `type: object`" if isinstance(schema, dict) else "it is no mapping of keywords"
+        if isinstance(schema, dict):
+            why = "it has no `type: object`"
+        else:
+            why = "it is no mapping of keywords"
         return [Flaw((), why, "Write a JSON Schema with `type: object`, or the name of a .json file that holds one.")]
     if known["type"] != "object":
         return [Flaw(("type",), "an answer is one object", "Write `object`.")]
@@ -160,7 +163,10 @@ class _Census:
             return self._referred(str(value), way, level)
         if keyword in _DATA:
             return _Size(0, 0)
-        inner = as_object(value).items() if keyword in _NAMED else enumerate(as_list(value))
+        if keyword in _NAMED:
+            inner = as_object(value).items()
+        else:
+            inner = enumerate(as_list(value))
         sizes = [self._count(part, (*way, name), level + 1) for name, part in inner]
         if keyword not in _NAMED:
             sizes.append(self._count(value, way, level + 1))
@@ -201,7 +207,9 @@ def matcher(pattern: str) -> TypeAdapter[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+    if len(text) <= QUOTED:
+        return text
+    return f"{text[: QUOTED - 1]}…"
 
 
 _best = cast(Callable[[Iterable[ValidationError]], ValidationError], best_match)

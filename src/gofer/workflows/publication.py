@@ -119,7 +119,9 @@ class LiveCatalog:
         Raises TemporaryError when there never was anything.
         """
         catalog = await self.live.current()
-        return catalog if workflow in catalog.workflows else await self.live.look()
+        if workflow in catalog.workflows:
+            return catalog
+        return await self.live.look()
 
 
 def _load(files: Mapping[str, str], code: Path) -> Catalog:

@@ -56,7 +56,9 @@ def script_name(file: str) -> str | None:
     """Return the module that `coordinators/<name>.py` names; None for anything else."""
     path = PurePosixPath(file)
     plain = path.as_posix() == file and path.parent.as_posix() == FOLDER and path.suffix == ".py"
-    return path.stem if plain and path.stem.isidentifier() and path.stem.isascii() else None
+    if plain and path.stem.isidentifier() and path.stem.isascii():
+        return path.stem
+    return None
 
 
 def neighbours(tree: ast.Module) -> Iterator[str]:

@@ -176,7 +176,10 @@ def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
     word = source.words.get(loc)
     if word is None:
         kind = next(iter(as_object(value_at(source, loc))), "")
-        message = f"`{kind}` takes no conditions." if kind in allowed else f"{_named(loc)} is not a single name."
+        if kind in allowed:
+            message = f"`{kind}` takes no conditions."
+        else:
+            message = f"{_named(loc)} is not a single name."
         return message, f"Write {_listed(allowed, 'or')}."
     if meant := close_match(word, allowed):
         return f"{_named(loc)} cannot be `{word[:80]}`.", f"Write `{meant}`."
@@ -295,7 +298,10 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
         case kind if kind in _BOUNDS:
             key, words = _BOUNDS[kind]
             bound = context.get(key)
-            shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+            if isinstance(bound, float) and bound.is_integer():
+                shown = int(bound)
+            else:
+                shown = bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
         case "one_tool":
             return f"{name} is not one tool.", "Begin each with a dash of its own."
@@ -333,10 +339,15 @@ def value_at(source: Source, loc: Loc) -> object:
     """Return the value at a place of a file."""
     value = source.value
     for part in loc:
-        value = as_list(value)[part] if isinstance(part, int) else as_object(value).get(part)
+        if isinstance(part, int):
+            value = as_list(value)[part]
+        else:
+            value = as_object(value).get(part)
     return value
 
 
 def _listed(names: Iterable[str], last: str = "and") -> str:
     *others, end = [f"`{name}`" for name in names] or ["nothing"]
-    return f"{', '.join(others)} {last} {end}" if others else end
+    if others:
+        return f"{', '.join(others)} {last} {end}"
+    return end

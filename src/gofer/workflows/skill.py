@@ -70,7 +70,10 @@ def read_skill(folder: Path) -> Skill:
     file = skill_file(folder)
     text, mistakes = read_text(file)
     if text is None or mistakes:
-        reason = f"{mistakes[0].message} {mistakes[0].hint}" if mistakes else "It cannot be read."
+        if mistakes:
+            reason = f"{mistakes[0].message} {mistakes[0].hint}"
+        else:
+            reason = "It cannot be read."
         raise ConfigError(f"{file}: {reason}")
     try:
         fields, body = divide(text)
@@ -134,4 +137,6 @@ def _encoded(content: bytes) -> dict[str, object]:
 
 
 def _decoded(value: object) -> bytes:
-    return value.encode() if isinstance(value, str) else base64.b64decode(as_text(as_object(value).get("base64")))
+    if isinstance(value, str):
+        return value.encode()
+    return base64.b64decode(as_text(as_object(value).get("base64")))

@@ -107,7 +107,10 @@ def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapp
         schema, wrong = read_output(source)
         mistakes += [*found, *wrong]
         if subagent is not None:
-            filled[source.file] = subagent if schema is None else subagent.model_copy(update={"output": schema})
+            if schema is None:
+                filled[source.file] = subagent
+            else:
+                filled[source.file] = subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
     loaded = {file.stem: _load(file, subagent, roles, known) for file, subagent in filled.items()}
     return {name: _with_those_it_asks(one, loaded) for name, one in loaded.items()}
@@ -128,7 +131,9 @@ def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mappin
 def told_of(asked: Mapping[str, LoadedSubagent]) -> str:
     """Return what a model is told of the subagents that it may ask; empty without any."""
     lines = [f"- `{name}`: {' '.join(one.subagent.description.split())}" for name, one in sorted(asked.items())]
-    return "\n".join([_HEAD, "", *lines]) if lines else ""
+    if lines:
+        return "\n".join([_HEAD, "", *lines])
+    return ""
 
 
 def prompt_of(file: Path, prompt: str) -> Path:

@@ -20,7 +20,10 @@ DEPTH = 3
 def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
     """Return the workflow of a subagent that stands `depth` runs below its root, with what it may use."""
     subagent, workflow = asked.subagent, above.workflow
-    wanted = workflow.tool_names if subagent.tools == "inherit" else subagent.tools or ()
+    if subagent.tools == "inherit":
+        wanted = workflow.tool_names
+    else:
+        wanted = subagent.tools or ()
     tools = tuple(grant for grant in workflow.tools if grant.name in wanted)
     names = {grant.name for grant in tools}
     approve = workflow.approve

@@ -72,7 +72,9 @@ class Source:
 
     def line(self, place: Place) -> str:
         """Return the line of a place, as it is written."""
-        return self.lines[place.line - 1] if place.line <= len(self.lines) else ""
+        if place.line <= len(self.lines):
+            return self.lines[place.line - 1]
+        return ""
 
 
 def read_source(file: Path) -> Source:

@@ -28,7 +28,9 @@ class S3BundleStore:
             return Found(answer["Body"].read(), answer["ETag"])
 
         found: Any = await self._aws.ask(get_object, refusals=_MISSING, Bucket=self._bucket, Key=key)
-        return None if isinstance(found, Refusal) else found
+        if isinstance(found, Refusal):
+            return None
+        return found
 
     async def create(self, key: str, body: bytes) -> bool:
         """See Shelf.create."""

@@ -50,7 +50,9 @@ class EventBridge:
             seconds=seconds if isinstance(seconds, int) else 0,
         )
         # Whatever else somebody may have changed by hand: compared as it would be written.
-        return entry if all(found.get(key) == value for key, value in self._form(entry).items()) else None
+        if all(found.get(key) == value for key, value in self._form(entry).items()):
+            return entry
+        return None
 
     async def put(self, entry: Entry) -> None:
         """See Timetable.put."""

@@ -59,7 +59,9 @@ def open_stage(place: Place) -> Stage:
     except BotoCoreError as error:
         raise misconfigured(error) from error
     stage = Stage(place.variables, session)
-    return Stage({**place.variables, **_named(stage, place.stage)}, session) if place.stage else stage
+    if place.stage:
+        return Stage({**place.variables, **_named(stage, place.stage)}, session)
+    return stage
 
 
 def _named(stage: Stage, name: str) -> Mapping[str, str]:

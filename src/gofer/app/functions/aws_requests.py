@@ -61,7 +61,9 @@ def _object(body: bytes) -> dict[str, Any]:
         value = json.loads(body, object_hook=_with_bytes)
     except (ValueError, RecursionError):
         return {}
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return cast(dict[str, Any], value)
+    return {}
 
 
 def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +134,9 @@ class LightS3:
 
 def _code(status: int, body: bytes) -> str:
     found = _S3_CODE.search(body)
-    return found[1].decode() if found else str(status)
+    if found:
+        return found[1].decode()
+    return str(status)
 
 
 class LightParameters:

@@ -202,7 +202,9 @@ def sign_in(
 
 
 def _own(path: str) -> str:
-    return path if _OWN.fullmatch(path) else "/runs"
+    if _OWN.fullmatch(path):
+        return path
+    return "/runs"
 
 
 def _send(url: str) -> Response:

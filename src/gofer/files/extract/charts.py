@@ -26,7 +26,9 @@ def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str,
     tree = package.tree(target) if target else None
     if tree is None:
         return ""
-    return _chart(tree) if element.tag == CHART else _diagram(tree)
+    if element.tag == CHART:
+        return _chart(tree)
+    return _diagram(tree)
 
 
 def _diagram(tree: Element) -> str:
@@ -36,7 +38,9 @@ def _diagram(tree: Element) -> str:
 
 def _chart(tree: Element) -> str:
     title = tree.find(f"{_C}chart/{_C}title")
-    named = "".join(title.itertext(f"{_A}t", f"{_C}v")).strip() if title is not None else ""
+    named = ""
+    if title is not None:
+        named = "".join(title.itertext(f"{_A}t", f"{_C}v")).strip()
     columns: list[tuple[str, dict[int, str]]] = []
     before: dict[int, str] | None = None
     for series in tree.iter(f"{_C}ser"):
@@ -97,4 +101,6 @@ def _day(said: str) -> str:
     if not 0 < days < _LAST_DAY:
         return said
     moment = _FIRST_DAY + datetime.timedelta(seconds=round(days * 86_400))
-    return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")
+    if moment.time() == datetime.time():
+        return moment.date().isoformat()
+    return moment.isoformat(sep=" ")

@@ -31,13 +31,17 @@ def _said(element: Element) -> str:
 
 def _part(element: Element, name: str) -> str:
     found = element.find(f"{_M}{name}")
-    return formula(found).strip() if found is not None else ""
+    if found is not None:
+        return formula(found).strip()
+    return ""
 
 
 def _held(element: Element, name: str) -> str:
     """Return a part in brackets, unless it is one word or has them already."""
     text = _part(element, name)
-    return text if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")") else f"({text})"
+    if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):
+        return text
+    return f"({text})"
 
 
 def _sign(element: Element) -> str:

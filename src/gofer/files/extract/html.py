@@ -60,7 +60,9 @@ def read_text(html: str) -> str:
         page.walk(parser.body)
     text = page.text()
     named = " ".join(title.text().split()) if title is not None else ""
-    return f"[page title: {named}]\n\n{text}".strip() if named and named not in text[:500] else text
+    if named and named not in text[:500]:
+        return f"[page title: {named}]\n\n{text}".strip()
+    return text
 
 
 @dataclass(slots=True)
@@ -82,7 +84,10 @@ class _Table:
             self.rows.append([])
         self._past_covered()
         row = self.rows[-1]
-        below = range(len(row), min(len(row) + self.wide, _SPANNED)) if self.tall > 1 else ()
+        if self.tall > 1:
+            below = range(len(row), min(len(row) + self.wide, _SPANNED))
+        else:
+            below = ()
         row += [text, *[""] * (self.wide - 1)]
         self.covered |= dict.fromkeys(below, self.tall - 1)
         self.wide = self.tall = 1
@@ -339,4 +344,6 @@ def _span(said: str | None, most: int) -> int:
 def _address(attributes: dict[str, str | None]) -> str:
     """Return where a link leads, if it leads anywhere a reader could go."""
     address = (attributes.get("href") or "").strip()
-    return address if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000 else ""
+    if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000:
+        return address
+    return ""

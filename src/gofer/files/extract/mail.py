@@ -41,7 +41,10 @@ def _message(message: EmailMessage, depth: int) -> str:
                 inner.append("[forwarded message]\n" + _message(cast(EmailMessage, forwarded[0]), depth + 1))
         elif len(attached) < _MOST:
             attached.append(f"- {display(_name(part))} ({part.get_content_type()}, {_size(part):,} bytes)")
-    listed = ["[attachments; their contents are not part of this text]\n" + "\n".join(attached)] if attached else []
+    if attached:
+        listed = ["[attachments; their contents are not part of this text]\n" + "\n".join(attached)]
+    else:
+        listed = []
     return "\n\n".join(["\n".join(headers), body or "(The e-mail has no text.)", *inner, *listed])
 
 
@@ -69,7 +72,9 @@ def _read(part: EmailMessage) -> str:
     text = _tidy(found)
     if part.get_content_type() == "text/html":
         text = read_text(text).strip()
-    return f"[{found.note}]\n{text}" if found.note and text else text
+    if found.note and text:
+        return f"[{found.note}]\n{text}"
+    return text
 
 
 def _shown(message: EmailMessage) -> list[EmailMessage]:
@@ -106,7 +111,9 @@ def _tidy(found: Decoded) -> str:
 
 def _decoded(part: EmailMessage) -> Decoded:
     raw = part.get_payload(decode=True)
-    return text_of(raw, part.get_content_charset() or "") if isinstance(raw, bytes) else Decoded("", "UTF-8")
+    if isinstance(raw, bytes):
+        return text_of(raw, part.get_content_charset() or "")
+    return Decoded("", "UTF-8")
 
 
 def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:
@@ -139,4 +146,6 @@ def _name(part: EmailMessage) -> str:
 
 def _size(part: EmailMessage) -> int:
     raw = part.get_payload(decode=True)
-    return len(raw) if isinstance(raw, bytes) else 0
+    if isinstance(raw, bytes):
+        return len(raw)
+    return 0

@@ -38,14 +38,20 @@ def cell(text: str) -> str:
 
 def raised(text: str) -> str:
     """Raise powers and the marks of notes as they are seen: 10⁵, not 105; letters stay on their line."""
-    return text.translate(_RAISED) if _RAISABLE.issuperset(text) else text
+    if _RAISABLE.issuperset(text):
+        return text.translate(_RAISED)
+    return text
 
 
 def struck(text: str) -> str:
     """Mark a text as crossed out."""
-    return f"~~{text}~~" if text.strip() else text
+    if text.strip():
+        return f"~~{text}~~"
+    return text
 
 
 def joined(text: str) -> str:
     """Cross out as a whole what is crossed out piece by piece."""
-    return text.replace("~~~~", "") if "~~~~" in text else text
+    if "~~~~" in text:
+        return text.replace("~~~~", "")
+    return text

@@ -55,7 +55,9 @@ class Numbering:
         A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
         """
         number, level = self._place(about, style)
-        return ("  " * level, self._said(number, level)) if number and number != "0" else ("", "")
+        if number and number != "0":
+            return ("  " * level, self._said(number, level))
+        return ("", "")
 
     def _read(self, tree: Element) -> None:
         kinds = {attribute(kind, f"{_W}abstractNumId"): kind for kind in tree.iterchildren(f"{_W}abstractNum")}
@@ -66,7 +68,10 @@ class Numbering:
             link = _value(kind, "numStyleLink") if kind is not None else ""
             if link and (linked := self._styles.get(link)) is not None:
                 kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
-            levels = dict(_level(level) for level in kind.iter(f"{_W}lvl")) if kind is not None else {}
+            if kind is not None:
+                levels = dict(_level(level) for level in kind.iter(f"{_W}lvl"))
+            else:
+                levels = {}
             again: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
                 at = _whole(attribute(other, f"{_W}ilvl"), 0)
@@ -132,11 +137,15 @@ def _level(element: Element) -> tuple[int, _Level]:
 def _value(element: Element, name: str) -> str:
     """Return what an element below this one says; empty when there is none."""
     found = element.find(f"{_W}{name}")
-    return attribute(found, f"{_W}val") if found is not None else ""
+    if found is not None:
+        return attribute(found, f"{_W}val")
+    return ""
 
 
 def _whole(said: str, otherwise: int) -> int:
-    return int(said) if said.isdigit() and len(said) < 10 else otherwise
+    if said.isdigit() and len(said) < 10:
+        return int(said)
+    return otherwise
 
 
 def counted(number: int, form: str) -> str:
@@ -144,9 +153,13 @@ def counted(number: int, form: str) -> str:
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-            return letter.upper() if form == "upperLetter" else letter
+            if form == "upperLetter":
+                return letter.upper()
+            return letter
         case "lowerRoman" | "upperRoman":
-            return _roman(number).upper() if form == "upperRoman" else _roman(number)
+            if form == "upperRoman":
+                return _roman(number).upper()
+            return _roman(number)
         case _:
             return str(number)
 

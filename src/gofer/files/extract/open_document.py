@@ -27,7 +27,9 @@ def read(data: bytes) -> str:
     package = Package(data)
     content, styles = package.tree("content.xml"), package.tree("styles.xml")
     body = content.find(f"{_OFFICE}body") if content is not None else None
-    return _Open(package, Styles((styles, content))).text(body, styles) if body is not None else ""
+    if body is not None:
+        return _Open(package, Styles((styles, content))).text(body, styles)
+    return ""
 
 
 class _Open:
@@ -88,7 +90,10 @@ class _Open:
 
     def _page(self, page: Element) -> Iterator[str]:
         self._slide += 1
-        hidden = ", hidden" if self._styles.hidden(attribute(page, f"{_DRAW}style-name")) else ""
+        if self._styles.hidden(attribute(page, f"{_DRAW}style-name")):
+            hidden = ", hidden"
+        else:
+            hidden = ""
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
         # The title comes first wherever it lies.
@@ -120,7 +125,9 @@ class _Open:
         for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
             anew = attribute(item, f"{_TEXT}start-value")
             number = int(anew) if anew.isdigit() and len(anew) < 10 else number + 1
-            label = self._styles.label(style, [*above, number]) if item.tag == f"{_TEXT}list-item" else ""
+            label = ""
+            if item.tag == f"{_TEXT}list-item":
+                label = self._styles.label(style, [*above, number])
             for inner in item.iterchildren():
                 if inner.tag == f"{_TEXT}list":
                     yield from self._items(inner, style, [*above, number][-8:])
@@ -193,4 +200,6 @@ class _Open:
 def _value(cell: Element) -> str:
     """Return what a chart was drawn from; where there was nothing, it says that this is no number."""
     said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
-    return "" if said == "NaN" else said
+    if said == "NaN":
+        return ""
+    return said

@@ -41,7 +41,9 @@ class Styles:
     def start(self, style: str, depth: int) -> int:
         """Return the number of the first item on a level of a list, counted from 1."""
         level = self._levels.get((style, depth))
-        return level.start if level is not None else 1
+        if level is not None:
+            return level.start
+        return 1
 
     def label(self, style: str, numbers: list[int]) -> str:
         """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
@@ -54,8 +56,11 @@ class Styles:
 
     def looks(self, style: str, text: str) -> str:
         """Return a text in a style as it is seen where that is another text."""
-        text = raised(text) if style in self._raised else text
-        return struck(text) if style in self._struck else text
+        if style in self._raised:
+            text = raised(text)
+        if style in self._struck:
+            return struck(text)
+        return text
 
     def hidden(self, style: str) -> bool:
         """Return whether a slide in this style is not shown."""
@@ -63,7 +68,9 @@ class Styles:
 
     def _form(self, style: str, depth: int) -> str:
         level = self._levels.get((style, depth))
-        return level.form if level is not None else "decimal"
+        if level is not None:
+            return level.form
+        return "decimal"
 
     def _read(self, tree: Element) -> None:
         for kind in tree.iter(f"{_TEXT}list-style"):
@@ -86,4 +93,6 @@ class Styles:
 
 
 def _whole(said: str) -> int:
-    return int(said) if said.isdigit() and len(said) < 10 else 1
+    if said.isdigit() and len(said) < 10:
+        return int(said)
+    return 1

@@ -155,7 +155,10 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
         return ""
     raw = page.get_text_range(0, min(characters, PAGE_CHARACTERS))
     leftward = not raw.isascii() and RIGHT_TO_LEFT.search(raw)
-    areas = list(_areas(page, page.count_rects())) if characters < PAGE_CHARACTERS else []
+    if characters < PAGE_CHARACTERS:
+        areas = list(_areas(page, page.count_rects()))
+    else:
+        areas = []
     alone = _lines_of(areas)
     plain = ""
     # Two lines at least are of several pieces where there is a table.
@@ -219,10 +222,14 @@ def _joined(text: str) -> str:
     joined = text
     if any(mark in text for mark in _MARKS):
         joined = _DIVIDED.sub(whole, joined)
-    return _BROKEN.sub(whole, joined) if "-\n" in joined else joined
+    if "-\n" in joined:
+        return _BROKEN.sub(whole, joined)
+    return joined
 
 
 def _these(first: int, last: int, count: int) -> str:
     if (first, last) == (1, count):
-        return "the only page" if count == 1 else f"any of the {count:,} pages"
+        if count == 1:
+            return "the only page"
+        return f"any of the {count:,} pages"
     return numbered("page", range(first, last + 1))

@@ -75,10 +75,13 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
     said, before = "", None
     for group in _groups(sorted(pieces, key=lambda piece: -piece.left - piece.right)):
         # What is turned around keeps its distance to what stood beside it.
-        said += " " if before is not None and group[0].apart(before) else ""
+        if before is not None and group[0].apart(before):
+            said += " "
         said += _joined(group[::-1])
         before = group[-1]
-    return said if Counter(said.replace(" ", "")) == Counter("".join(line.split())) else line
+    if Counter(said.replace(" ", "")) == Counter("".join(line.split())):
+        return said
+    return line
 
 
 def _groups(pieces: list[_Piece]) -> list[list[_Piece]]:

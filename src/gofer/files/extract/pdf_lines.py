@@ -60,7 +60,8 @@ class Lines:
         before: Box | None = None
         for at, char in enumerate(text):
             if char.isspace():
-                before = before if char == " " else None
+                if char != " ":
+                    before = None
             else:
                 box = self.box(at)
                 if box and before and box[3] < before[2] and box[0] < before[0]:
@@ -106,7 +107,9 @@ def reread(line: str) -> str:
     if not _nested(line) and _nested(turned := line.translate(_BRACKETS)):
         line = turned
     found = _ENDS_FIRST.match(line)
-    return f"{found[2].rstrip()}{found[1]}" if found else line
+    if found:
+        return f"{found[2].rstrip()}{found[1]}"
+    return line
 
 
 def _nested(line: str) -> bool:

@@ -121,7 +121,10 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
     """Return no more characters than a text holds."""
-    instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
+    if kind.name in _READ_AS_IT_IS:
+        instead = _IN_THE_DOCUMENT
+    else:
+        instead = _IN_SMALLER_PARTS
     part = text_from(reading.text, wanted.first_row, instead)
     return Reading(part.text, (*reading.missing, *part.missing))
 

@@ -69,7 +69,9 @@ def letters(column: int) -> str:
 
 def _times(element: Element, what: str) -> int:
     said = attribute(element, f"{_TABLE}number-{what}-repeated")
-    return int(said) if said.isdigit() and len(said) < 9 else 1
+    if said.isdigit() and len(said) < 9:
+        return int(said)
+    return 1
 
 
 def _comments(tree: Element, told: set[str]) -> Iterator[str]:
@@ -77,7 +79,9 @@ def _comments(tree: Element, told: set[str]) -> Iterator[str]:
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
         number, at = attribute(comment, "authorId"), attribute(comment, "ref")
-        author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+        author = ""
+        if number.isdigit() and int(number) < len(authors):
+            author = authors[int(number)]
         if at not in told:
             yield _line(at, author, "".join(comment.itertext(f"{_MAIN}t")).strip())
 

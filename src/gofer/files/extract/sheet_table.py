@@ -81,7 +81,9 @@ class Table:
         """Return the sheet under its marker."""
         area = self._area
         size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
-        where = f" from {letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
+        where = ""
+        if (area.top, area.left) != (0, 0):
+            where = f" from {letters(area.left)}{area.top + 1}"
         marker = f'[sheet "{name}"{hidden}: {size}{where}{self._shown()}]'
         lines = [marker, *self._head, rule(area.width), *self._rows]
         if self.done < area.bottom:

@@ -171,7 +171,9 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
     if sheet.start is not None and sheet.width:
         rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
         columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
-    return Area(top=min(rows), left=min(columns), bottom=max(rows) + 1, right=max(columns) + 1) if rows else None
+    if rows:
+        return Area(top=min(rows), left=min(columns), bottom=max(rows) + 1, right=max(columns) + 1)
+    return None
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
@@ -221,12 +223,16 @@ def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
         # Digits that nobody wrote are zeros.
-        return f"{Decimal(repr(value)):.0f}" if value else "0"
+        if value:
+            return f"{Decimal(repr(value)):.0f}"
+        return "0"
     return repr(value)
 
 
 def _truth(value: bool) -> str:
-    return "TRUE" if value else "FALSE"
+    if value:
+        return "TRUE"
+    return "FALSE"
 
 
 def _date(moment: datetime.datetime) -> str:

@@ -88,7 +88,9 @@ class _Slide:
         # The title comes first wherever it lies; all else stays in its order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
         parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
-        return "\n\n".join(parts) if len(parts) > 1 else f"{parts[0]}\n\n(This slide has no text.)"
+        if len(parts) > 1:
+            return "\n\n".join(parts)
+        return f"{parts[0]}\n\n(This slide has no text.)"
 
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
         """Return whether each shape is the title, and its text."""
@@ -137,7 +139,9 @@ class _Slide:
         if link is None or not text.strip():
             return text
         _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
-        return f"[{text}]({target})" if "://" in target and target != text else text
+        if "://" in target and target != text:
+            return f"[{text}]({target})"
+        return text
 
     def _frame(self, frame: Element) -> str:
         for table in frame.iter(f"{A}tbl"):
@@ -149,7 +153,9 @@ class _Slide:
 
     def _cell(self, cell: Element) -> str:
         body = cell.find(f"{A}txBody")
-        return self._paragraphs(body) if body is not None else ""
+        if body is not None:
+            return self._paragraphs(body)
+        return ""
 
     def _notes(self) -> Iterator[str]:
         for kind, target in self._relations.values():
@@ -166,7 +172,12 @@ class _Slide:
                 if comment.tag.endswith("}cm") or comment.tag.endswith("}reply"):
                     plain = comment.find(f"{P}text")
                     own = next((child for child in comment.iterchildren() if child.tag.endswith("}txBody")), None)
-                    text = (plain.text or "") if plain is not None else self._paragraphs(own) if own is not None else ""
+                    if plain is not None:
+                        text = plain.text or ""
+                    elif own is not None:
+                        text = self._paragraphs(own)
+                    else:
+                        text = ""
                     author = self._authors.get(attribute(comment, "authorId"), "")
                     yield f"[comment] {author}: {text}" if author else f"[comment] {text}"
 
@@ -178,9 +189,13 @@ def _looks(run: Element, text: str) -> str:
         return text
     if attribute(about, "baseline") not in ("", "0") and not attribute(about, "baseline").startswith("-"):
         text = raised(text)
-    return struck(text) if attribute(about, "strike") in ("sngStrike", "dblStrike") else text
+    if attribute(about, "strike") in ("sngStrike", "dblStrike"):
+        return struck(text)
+    return text
 
 
 def _role(shape: Element) -> str:
     place = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
-    return (attribute(place, "type") or "body") if place is not None else ""
+    if place is not None:
+        return attribute(place, "type") or "body"
+    return ""

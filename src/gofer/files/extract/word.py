@@ -74,7 +74,9 @@ class _Word:
         return [self._block(element) for element in self._package.outermost(name, (_P, _TABLE))]
 
     def _block(self, element: Element) -> str:
-        return self._table(element) if element.tag == _TABLE else self._paragraph(element)
+        if element.tag == _TABLE:
+            return self._table(element)
+        return self._paragraph(element)
 
     def _paragraph(self, element: Element) -> str:
         text = joined("".join(self._inline(element))).strip("\n")
@@ -89,7 +91,9 @@ class _Word:
         indent, label = self._numbering.label(about, style)
         if level:
             return f"{'#' * level} {label}{text.strip()}"
-        return f"{indent}{label}{text}" if label else text
+        if label:
+            return f"{indent}{label}{text}"
+        return text
 
     def _inline(self, element: Element) -> Iterator[str]:
         for child in element.iterchildren():
@@ -143,12 +147,16 @@ class _Word:
         place = about.find(f"{W}vertAlign")
         if place is not None and attribute(place, _VALUE) == "superscript":
             text = raised(text)
-        return struck(text) if _on(about, "strike") or _on(about, "dstrike") else text
+        if _on(about, "strike") or _on(about, "dstrike"):
+            return struck(text)
+        return text
 
     def _link(self, element: Element) -> str:
         text = "".join(self._inline(element))
         _, target = self._relations.get(attribute(element, f"{RELATIONSHIPS}id"), ("", ""))
-        return f"[{text}]({target})" if text.strip() and target and target != text else text
+        if text.strip() and target and target != text:
+            return f"[{text}]({target})"
+        return text
 
     def _reference(self, element: Element) -> str:
         kind = element.tag.removeprefix(W).removesuffix("Reference")
@@ -245,9 +253,15 @@ def _symbol(element: Element) -> str:
     except ValueError:
         return ""
     # Symbol fonts keep theirs in the private area, at the place of their Latin letter.
-    return "•" if 0xF000 <= code <= 0xF0FF else chr(code) if code < 0x110000 else ""
+    if 0xF000 <= code <= 0xF0FF:
+        return "•"
+    if code < 0x110000:
+        return chr(code)
+    return ""
 
 
 def _picture(element: Element) -> str:
     said = attribute(element, "descr") or attribute(element, "title")
-    return f"[image: {said}]" if said else ""
+    if said:
+        return f"[image: {said}]"
+    return ""

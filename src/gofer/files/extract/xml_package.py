@@ -59,13 +59,15 @@ class Package:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise ToolError(_DAMAGED, code="damaged") from error
         # Strict documents say the same in other namespaces.
-        return (
-            _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw) if b"purl.oclc.org/ooxml" in raw else raw
-        )
+        if b"purl.oclc.org/ooxml" in raw:
+            return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw)
+        return raw
 
     def tree(self, name: str) -> Element | None:
         """Return a small part as a tree; None when there is none. Raises ToolError for a damaged one."""
-        return root(raw) if (raw := self.read(name)) else None
+        if raw := self.read(name):
+            return root(raw)
+        return None
 
     def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
         """Elements of a part with these names that stand in no other such; each is freed once the next is asked for.

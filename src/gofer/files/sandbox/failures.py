@@ -94,18 +94,24 @@ class Where:
 
     def _placed(self, frame: Frame, columns: bool) -> str:
         known = re.fullmatch(r"<python-input-(\d+)>", frame.filename)
-        part = self.parts[int(known[1])] if known and int(known[1]) < len(self.parts) else ""
+        part = ""
+        if known and int(known[1]) < len(self.parts):
+            part = self.parts[int(known[1])]
         if not known and frame.filename != "main.py":
             return ""
         column = f", column {frame.column}" if columns else ""
-        return f"In {part}, line {frame.line}{column}: " if part else f"Line {frame.line}{column}: "
+        if part:
+            return f"In {part}, line {frame.line}{column}: "
+        return f"Line {frame.line}{column}: "
 
 
 def sentence(error: MontyError | ValueError | RecursionError, where: Where) -> str:
     """Return what to tell of a failure."""
     match error:
         case MontyCrashedError():
-            return _too_long(where.bounds) if error.timed_out else _CRASHED
+            if error.timed_out:
+                return _too_long(where.bounds)
+            return _CRASHED
         case MontySyntaxError():
             return _ended(f"{where.line(error)}this is no Python: {_cut(error.display('msg'))}")
         case MontyRuntimeError():
@@ -147,7 +153,9 @@ def _runtime(kind: str, message: str, where: Where) -> str:
         case "NotImplementedError" if "not yet support" in message or "not supported" in message:
             what = message.partition("does not yet support ")[2].removeprefix("the ") or message
             instead = next((told for word, told in _UNSUPPORTED.items() if word in what), "write it another way")
-            return f"this Python has no {what}; {instead}" if what != message else f"{message}; {instead}"
+            if what != message:
+                return f"this Python has no {what}; {instead}"
+            return f"{message}; {instead}"
         case "ModuleNotFoundError":
             known = f"there are {_MODULES}"
             return f"there is no module {name!r}; {_INSTEAD_OF_MODULE.get(name.partition('.')[0], known)}"
@@ -180,7 +188,9 @@ def _not_there(asked: str) -> str:
 def _cut(text: str) -> str:
     """Return a message in one line, as long as a sentence may be."""
     plain = " ".join(text.split())
-    return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"
+    if len(plain) <= _SHOWN:
+        return plain
+    return f"{plain[:_SHOWN]}…"
 
 
 def _ended(text: str) -> str:

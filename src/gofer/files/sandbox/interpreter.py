@@ -97,7 +97,9 @@ def _output(session: MontySession, parts: Sequence[Part], files: Mapping[str, st
     said, last = printed.output, "" if value is None else shown(value)
     if len(last) > PRINTED:
         raise ToolError(f"The last value has {len(last):,} characters; give a part of it.", code="too_much")
-    return said + last if not said or not last or said.endswith("\n") else f"{said}\n{last}"
+    if not said or not last or said.endswith("\n"):
+        return said + last
+    return f"{said}\n{last}"
 
 
 def _clock(packet: Packet) -> datetime:
@@ -129,7 +131,9 @@ def shown(value: object) -> str:
 
     Raises RecursionError for what is nested too deep.
     """
-    return value if isinstance(value, str) else _written(value)
+    if isinstance(value, str):
+        return value
+    return _written(value)
 
 
 def _written(value: object) -> str:
@@ -147,7 +151,9 @@ def _written(value: object) -> str:
             inner = ", ".join(sorted(_written(item) for item in cast(set[object], value)))
             braced = f"{{{inner}}}" if inner else ""
             frozen = isinstance(value, frozenset)
-            return braced if braced and not frozen else f"{'frozenset' if frozen else 'set'}({braced})"
+            if braced and not frozen:
+                return braced
+            return f"{'frozenset' if frozen else 'set'}({braced})"
         case MontyClassProxy():
             fields = ", ".join(f"{key}={_written(item)}" for key, item in value.attributes.items())
             return f"{value.name}({fields})"

@@ -84,8 +84,12 @@ async def run(children: Children, program: Program) -> str:
 
 
 def _parts(program: Program) -> Sequence[Mapping[str, str]]:
-    parts = [{"name": program.script_name, "code": program.script}] if program.script else []
-    parts += [{"name": "", "code": program.code}] if program.code.strip() or not parts else []
+    if program.script:
+        parts = [{"name": program.script_name, "code": program.script}]
+    else:
+        parts = []
+    if program.code.strip() or not parts:
+        parts += [{"name": "", "code": program.code}]
     for part in parts:
         if len(part["code"]) > CODE:
             raise ToolError(f"The code is longer than {CODE:,} characters; put data into a file and read it there.")

@@ -147,7 +147,10 @@ def next_wall(cron: Cron, after: datetime) -> datetime | None:
                 begun = datetime(year, month, day)  # noqa: DTZ001
                 if begun.date() < after.date():
                     continue
-                at = bisect_right(cron.times, _minute(after)) if begun.date() == after.date() else 0
+                if begun.date() == after.date():
+                    at = bisect_right(cron.times, _minute(after))
+                else:
+                    at = 0
                 if at < len(cron.times):
                     return begun + timedelta(minutes=cron.times[at])
     return None
@@ -181,7 +184,9 @@ def days_of(days: Days, year: int, month: int) -> Sequence[int]:
         case LastDay():
             return [length]
         case NearestWeekday(day=day):
-            return [_nearest(year, month, day, length)] if day <= length else []
+            if day <= length:
+                return [_nearest(year, month, day, length)]
+            return []
         case Weekdays(days=some):
             return [day for day in range(1, length + 1) if _week_day(year, month, day) in some]
         case LastWeekday(day=wanted):
@@ -196,9 +201,13 @@ def days_of(days: Days, year: int, month: int) -> Sequence[int]:
 def _nearest(year: int, month: int, day: int, length: int) -> int:
     match _week_day(year, month, day):
         case 7:
-            return day - 1 if day > 1 else day + 2
+            if day > 1:
+                return day - 1
+            return day + 2
         case 1:
-            return day + 1 if day < length else day - 2
+            if day < length:
+                return day + 1
+            return day - 2
         case _:
             return day
 

@@ -92,7 +92,9 @@ def next_after(schedule: Schedule, time: datetime) -> datetime | None:
         case Every() as every:
             return EPOCH + every.step * ((time - EPOCH) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            return then if (then := _real(wall, zone)) is not None and then > time else None
+            if (then := _real(wall, zone)) is not None and then > time:
+                return then
+            return None
         case ByCron(cron=cron, zone=zone):
             wall = _wall(time, zone)
             while (found := next_wall(cron, wall)) is not None:
@@ -111,7 +113,9 @@ def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
         case Every() as every:
             return EPOCH - every.step * ((EPOCH - time) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            return then if (then := _real(wall, zone)) is not None and then < time else None
+            if (then := _real(wall, zone)) is not None and then < time:
+                return then
+            return None
         case ByCron(cron=cron, zone=zone):
             local = time.astimezone(zone)
             # In an hour that comes again, all of it has been once.
@@ -141,7 +145,9 @@ def expression(schedule: Schedule) -> str:
 
 def zone_name(schedule: Schedule) -> str:
     """Return the name of its time zone; UTC for intervals, which have none."""
-    return "UTC" if isinstance(schedule, Every) else schedule.zone.key
+    if isinstance(schedule, Every):
+        return "UTC"
+    return schedule.zone.key
 
 
 def local(schedule: Schedule, time: datetime) -> datetime:
@@ -182,4 +188,6 @@ def _real(wall: datetime, zone: ZoneInfo) -> datetime | None:
     """Return the moment in UTC at which a wall clock first shows a time; None when it never does."""
     # In UTC: two times of one zone are compared by their wall clocks, which is wrong where one comes again.
     then = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    return then if _wall(then, zone) == wall else None
+    if _wall(then, zone) == wall:
+        return then
+    return None

@@ -61,4 +61,6 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     if not plan.catch_up or now - at <= HEARD + RETRIED:
         return plan, nominal
     later = next_after(plan.schedule, nominal)
-    return (plan, nominal) if later is None or later > now else "a later time stands for it"
+    if later is None or later > now:
+        return (plan, nominal)
+    return "a later time stands for it"

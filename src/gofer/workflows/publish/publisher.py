@@ -165,7 +165,9 @@ class Publisher:
         if dry:
             return done
         await write(coming, self.timetable)
-        overtaken = await self._overtaken(compiled.name, standing) if done.moved else ""
+        overtaken = ""
+        if done.moved:
+            overtaken = await self._overtaken(compiled.name, standing)
         await self._settle(compiled)
         if overtaken:
             told = "look what it changed with `gofer publish --dry-run`, then publish again"
@@ -179,7 +181,11 @@ class Publisher:
             return ""
         # An answer that was lost may have been a yes.
         current = await self._current()
-        return "" if current is not None and current.name == name else current.name if current else "something"
+        if current is not None and current.name == name:
+            return ""
+        if current:
+            return current.name
+        return "something"
 
     async def _settle(self, mine: Compiled) -> None:
         """Makes the schedules those of what is live and no others.
@@ -192,7 +198,10 @@ class Publisher:
             current = await self._current()
             if current is None or current.name == settled:
                 return
-            compiled = mine if current.name == mine.name else await self._compiled(current.name)
+            if current.name == mine.name:
+                compiled = mine
+            else:
+                compiled = await self._compiled(current.name)
             if compiled is None:
                 return
             left = await changes(_plans(compiled), self.timetable, self._now())
@@ -234,7 +243,9 @@ class Publisher:
     async def _current(self) -> Current | None:
         found = await self.shelf.read(POINTER)
         try:
-            return read_pointer(found.body) if found else None
+            if found:
+                return read_pointer(found.body)
+            return None
         except Corrupt as error:
             _log.warning("%s", error)
             return None

@@ -74,7 +74,10 @@ def entry_of(plan: Planned, now: datetime) -> Entry:
     """Return the entry of a schedule. Its name stays the same while the workflow's name and the schedule do."""
     name = f"{plan.workflow[:47]}-{hashlib.sha256(plan.id.encode()).hexdigest()[:16]}"
     told = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
-    starts = next_after(plan.schedule, now) if isinstance(plan.schedule, Every) else None
+    if isinstance(plan.schedule, Every):
+        starts = next_after(plan.schedule, now)
+    else:
+        starts = None
     late = OLDEST if plan.catch_up else HEARD
     return Entry(
         name=name,
