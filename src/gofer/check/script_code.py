@@ -86,7 +86,8 @@ class Module:
 
     def place(self, node: ast.AST) -> Place:
         """Return where a node begins; Python counts columns in bytes."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0)
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
 
@@ -124,7 +125,8 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
                 yield Mistake(module.file, module.place(node), "script-catch", message, hint)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
                 if _of_run(node.value, runs(module.tree)):
-                    message, hint = f"`{attr}` is not awaited, so it never happens.", "Write `await` before it."
+                    message = f"`{attr}` is not awaited, so it never happens."
+                    hint = "Write `await` before it."
                     yield Mistake(module.file, module.place(node), "script-await", message, hint)
             case _:
                 pass
@@ -244,7 +246,8 @@ def _check_name(module: Module, node: ast.AST, known: Mapping[str, str], own: Co
         whole = ".".join([known[first], *rest])
         why = next((why for name, why in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
     else:
-        whole, why = first, None if first in own else BUILTINS.get(first)
+        whole = first
+        why = None if first in own else BUILTINS.get(first)
     if why is not None:
         yield _effect(module, node, whole, why)
 

@@ -75,7 +75,8 @@ def _check(
     tools: Tools,
     subagents: Collection[str],
 ) -> Iterator[Mistake]:
-    waiting, seen = [name], {name}
+    waiting = [name]
+    seen = {name}
     while waiting:
         module, mistakes = _read(root / FOLDER / f"{waiting.pop()}.py")
         yield from mistakes
@@ -100,7 +101,8 @@ def _read(file: Path) -> tuple[Module | None, list[Mistake]]:
         place = Place(max(error.lineno or 1, 1), max(error.offset or 1, 1))
         said = error.msg[:200]
     except (ValueError, RecursionError, MemoryError):
-        place, said = START, "it holds a zero byte or is nested too deep"
+        place = START
+        said = "it holds a zero byte or is nested too deep"
     message = f"This is no Python: {said}."
     return None, [*mistakes, Mistake(file, place, "script-syntax", message, "Correct the line.")]
 
@@ -160,7 +162,8 @@ def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake
 
 
 def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection[str]) -> Mistake:
-    shown, meant = name[:80], close_match(name, sorted(subagents))
+    shown = name[:80]
+    meant = close_match(name, sorted(subagents))
     if meant:
         hint = f"Write `{meant}`."
     else:

@@ -57,7 +57,8 @@ async def _demo(port: int, leave: bool) -> int:
 
 
 async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
-    simulated, outside = embedded.simulated, Outsiders(embedded)
+    simulated = embedded.simulated
+    outside = Outsiders(embedded)
     try:
         await tour.play()
         if simulated.jira and simulated.notion and simulated.github:

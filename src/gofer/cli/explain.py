@@ -40,7 +40,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints one line of JSON for each payload."""
-    headers, hook = read_headers(arguments), read_hook(arguments)
+    headers = read_headers(arguments)
+    hook = read_hook(arguments)
     come_in = way(load_catalog(Path("agents")), arguments.source, headers, hook)
     failed = False
     for name in arguments.files:

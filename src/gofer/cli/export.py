@@ -125,7 +125,9 @@ class _Told:
     failed: int = 0
 
     def add(self, sent: Sent) -> None:
-        self.runs, self.spans, self.rejected = self.runs + 1, self.spans + sent.spans, self.rejected + sent.rejected
+        self.runs += 1
+        self.spans += sent.spans
+        self.rejected += sent.rejected
 
     def fail(self, run: str, error: GoferError) -> None:
         self.failed += 1

@@ -56,7 +56,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Publishes, rolls back or lists."""
-    root, place = Path(arguments.root), chosen_place(arguments)
+    root = Path(arguments.root)
+    place = chosen_place(arguments)
     if not place.away and not place.variables.get("GOFER_BUCKET"):
         raise ConfigError("Name where to publish with --stage; on this machine the files themselves are what is live.")
     if not arguments.list and not arguments.roll_back:
@@ -99,7 +100,8 @@ def _show(published: Published, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(published.to_json(), indent=2))
         return
-    workflows, schedules = published.workflows, published.schedules
+    workflows = published.workflows
+    schedules = published.schedules
     for sign, names in (("+", workflows.added), ("~", workflows.changed), ("-", workflows.removed)):
         print("".join(f"{sign} {name}\n" for name in names), end="")
     for sign, entries in (("+", schedules.added), ("~", schedules.changed)):

@@ -80,7 +80,8 @@ async def _serve(settings: Settings, host: str, port: int, *, registering: bool)
 
 def _lines(service: Service, settings: Settings) -> list[str]:
     """Return what is served, for people."""
-    embedded, app = service.embedded, service.app
+    embedded = service.embedded
+    app = service.app
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})

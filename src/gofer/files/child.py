@@ -95,7 +95,8 @@ class Children:
         """Ends the helper and what it has under way; jobs that wait fail. Safe to call twice."""
         with self._lock:
             self._closed = True
-            helper, self._helper = self._helper, None
+            helper = self._helper
+            self._helper = None
         if helper is not None:
             helper.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)

@@ -51,7 +51,10 @@ class _Helper:
         control: socket.socket,
         limits: Limits,
     ) -> None:
-        self._jobs, self._sealed, self._starting, self._control = jobs, sealed, starting, control
+        self._jobs = jobs
+        self._sealed = sealed
+        self._starting = starting
+        self._control = control
         self._limits = limits
         self._clock = SystemClock()
         self._children: dict[int, tuple[socket.socket, float]] = {}

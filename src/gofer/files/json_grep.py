@@ -68,9 +68,11 @@ class _Block:
 
 def run(packet: Packet) -> Packet:
     """Return a line for each match. Fields: pattern, limit (characters). Raises ToolError."""
-    pattern, limit = str(packet.fields["pattern"]), cast(int, packet.fields["limit"])
+    pattern = str(packet.fields["pattern"])
+    limit = cast(int, packet.fields["limit"])
     lines: list[str] = []
-    size, kinds = 0, Counter[str]()
+    size = 0
+    kinds = Counter[str]()
     for place in matches(pattern, _document(packet.data)):
         kinds[place.path(exact=False)] += 1
         if size <= limit:
@@ -123,7 +125,8 @@ def _batches(document: object) -> Iterator[list[_Block]]:
         size += len(block.texts)
         if size >= _BATCH:
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
     if batch:
         yield batch
 

@@ -90,7 +90,8 @@ class Shapes:
         members = [lists[at] for at in places]
         flat = list(chain.from_iterable(members))
         if _CONTAINERS.isdisjoint(map(type, flat)):
-            empty, plain = self._number(()), self._number((("[]", SCALAR),))
+            empty = self._number(())
+            plain = self._number((("[]", SCALAR),))
             for at, member in zip(places, members, strict=True):
                 numbers[at] = plain if member else empty
             return

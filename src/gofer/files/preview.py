@@ -73,11 +73,14 @@ def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Pre
 def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -> Preview:
     """Return the structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
     text = clean(text)
-    total, name = estimate(text), content_id(prefix, text.encode())
+    total = estimate(text)
+    name = content_id(prefix, text.encode())
     try:
-        value, what = parse(text), "JSON"
+        value = parse(text)
+        what = "JSON"
     except ValueError:
-        value, what = parse_lines(text), "JSON Lines"
+        value = parse_lines(text)
+        what = "JSON Lines"
     if total <= max_tokens:
         return Preview("json", name, text, False, total, total, f"This is all of the {what}.")
     part, whole_structure = _within(value, max_tokens)
@@ -87,7 +90,8 @@ def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -
 def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -> Preview:
     """Head and tail of a text, in whole lines where they are short enough, with what is missing said in between."""
     text = clean(text)
-    total, name = estimate(text), content_id(prefix, text.encode())
+    total = estimate(text)
+    name = content_id(prefix, text.encode())
     if total <= max_tokens:
         return Preview("text", name, text, False, total, total, "This is all of the text.")
     part = _head_and_tail(text, max_tokens)
@@ -111,7 +115,8 @@ def _json_note(what: str, name: str, whole_structure: bool) -> str:
 
 def _within(value: object, max_tokens: int) -> tuple[str, bool]:
     """Return the fullest outline that fits, and whether it has every key."""
-    shapes, most = Shapes(), max_tokens * CHARACTERS_PER_TOKEN
+    shapes = Shapes()
+    most = max_tokens * CHARACTERS_PER_TOKEN
     for brevity in LEVELS:
         try:
             part = outline(value, brevity, shapes, most)

@@ -106,7 +106,9 @@ def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
     if anchor := re.search(r"(?<!\\)(?:\\\\)*(\\[AzZ])", wanted.pattern):
         raise ToolError(f"{anchor[1]} is not supported, as each line is searched by itself; use ^ or $.")
     options = re2.Options()
-    options.never_nl, options.log_errors, options.case_sensitive = True, False, not wanted.ignore_case
+    options.never_nl = True
+    options.log_errors = False
+    options.case_sensitive = not wanted.ignore_case
     pattern = f"(?m:{wanted.pattern})"
     try:
         # On its own first, so that its brackets cannot close ours.
@@ -176,7 +178,8 @@ class _Scan:
 
     def hits(self) -> Iterator[tuple[int, int]]:
         """Yield where the first match of each matching line begins and ends."""
-        at, count = 0, 0
+        at = 0
+        count = 0
         while self.data and at <= self.last:
             if (begun := self.clock.monotonic()) > self.deadline:
                 self.ended = self._out_of_time(at)
@@ -216,7 +219,10 @@ class _Scan:
 
 def _shown(data: bytes, hits: list[tuple[int, int]], wanted: Search, ended: str) -> Found:
     lines: list[Line] = []
-    number, counted, left, matches = 1, 0, CHARACTERS, 0
+    number = 1
+    counted = 0
+    left = CHARACTERS
+    matches = 0
     for start, end in hits:
         begin = data.rfind(b"\n", 0, start) + 1
         number += data.count(b"\n", counted, begin)
@@ -241,7 +247,8 @@ def _block(data: bytes, begin: int, number: int, match: tuple[int, int], wanted:
     for distance in range(1, min(wanted.before, _MOST_AROUND) + 1):
         if at == 0 or number - distance <= last:
             break
-        stop, at = at - 1, data.rfind(b"\n", 0, at - 1) + 1
+        stop = at - 1
+        at = data.rfind(b"\n", 0, at - 1) + 1
         before.append(Line(number - distance, _cut(data, at, stop, at, at), matches=False))
     yield from reversed(before)
     stop = _end(data, begin)

@@ -11,7 +11,8 @@ from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, Gone
 
-STARTED, FINISHED = "subagent.started", "subagent.finished"
+STARTED = "subagent.started"
+FINISHED = "subagent.finished"
 Span = tuple[int, int]
 """When the run above began and when its last frame was written, unix milliseconds."""
 
@@ -81,7 +82,9 @@ def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
 
 async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
     """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
-    found, left, settled = Below(), list(runs_below(entries)), dict(_settled(entries))
+    found = Below()
+    left = list(runs_below(entries))
+    settled = dict(_settled(entries))
     for run in left:
         try:
             journal = await read_journal(run, store, blobs)

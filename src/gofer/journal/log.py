@@ -91,7 +91,8 @@ class Journal:
         async with self._turn:
             if not self._draft:
                 return False
-            self._writing, self._draft = self._draft, []
+            self._writing = self._draft
+            self._draft = []
             try:
                 await self._write(self._writing)
             except BaseException:
@@ -116,7 +117,8 @@ class Journal:
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
         if standing is not None and standing != raw:
             raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
-        self._n, self._hash = frame.n, frame_hash(raw)
+        self._n = frame.n
+        self._hash = frame_hash(raw)
 
 
 async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
@@ -157,13 +159,16 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
     What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
     subagent after its root was deleted.
     """
-    objects, at = [to_json(accepted)], pen.at()
+    objects = [to_json(accepted)]
+    at = pen.at()
     if root_of(run) == run:
         key = pen.outside.new_key()
         seal = Seal(run, key)
     else:
         # Its key is that of its root. It ends and is deleted with it, and so is none that nobody ever heard of.
-        key, at, seal = b"", 0, await seal_of(run, store)
+        key = b""
+        at = 0
+        seal = await seal_of(run, store)
     if too_large(objects) and (stored := await store.frames(run)):
         # A claimed run, or one that was deleted, gets no further bodies.
         return stored[0]

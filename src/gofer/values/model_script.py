@@ -190,7 +190,8 @@ def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
     if not _is_mapping(item):
         raise ConfigError(f"{where}: when is not a mapping; write says and tools under it.")
     _refuse_unknown(item, _WHEN_KEYS, f"{where}: when")
-    says, tools = item.get("says", ""), item.get("tools", [])
+    says = item.get("says", "")
+    tools = item.get("tools", [])
     if not isinstance(says, str):
         raise ConfigError(f"{where}: when.says is not text; write a regular expression in quotes.")
     if not _is_list(tools):
@@ -212,7 +213,8 @@ def _step(item: object, where: str) -> Step:
     if not _is_mapping(item):
         raise ConfigError(f"{where} is not a mapping; write text or calls.")
     _refuse_unknown(item, _STEP_KEYS, where)
-    text, calls = item.get("text", ""), item.get("calls", [])
+    text = item.get("text", "")
+    calls = item.get("calls", [])
     if not isinstance(text, str):
         raise ConfigError(f"{where}: text is not text; put it in quotes.")
     if not _is_list(calls):

@@ -115,10 +115,13 @@ class _Reader:
 
     def _skipped(self, loc: Loc, name: str) -> None:
         """Reads a value that stands for nothing; the places of the first one stay."""
-        values, keys = self.values, self.keys
-        self.values, self.keys = {}, {}
+        values = self.values
+        keys = self.keys
+        self.values = {}
+        self.keys = {}
         self._value((*loc, name))
-        self.values, self.keys = values, keys
+        self.values = values
+        self.keys = keys
 
     def _items(self, opening: str, closing: str) -> Iterator[None]:
         """Stops before each item of an object or a list, for the caller to read it."""

@@ -191,7 +191,9 @@ def _load(
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
     output = cast(Schema | None, workflow.output)
-    system, prompt_file, skills = "", workflow.coordinator_script, dict[str, Skill]()
+    system = ""
+    prompt_file = workflow.coordinator_script
+    skills = dict[str, Skill]()
     if workflow.coordinator == "llm":
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = dict(granted_skills(workflow.skills, known))

@@ -90,7 +90,8 @@ def read_files(root: Path) -> Mapping[str, str]:
 def read_publication(raw: bytes) -> Publication:
     """Return the publication in a bundle's bytes. Raises Damaged for anything but the bytes that were published."""
     value = json_object(raw, "The bundle")
-    name, files = as_text(value.get("name")), as_object(value.get("files"))
+    name = as_text(value.get("name"))
+    files = as_object(value.get("files"))
     check_format(value)
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)

@@ -287,7 +287,8 @@ _BOUNDS = {
 
 def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
     """Return a value of the right type that does not fit; `kind` and `context` are those of pydantic."""
-    name, word = _named(loc), source.words.get(loc, "")[:80]
+    name = _named(loc)
+    word = source.words.get(loc, "")[:80]
     match kind:
         case "string_too_short":
             return f"{name} is empty.", "Write at least one character."

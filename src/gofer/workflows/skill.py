@@ -81,7 +81,8 @@ def read_skill(folder: Path) -> Skill:
         raise ConfigError(f"{file}: The skill {error}.") from error
     if found := flaws(fields, folder.name):
         raise ConfigError(f"{file}: {'; '.join(found)}.")
-    name, description = skill_name(as_text(fields["name"])), as_text(fields["description"]).strip()
+    name = skill_name(as_text(fields["name"]))
+    description = as_text(fields["description"]).strip()
     return Skill(name=name, description=description, body=body, files=_contents(folder, file))
 
 

@@ -19,7 +19,8 @@ DEPTH = 3
 
 def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
     """Return the workflow of a subagent that stands `depth` runs below its root, with what it may use."""
-    subagent, workflow = asked.subagent, above.workflow
+    subagent = asked.subagent
+    workflow = above.workflow
     if subagent.tools == "inherit":
         wanted = workflow.tool_names
     else:

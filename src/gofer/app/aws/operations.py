@@ -19,7 +19,8 @@ _THREADS = 8
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
     """Open the state of a stage. Raises ConfigError for what is not set or not there."""
-    stage, clock = open_stage(place), SystemClock()
+    stage = open_stage(place)
+    clock = SystemClock()
     cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
     try:
         yield Operations(cloud.store, cloud.blobs, cloud.queue, clock)
@@ -30,7 +31,8 @@ def open_operations(place: Place) -> Generator[Operations]:
 @contextlib.contextmanager
 def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
     """Open a publisher from the repository at `root` to a stage. Raises ConfigError for what is not set or there."""
-    stage, aws = open_stage(place), Aws(_THREADS)
+    stage = open_stage(place)
+    aws = Aws(_THREADS)
     (bucket,) = stage.required("GOFER_BUCKET")
     group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
     timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)

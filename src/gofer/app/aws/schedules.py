@@ -10,7 +10,9 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.workflows.publish.timetable import Entry
 
-_GONE, _THERE, _WRONG = "ResourceNotFoundException", "ConflictException", "ValidationException"
+_GONE = "ResourceNotFoundException"
+_THERE = "ConflictException"
+_WRONG = "ValidationException"
 
 
 @dataclass(frozen=True, slots=True)

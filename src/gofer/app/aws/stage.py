@@ -67,7 +67,8 @@ def open_stage(place: Place) -> Stage:
 def _named(stage: Stage, name: str) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
         raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
-    path, where = f"/gofer/{name}/", str(cast(Any, stage.session).region_name)
+    path = f"/gofer/{name}/"
+    where = str(cast(Any, stage.session).region_name)
     client = stage.client("ssm")
     try:
         answer = client.get_parameters(Names=[path + one for one in NAMES])

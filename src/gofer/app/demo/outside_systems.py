@@ -29,9 +29,11 @@ class Outsiders:
 
     async def call(self, hook: str, body: bytes) -> int:
         """Calls a webhook over HTTP, signed as Standard Webhooks; gives the status. Raises TemporaryError."""
-        services, settings = self.embedded.worker.services, self.embedded.settings
+        services = self.embedded.worker.services
+        settings = self.embedded.settings
         (secret, *_) = settings.webhook_secrets[""]
-        delivery, at = services.outside.new_id(), str(int(services.outside.clock.now()))
+        delivery = services.outside.new_id()
+        at = str(int(services.outside.clock.now()))
         signature = standard_signature(standard_key(secret), delivery, at, body)
         headers = {"webhook-id": delivery, "webhook-timestamp": at, "webhook-signature": signature}
         request = HttpRequest("POST", f"{self.embedded.url}/hooks/{hook}", headers, body)

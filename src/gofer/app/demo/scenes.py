@@ -44,7 +44,8 @@ class Scenes:
 
     async def one_ticket_for_two_people(self) -> None:
         """Two people react to one message: one ticket, an answer for the first, a private word for the second."""
-        tour, slack = self.tour, self.tour.slack
+        tour = self.tour
+        slack = tour.slack
         tour.title("2. Two people add :jira: to one message")
         channel = slack.workspace.channel_named("general")
         about = _last(slack.workspace.timeline(channel.id) if channel else [], "refund")
@@ -67,7 +68,8 @@ class Scenes:
 
     async def reviewed_when_its_status_changes(self) -> None:
         """Move an RFC to a status: Gofer reads it, and comments on it where it is weak."""
-        tour, page = self.tour, "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
+        tour = self.tour
+        page = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
         tour.title("3. An RFC in Notion goes back to draft, and becomes ready for review")
         before = await self._known()
         self.notion.people.set_status(page, "Draft", by="Checkout Owner")
@@ -109,7 +111,8 @@ class Scenes:
 
     async def marked_when_merged(self) -> None:
         """Merge a pull request: a script gives the message that posted it an emoji, without a model."""
-        tour, workspace = self.tour, self.tour.slack.workspace
+        tour = self.tour
+        workspace = tour.slack.workspace
         tour.title("6. A pull request is merged; plain code marks the message that posted it")
         channel = workspace.channel_named("pull-requests")
         posted = _last(workspace.timeline(channel.id) if channel else [], "pull/41")
@@ -130,7 +133,8 @@ class Scenes:
         before = await self._known()
         hire = {"id": f"hire-{len(before)}-{self.tour.slack.workspace.next_ts()}", "name": "Payments Engineer"}
         body = json.dumps({**hire, "role": "engineer", "team": "Payments", "start": "2026-12-01"}).encode()
-        status, again = await self.call("new-hire", body), await self.call("new-hire", body)
+        status = await self.call("new-hire", body)
+        again = await self.call("new-hire", body)
         await self._ended("new-hire-checklist", before, 1)
         new = sorted(set(self.jira.state()) - issues)
         self.tour.say(f"   Called twice with the same id, answered with HTTP {status} and {again}; one run.")

@@ -48,7 +48,8 @@ class Tour:
     async def answered_in_its_thread(self) -> None:
         """Mention Gofer: it answers in the thread, with a tool call on the way."""
         self.title("1. A mention, answered in its thread")
-        incident, deploy = self._first_message("incidents"), self._first_message("deploys")
+        incident = self._first_message("incidents")
+        deploy = self._first_message("deploys")
         link = self.slack.workspace.permalink(incident)
         before = await self._known()
         asked = await self.slack.say(

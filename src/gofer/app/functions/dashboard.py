@@ -39,7 +39,8 @@ def dashboard_function(ground: Ground) -> Handler:
     session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))
+    parameters = ground.parameters(SsmParameters(ssm))
+    outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 
     def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:

@@ -99,7 +99,8 @@ def stand() -> Ground:
     forbid_core_dumps()
     environment = process_variables()
     logger = start_lines(read_log_level(environment))
-    cloud, account = cloud_settings(environment), read_account(environment)
+    cloud = cloud_settings(environment)
+    account = read_account(environment)
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
 
 

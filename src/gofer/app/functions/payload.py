@@ -23,7 +23,8 @@ def read_request(event: object) -> RawRequest | None:
     """
     fields = as_object(event)
     context = as_object(fields.get("requestContext"))
-    method, path = as_text(as_object(context.get("http")).get("method")), as_text(fields.get("rawPath"))
+    method = as_text(as_object(context.get("http")).get("method"))
+    path = as_text(fields.get("rawPath"))
     body = _body(fields)
     if not method or not path.startswith("/") or body is None:
         return None

@@ -75,7 +75,8 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at, value = attribute(point, "idx"), point.find(f"{_C}v")
+        at = attribute(point, "idx")
+        value = point.find(f"{_C}v")
         if value is not None and at.isdigit() and len(at) < 10 and int(at) < _MOST_POINTS:
             found[int(at)] = value.text or ""
     return found

@@ -17,7 +17,8 @@ def _said(element: Element) -> str:
         case "f":
             return f"{_held(element, 'num')}/{_held(element, 'den')}"
         case "sSup" | "sSub" | "sSubSup":
-            above, below = _held(element, "sup"), _held(element, "sub")
+            above = _held(element, "sup")
+            below = _held(element, "sub")
             return f"{_held(element, 'e')}{f'_{below}' if below else ''}{f'^{above}' if above else ''}"
         case "rad":
             return f"{_held(element, 'deg')}√{_held(element, 'e')}"

@@ -324,7 +324,8 @@ class _Page:
     def _end_table(self, tag: str) -> None:
         self._loosen()
         table = self._tables.pop()
-        self._blocks, loose = table.outer, table.loose
+        self._blocks = table.outer
+        loose = table.loose
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
             # It lays out a page, or stands within a cell.

@@ -83,7 +83,8 @@ def _shown(message: EmailMessage) -> list[EmailMessage]:
     waiting: list[EmailMessage] = [message]
     while waiting and len(found) < _MOST:
         part = waiting.pop()
-        payload, kind = part.get_payload(), part.get_content_type()
+        payload = part.get_payload()
+        kind = part.get_content_type()
         if kind == "multipart/alternative":
             found += _alternative(part)
         elif kind.startswith("multipart/") and isinstance(payload, list):

@@ -129,7 +129,8 @@ class Numbering:
 
 
 def _level(element: Element) -> tuple[int, _Level]:
-    form, text = _value(element, "numFmt") or "decimal", _value(element, "lvlText")
+    form = _value(element, "numFmt") or "decimal"
+    text = _value(element, "lvlText")
     level = _Level(form, text, _whole(_value(element, "start"), 1), _value(element, "pStyle"))
     return _whole(attribute(element, f"{_W}ilvl"), 0), level
 

@@ -25,7 +25,8 @@ _MOST_SPACES = 100
 def read(data: bytes) -> str:
     """Headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
     package = Package(data)
-    content, styles = package.tree("content.xml"), package.tree("styles.xml")
+    content = package.tree("content.xml")
+    styles = package.tree("styles.xml")
     body = content.find(f"{_OFFICE}body") if content is not None else None
     if body is not None:
         return _Open(package, Styles((styles, content))).text(body, styles)
@@ -36,13 +37,15 @@ class _Open:
     """One document while it is read."""
 
     def __init__(self, package: Package, styles: Styles) -> None:
-        self._package, self._styles = package, styles
+        self._package = package
+        self._styles = styles
         self._notes: list[str] = []
         self._endnotes: list[str] = []
         self._comments: list[str] = []
         self._lists: dict[str, int] = {}
         """The last number of each list that others may go on with, by its style."""
-        self._slide, self._slides = 0, 0
+        self._slide = 0
+        self._slides = 0
 
     def text(self, body: Element, styles: Element | None) -> str:
         self._slides = sum(1 for _ in body.iter(f"{_DRAW}page"))
@@ -172,7 +175,8 @@ class _Open:
             elif child.tag == f"{_OFFICE}annotation":
                 yield self._comment(child)
             elif child.tag == f"{_TEXT}a":
-                text, target = self._said(child), attribute(child, _LINK)
+                text = self._said(child)
+                target = attribute(child, _LINK)
                 yield f"[{text}]({target})" if "://" in target and target != text else text
             elif child.tag == f"{_TEXT}span":
                 yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))

@@ -206,7 +206,8 @@ def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
 
 def _lines_of(areas: list[_Area]) -> int:
     """On how many lines the pieces lie, each on as few as may be."""
-    lines, above = 0, 1e9
+    lines = 0
+    above = 1e9
     for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
         lines += above - middle >= 0.6 * max(height, 1.0) + 1
         above = middle

@@ -72,7 +72,8 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
         pieces.append(
             _Piece(found[0], len(pieces), spaced, min(one[0] for one in boxes), max(one[1] for one in boxes), height)
         )
-    said, before = "", None
+    said = ""
+    before = None
     for group in _groups(sorted(pieces, key=lambda piece: -piece.left - piece.right)):
         # What is turned around keeps its distance to what stood beside it.
         if before is not None and group[0].apart(before):

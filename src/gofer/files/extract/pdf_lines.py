@@ -33,7 +33,8 @@ class Lines:
     """The text of one page, and where each of its characters lies."""
 
     def __init__(self, page: pypdfium2.PdfTextPage, text: str) -> None:
-        self._page, self._text = page, text
+        self._page = page
+        self._text = text
         self._sides = tuple(ctypes.c_double() for _ in range(4))
 
     def whole(self) -> str:

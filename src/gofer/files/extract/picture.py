@@ -40,7 +40,8 @@ def resize(packet: Packet) -> Packet:
 
     Gives the fields media_type, width, height, original_width, original_height.
     """
-    edge, most = cast(int, packet.fields["edge"]), cast(int, packet.fields["most"])
+    edge = cast(int, packet.fields["edge"])
+    most = cast(int, packet.fields["most"])
     with _opened(packet.data) as image:
         original = image.size
         try:

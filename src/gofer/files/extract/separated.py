@@ -60,7 +60,8 @@ def _separator(text: str) -> str:
     """
     lines = list(islice(_lines(text), _LOOKED_AT))
     sample = "".join(lines)
-    best, most = "", (False, 0.5, -1.0, 0.0, 0)
+    best = ""
+    most = (False, 0.5, -1.0, 0.0, 0)
     for separator in _SEPARATORS:
         if separator not in sample:
             continue
@@ -76,7 +77,8 @@ def _separator(text: str) -> str:
         clean = -sum('"' in field for row in rows for field in row) / max(1, sum(map(len, rows)))
         score = (_well_formed(sample, separator, len(lines)), cut, clean, alike, len(rows))
         if cut > 0.5 and score > most:
-            best, most = separator, score
+            best = separator
+            most = score
     return best
 
 

@@ -78,7 +78,8 @@ def _comments(tree: Element, told: set[str]) -> Iterator[str]:
     """Without those that only say, to older programs, that there is a conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
-        number, at = attribute(comment, "authorId"), attribute(comment, "ref")
+        number = attribute(comment, "authorId")
+        at = attribute(comment, "ref")
         author = ""
         if number.isdigit() and int(number) < len(authors):
             author = authors[int(number)]

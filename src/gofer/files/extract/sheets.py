@@ -167,7 +167,8 @@ def _named(names: Sequence[str]) -> str:
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
     """With cells that hold a formula and no value, which a reader of values does not count."""
-    rows, columns = set(exact), {column for cells in exact.values() for column, _ in cells}
+    rows = set(exact)
+    columns = {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
         rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
         columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
@@ -183,7 +184,8 @@ def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequ
     for row in sorted(row for row in exact if row < begin):
         yield [[]], row
     # It gives columns from the first that is used, but rows from the top of the sheet.
-    read, done = islice(sheet.iter_rows(), begin, None), begin
+    read = islice(sheet.iter_rows(), begin, None)
+    done = begin
     while batch := list(islice(read, _BATCH)):
         yield batch, done
         done += len(batch)
@@ -258,7 +260,8 @@ _SAY = cast(
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
     """Yield the name of each sheet and of the part it stands in."""
-    tree, relations = package.tree("xl/workbook.xml"), package.relations("xl/workbook.xml")
+    tree = package.tree("xl/workbook.xml")
+    relations = package.relations("xl/workbook.xml")
     for sheet in tree.iter(f"{_MAIN}sheet") if tree is not None else ():
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 

@@ -15,7 +15,10 @@ P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MAIN = "ppt/presentation.xml"
-_SHAPE, _PICTURE, _FRAME, _GROUP = f"{P}sp", f"{P}pic", f"{P}graphicFrame", f"{P}grpSp"
+_SHAPE = f"{P}sp"
+_PICTURE = f"{P}pic"
+_FRAME = f"{P}graphicFrame"
+_GROUP = f"{P}grpSp"
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
@@ -42,7 +45,8 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
 
 def _order(package: Package) -> Iterator[str]:
     """Slides as they are shown, not as they are numbered."""
-    tree, relations = package.tree(_MAIN), package.relations(_MAIN)
+    tree = package.tree(_MAIN)
+    relations = package.relations(_MAIN)
     for slide in tree.iter(f"{P}sldId") if tree is not None else ():
         kind, target = relations.get(attribute(slide, f"{RELATIONSHIPS}id"), ("", ""))
         if kind == "slide":
@@ -62,7 +66,8 @@ class _Slide:
     """One slide while it is read."""
 
     def __init__(self, package: Package, name: str, authors: dict[str, str]) -> None:
-        self._package, self._authors = package, authors
+        self._package = package
+        self._authors = authors
         self._tree = package.tree(name)
         self._relations = package.relations(name)
 

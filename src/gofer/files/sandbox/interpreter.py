@@ -94,7 +94,8 @@ def _output(session: MontySession, parts: Sequence[Part], files: Mapping[str, st
         # They stay bound for what follows in the session.
         inputs = {"files": dict(files)} if number == 0 else None
         value = cast(object, session.feed_run(part.code, inputs=inputs, print_callback=printed))
-    said, last = printed.output, "" if value is None else shown(value)
+    said = printed.output
+    last = "" if value is None else shown(value)
     if len(last) > PRINTED:
         raise ToolError(f"The last value has {len(last):,} characters; give a part of it.", code="too_much")
     if not said or not last or said.endswith("\n"):
