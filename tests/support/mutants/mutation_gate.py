@@ -223,9 +223,9 @@ MUTANTS = (
     Mutant(
         "no acknowledgement before the frames",
         "runtime/worker.py",
-        "        head = await self.services.store.head(bell.run)\n        # Also",
-        "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
-        "        # Also",
+        "        head = await self.services.store.head(queue_message.run)\n        # Also",
+        "        await self.queue.acknowledge(queue_message)\n"
+        "        head = await self.services.store.head(queue_message.run)\n        # Also",
         "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
     ),
     Mutant(
@@ -245,7 +245,7 @@ MUTANTS = (
     Mutant(
         "a worker whose time is nearly over begins nothing new",
         "engine/step.py",
-        "if self.term.over or (self.begun and seconds > self.term.left):",
+        "if self.deadline.over or (self.begun and seconds > self.deadline.left):",
         "if False:",
         "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
     ),
