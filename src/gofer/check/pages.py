@@ -55,7 +55,7 @@ def _prompt_of(source: Source) -> Path | None:
 def check_hints(
     folder: Path, workflows: Sequence[Source], subagents: Sequence[Source], defaults: Source, known: Known
 ) -> Iterator[Mistake]:
-    """Tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
+    """Yield tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
     skills = [_read(skill_file(known.root / SKILLS / name)) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
     house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
@@ -91,7 +91,7 @@ def _read(file: Path) -> str | None:
 
 
 def _words(schema: object, deep: int = 0) -> Iterator[str]:
-    """Keys and values of the answers that a schema describes."""
+    """Yield keys and values of the answers that a schema describes."""
     if deep > 20:
         return
     for item in as_list(schema):

@@ -32,7 +32,7 @@ def _result(mistake: Mistake, rule: int) -> dict[str, object]:
 
 
 def _uri(file: Path) -> str:
-    """Relative for files named so, as code hosts want it."""
+    """Return a relative address for files named so, as code hosts want it."""
     if file.is_absolute():
         return file.as_uri()
     return quote(file.as_posix())

@@ -103,7 +103,7 @@ class Use:
 
 
 def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
-    """Effects that are not asked of `run`, and imports that scripts do not have."""
+    """Yield effects that are not asked of `run`, and imports that scripts do not have."""
     known = _imported(module.tree)
     own = _bound(module.tree)
     for node in _outermost(module.tree):
@@ -196,7 +196,7 @@ def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """`a.b.c` as its parts; none for anything that does not begin with a name."""
+    """Return `a.b.c` as its parts; none for anything that does not begin with a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -227,7 +227,7 @@ def _whole(alias: ast.alias) -> str:
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    """Names that a module gives a meaning of its own."""
+    """Return names that a module gives a meaning of its own."""
     found: set[str] = set()
     for node in nodes(tree):
         match node:

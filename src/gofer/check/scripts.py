@@ -38,7 +38,7 @@ def is_script(source: Source) -> bool:
 def check_scripts(
     root: Path, workflows: Sequence[Source], tools: Tools, subagents: Collection[str]
 ) -> Iterator[Mistake]:
-    """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
+    """Yield scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
     declared = _declared(root / "pyproject.toml")
     for source in workflows:
         file = source.fields.get("coordinator_script", "")
@@ -155,7 +155,7 @@ def _check_uses(module: Module, source: Source, tools: Tools, subagents: Collect
 
 
 def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake]:
-    """Subagents that a workflow lists and that do not exist."""
+    """Yield subagents that a workflow lists and that do not exist."""
     for at, name in enumerate(as_list(source.fields.get("subagents"))):
         if isinstance(name, str) and name and name not in subagents:
             yield _unknown_subagent(source.file, source.place(("subagents", at)), name, subagents)

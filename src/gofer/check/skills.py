@@ -70,7 +70,7 @@ def nameable(folder: Path) -> list[str]:
 
 
 def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake]:
-    """Skills that a workflow names and that are not there."""
+    """Yield skills that a workflow names and that are not there."""
     for key in _LISTS:
         for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
             if isinstance(name, str) and name and name not in known:
@@ -80,7 +80,7 @@ def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake
 
 
 def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
-    """Skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
+    """Yield skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
     if too_many(chosen, skills):
         message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
         yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")

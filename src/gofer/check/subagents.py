@@ -60,7 +60,7 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
 
 
 def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
-    """Subagents that ask one another in a circle, or through too many others."""
+    """Yield subagents that ask one another in a circle, or through too many others."""
     asks = {source.file.stem: _asked(source) for source in sources}
     for source in sources:
         name = source.file.stem

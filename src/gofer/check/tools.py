@@ -23,7 +23,7 @@ def listed(source: Source) -> Iterator[tuple[Loc, str]]:
 
 
 def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
-    """Tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
+    """Yield tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
     seen: set[str] = set()
     for loc, name in listed(source):
         place = source.key(loc)

@@ -55,7 +55,7 @@ class Opener(Protocol):
 
 
 def place_options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
+    """Declare the options."""
     stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
     otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
     # Not given is something else than empty: with `--stage "$STAGE"` nobody means this machine.

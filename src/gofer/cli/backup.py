@@ -28,7 +28,7 @@ Exit codes: 0 the backup is whole and durable, 1 the state or a disk refused, 2 
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer backup`."""
+    """Declare the options of `gofer backup`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that is not there yet")
     parser.add_argument("--json", action="store_true", help="{at, runs, files, bytes} on stdout")
     parser.epilog = _EXAMPLES

@@ -20,13 +20,13 @@ PORT = 8765
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer demo`."""
+    """Declare the options of `gofer demo`."""
     parser.add_argument("--exit", action="store_true", help="stop after the tour instead of serving on")
     parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Plays the tour, then serves until it is interrupted."""
+    """Play the tour, then serve until it is interrupted."""
     if arguments.port is not None:
         port = arguments.port
     elif arguments.exit:

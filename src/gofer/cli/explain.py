@@ -32,14 +32,14 @@ Exit codes: 0 every payload was understood, 2 one was not.
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer explain`."""
+    """Declare the options of `gofer explain`."""
     sender_options(parser, required=True)
     parser.add_argument("files", nargs="+", metavar="FILE", help="payloads as their sender sends them; - is stdin")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints one line of JSON for each payload."""
+    """Print one line of JSON for each payload."""
     headers = read_headers(arguments)
     hook = read_hook(arguments)
     come_in = way(load_catalog(Path("agents")), arguments.source, headers, hook)

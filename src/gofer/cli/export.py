@@ -39,7 +39,7 @@ has; docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs f
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer export`."""
+    """Declare the options of `gofer export`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
     parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
@@ -48,7 +48,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Exports runs; 1 when a collector did not take all of it."""
+    """Export runs; 1 when a collector did not take all of it."""
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
         raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
@@ -63,7 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def moment(text: str, now: float) -> float:
-    """Unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
+    """Return unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
     if ago := re.fullmatch(r"([0-9]{1,6})([mhd])", text):
         return now - int(ago[1]) * _SECONDS[ago[2]]
     try:

@@ -34,7 +34,7 @@ Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one 
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer extract`."""
+    """Declare the options of `gofer extract`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
     pages = "of a PDF, the page to begin with (default 1)"
@@ -53,7 +53,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the text of each document."""
+    """Print the text of each document."""
     children = Children(at_once=1)
     failed = False
     try:

@@ -57,11 +57,11 @@ class Command(Protocol):
     """A module of this folder that is a subcommand."""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        """Declares its options."""
+        """Declare its options."""
         ...
 
     def execute(self, arguments: argparse.Namespace) -> int:
-        """Does it; gives the exit code."""
+        """Run the command and return the exit code."""
         ...
 
 

@@ -36,12 +36,12 @@ class Opener(Protocol):
     """The module that opens a stage for publishing."""
 
     def open_publisher(self, place: Place, root: Path) -> AbstractContextManager[Publisher]:
-        """Publishes to a stage. Raises ConfigError."""
+        """Publish to a stage. Raises ConfigError."""
         ...
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer publish`."""
+    """Declare the options of `gofer publish`."""
     parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="only list what was published")
@@ -55,7 +55,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Publishes, rolls back or lists."""
+    """Publish, roll back or list."""
     root = Path(arguments.root)
     place = chosen_place(arguments)
     if not place.away and not place.variables.get("GOFER_BUCKET"):

@@ -34,7 +34,7 @@ Exit codes: 0 it is queued, 1 it has ended or cannot be read, 2 there is no such
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer retry`."""
+    """Declare the options of `gofer retry`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--json", action="store_true", help="{run, rung, told} on stdout")
     place_options(parser)

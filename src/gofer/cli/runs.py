@@ -18,7 +18,7 @@ _STUCK = "runs that do not move, with ids of private ones: no frame for 15 minut
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer runs`."""
+    """Declare the options of `gofer runs`."""
     parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
     parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
     parser.add_argument("--stuck", action="store_true", help=_STUCK)

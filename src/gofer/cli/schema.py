@@ -17,7 +17,7 @@ language server.
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer schema`."""
+    """Declare the options of `gofer schema`."""
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--defaults", action="store_true", help="the schema of defaults.yaml instead")
     other.add_argument("--subagent", action="store_true", help="the schema of the files of subagents/ instead")
@@ -25,7 +25,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the schema."""
+    """Print the schema."""
     if arguments.defaults:
         print(defaults_schema(), end="")
     elif arguments.subagent:

@@ -8,7 +8,7 @@ from gofer.values.errors import ConfigError
 
 
 def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Declares the options."""
+    """Declare the options."""
     parser.add_argument("--source", required=required, choices=sorted(SOURCES), help="who sends such payloads")
     parser.add_argument(
         "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header that comes with each payload"

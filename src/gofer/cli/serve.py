@@ -44,7 +44,7 @@ and 130."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer serve`."""
+    """Declare the options of `gofer serve`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port (default {PORT})")
@@ -62,7 +62,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop."""
+    """Serve until it is told to stop."""
     settings = process_settings()
     start_logging(settings.log_level)
     serving = _serve(settings, arguments.host, arguments.port, registering=arguments.register_notion)

@@ -63,7 +63,7 @@ class Children:
         helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
     ) -> None:
-        """`environment` is all the helper gets: nothing, unless the interpreter itself needs a variable to start.
+        """Make it; `environment` is all the helper gets: nothing, unless the interpreter needs a variable to start.
 
         `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs: a child may take
         `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as
@@ -92,7 +92,7 @@ class Children:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, job)
 
     def close(self) -> None:
-        """Ends the helper and what it has under way; jobs that wait fail. Safe to call twice."""
+        """End the helper and what it has under way; jobs that wait fail. Safe to call twice."""
         with self._lock:
             self._closed = True
             helper = self._helper
@@ -183,7 +183,7 @@ class _Helper:
                 return None, None
 
     def stop(self) -> None:
-        """Closing the socket is the sign to end; what does not end on it is killed."""
+        """Close the socket, which is the sign to end, and kill what does not end on it."""
         self._control.close()
         try:
             self._process.wait(2)

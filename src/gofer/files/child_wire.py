@@ -67,7 +67,7 @@ def receive(wire: socket.socket) -> Packet:
 
 
 def send_status(wire: socket.socket, status: int) -> None:
-    """Sends how a child ended: its exit code, or the negative number of the signal that killed it."""
+    """Send how a child ended: its exit code, or the negative number of the signal that killed it."""
     wire.sendall(_STATUS.pack(status))
 
 
@@ -95,7 +95,7 @@ def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
 
 
 def _exactly(wire: socket.socket, size: int) -> bytes:
-    """So many bytes, in one allocation where the system gives them at once."""
+    """Return so many bytes, in one allocation where the system gives them at once."""
     pieces: list[bytes] = []
     while size:
         piece = wire.recv(size, socket.MSG_WAITALL)

@@ -32,7 +32,7 @@ def serve(
     limits: Limits,
     starting: Container[str] = (),
 ) -> None:
-    """Forks a child for each socket that comes in.
+    """Fork a child for each socket that comes in.
 
     A `sealed` job cannot open a single file, so all it needs must be imported before. A `starting` one may start
     programs, which have the limits of their child.
@@ -61,7 +61,7 @@ class _Helper:
         self._awake, self._bell = os.pipe()
 
     def serve(self) -> None:
-        """Until the other end of the control socket is closed."""
+        """Serve until the other end of the control socket is closed."""
         for end in (self._awake, self._bell):
             os.set_blocking(end, False)
         signal.signal(signal.SIGCHLD, _woken)
@@ -94,7 +94,7 @@ class _Helper:
         return None
 
     def _begin(self) -> bool:
-        """Takes one job; False when there will be no more."""
+        """Take one job; False when there will be no more."""
         _, handed, _, _ = socket.recv_fds(self._control, 1, 1)
         if not handed:
             return False
@@ -143,11 +143,11 @@ class _Helper:
 
 
 def _woken(number: int, frame: object) -> None:
-    """Nothing to do: the byte in the wakeup pipe ends the waiting."""
+    """Do nothing: the byte in the wakeup pipe ends the waiting."""
 
 
 def limit(limits: Limits) -> None:
-    """Takes from this process what a job has no use for; what a system does not know stays as it is."""
+    """Take from this process what a job has no use for; what a system does not know stays as it is."""
     signal.setitimer(signal.ITIMER_PROF, limits.seconds)
     signal.setitimer(signal.ITIMER_REAL, limits.wall)
     _set(resource.RLIMIT_CORE, 0)

@@ -32,7 +32,7 @@ class Place:
     value: object
 
     def path(self, *, exact: bool = True) -> str:
-        """As jq writes it; with `exact` off, positions in lists are left out, so that alike places are one."""
+        """Return the path as jq writes it; with `exact` off without positions in lists, to make alike places one."""
         steps: list[str] = []
         place: Place | None = self
         while place is not None and place.step is not None:
@@ -202,7 +202,7 @@ def _too_much(kinds: Counter[str], limit: int) -> str:
 
 
 def _cut(paths: str) -> str:
-    """Paths are as long as their keys, which come from outside."""
+    """Cut paths, which are as long as their keys from outside."""
     if len(paths) <= 5 * _AROUND:
         return paths
     return f"{head(paths, 5 * _AROUND)}…"

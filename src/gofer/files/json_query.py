@@ -43,7 +43,7 @@ async def jq(children: Children, program: str, document: bytes, *, limit: int = 
 
 
 async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
-    """Keys and values that match a pattern, each on a line with its path as jq writes it.
+    """Return keys and values that match a pattern, each on a line with its path as jq writes it.
 
     The pattern is RE2, matched against each key and each value by itself. Raises ToolError for a wrong pattern or
     document, and when more than `limit` characters match.

@@ -177,7 +177,7 @@ def _recognised(data: bytes, claimed: str) -> str:
 
 
 def _in_ole(data: bytes) -> str:
-    """By the names of its streams, which stand in UTF-16 in the directory."""
+    """Return the kind by the names of the streams, which the directory has in UTF-16."""
     for stream, name in (
         ("EncryptedPackage", "encrypted"),
         ("WordDocument", "doc"),

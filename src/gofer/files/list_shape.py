@@ -43,7 +43,7 @@ class Shapes:
         return numbers
 
     def examples(self, items: list[object], alike: int) -> list[int]:
-        """Positions of the items to show: `alike` from the beginning, and the first to bring a key not shown yet."""
+        """Return which items to show: `alike` from the beginning, and the first to bring a key not shown yet."""
         numbers = self.of(items)
         chosen = set(range(min(alike, len(items))))
         seen = {path for at in chosen for path in self._paths_of(numbers[at])}

@@ -38,7 +38,7 @@ class Preview:
     """One or two sentences on what was left out and how to get it."""
 
     def fields(self) -> dict[str, object]:
-        """As the model is shown it; the id goes by the name `json_id` or `text_id`."""
+        """Return what the model is shown; the id goes by the name `json_id` or `text_id`."""
         return {
             f"{self.kind}_id": self.id,
             "partial_data": self.partial_data,
@@ -54,12 +54,12 @@ class Preview:
 
 
 def content_id(prefix: str, raw: bytes) -> str:
-    """`<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
+    """Return `<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
     return f"{prefix}_{hashlib.sha256(raw).hexdigest()[:12]}"
 
 
 def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Preview:
-    """JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
+    """Return JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
     text = clean(text)
     begins = text.lstrip("\ufeff \t\r\n")[:1]
     if begins in ("{", "["):
@@ -88,7 +88,7 @@ def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -
 
 
 def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -> Preview:
-    """Head and tail of a text, in whole lines where they are short enough, with what is missing said in between."""
+    """Return head and tail of a text, in whole lines where they are short, with what is missing said in between."""
     text = clean(text)
     total = estimate(text)
     name = content_id(prefix, text.encode())

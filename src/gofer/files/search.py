@@ -59,7 +59,7 @@ class Found:
     """Empty when all was searched and shown; else one sentence that says why not, and what to do."""
 
     def text(self) -> str:
-        """As grep prints it: `12:` before a match, `13-` before a neighbour, `--` between places far apart."""
+        """Return it as grep does: `12:` before a match, `13-` before a neighbour, `--` between places far apart."""
         shown: list[str] = []
         before = 0
         for line in self.lines:
@@ -85,7 +85,7 @@ class Search:
 
 
 def search(data: bytes, wanted: Search, clock: Clock) -> Found:
-    """Looks through a text in UTF-8, or in any encoding that ASCII is a part of.
+    """Look through a text in UTF-8, or in any encoding that ASCII is a part of.
 
     Raises ToolError for a pattern that RE2 does not take.
     """
@@ -146,7 +146,7 @@ _UNSUPPORTED = {
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Looked at in pieces, so that no second copy of a large text is made."""
+    """Look at a text in pieces, so that no second copy of a large one is made."""
     if data.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()

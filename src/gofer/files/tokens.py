@@ -55,7 +55,7 @@ _WEIGHTS = {
 
 
 def estimate(text: str) -> int:
-    """About how many tokens the text is: 0 for the empty text, at least 1 for any other; milliseconds for any size."""
+    """Return about how many tokens a text is: 0 for the empty text, at least 1 for others. Takes milliseconds."""
     if len(text) <= SAMPLE:
         return _rounded(_weight(text))
     size = SAMPLE // _SLICES

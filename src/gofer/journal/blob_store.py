@@ -16,7 +16,7 @@ class Bodies(Protocol):
     """Immutable bodies to add to and to read; a key is `<folder>/<sha256 of the body>`."""
 
     async def put(self, key: str, body: bytes) -> None:
-        """Stores the body; storing it again is the same as storing it once. Raises TemporaryError."""
+        """Store the body; storing it again is the same as storing it once. Raises TemporaryError."""
         ...
 
     async def get(self, key: str) -> bytes:
@@ -28,7 +28,7 @@ class Blobs(Bodies, Protocol):
     """A store of immutable bodies."""
 
     async def drop(self, folder: str) -> None:
-        """Removes all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""
+        """Remove all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""
         ...
 
 

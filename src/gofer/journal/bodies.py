@@ -31,7 +31,7 @@ def too_large(entries: Objects) -> bool:
 
 
 async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
-    """Writes what is too large to the run's folder; gives the entries without it and where it belongs."""
+    """Write what is too large to the run's folder; return the entries without it and where it belongs."""
     size = len(encode(entries))
     if size <= INLINE_LIMIT:
         return entries, ()
@@ -48,12 +48,12 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
 
 
 async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
-    """Stores the content of a file in the run's folder; gives its name there. Raises TemporaryError."""
+    """Store the content of a file in the run's folder; return its name there. Raises TemporaryError."""
     return await _store(blobs, seal, _FILE, content)
 
 
 async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
-    """Bodies stand with the root of a run and its subagents, sealed with its key."""
+    """Store bodies with the root of a run and its subagents, sealed with its key."""
     sealed = seal.root.close(place, plain)
     key = blob_key(seal.root.run, sealed)
     await blobs.put(key, sealed)

@@ -11,7 +11,7 @@ from gofer.journal.store import Store
 
 
 async def put(store: Store, run: str, item_id: str, item: Item) -> None:
-    """Puts an item, sealed, into the inbox of a run; the same id again changes nothing.
+    """Put an item, sealed, into the inbox of a run; the same id again changes nothing.
 
     Raises Gone when the run was deleted or never was. No owner is told: the caller also enqueues the run.
     """

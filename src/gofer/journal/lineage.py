@@ -15,7 +15,7 @@ _DOT = "."
 
 
 def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
-    """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
+    """Return 24 hexadecimal digits: the same for every delivery of one event, and not to be guessed by outsiders."""
     return Tokens(installation_key).run(event.source, event.kind, event.identity, workflow)
 
 

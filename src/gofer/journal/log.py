@@ -29,7 +29,7 @@ class Pen:
     outside: Outside
 
     def at(self) -> int:
-        """Now, in unix milliseconds."""
+        """Return now, in unix milliseconds."""
         return int(self.outside.clock.now() * 1000)
 
     def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
@@ -58,7 +58,7 @@ class Journal:
         self._turn = asyncio.Lock()
 
     def add(self, entry: Entry) -> Recorded:
-        """Adds an entry to the draft of the next frame."""
+        """Add an entry to the draft of the next frame."""
         at = self._draft[0].at if self._draft else self.pen.at()
         n = self._n + (2 if self._writing else 1)
         recorded = Recorded(n=n, i=len(self._draft), at=at, owner=self.pen.owner, entry=entry)
@@ -76,15 +76,15 @@ class Journal:
         return bool(self._draft or self._writing)
 
     def discard(self) -> None:
-        """Forgets the draft: what it said was never durable."""
+        """Forget the draft: what it said was never durable."""
         self._draft = []
 
     async def keep(self, content: bytes) -> str:
-        """Stores a body of the run, so that an entry can name it; gives its name. Raises TemporaryError."""
+        """Store a body of the run, so that an entry can name it; return its name. Raises TemporaryError."""
         return await keep(self._blobs, self.seal, content)
 
     async def commit(self) -> bool:
-        """Writes the draft as the next frame; gives whether there was any. Commits follow one another.
+        """Write the draft as the next frame; return whether there was any. Commits follow one another.
 
         Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
         """
@@ -154,7 +154,7 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
-    """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
+    """Create frame 1 of a run and its key, which is the claim: None. Return the frame that stands there else.
 
     What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
     subagent after its root was deleted.

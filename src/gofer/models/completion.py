@@ -120,7 +120,7 @@ def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
 
 
 def _kept(fields: Mapping[str, object]) -> str:
-    """Fields of a message as JSON; empty for none, and for more than a provider needs."""
+    """Return fields of a message as JSON; empty for none, and for more than a provider needs."""
     text = encode_text(fields)
     if fields and len(text) <= EXTRA_LIMIT:
         return text

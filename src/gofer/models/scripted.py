@@ -38,7 +38,7 @@ class ScriptedModel:
         return Answer(turn.text, asks, "tool_calls" if asks else "stop", NAME, usage)
 
     def leftovers(self) -> Sequence[str]:
-        """`script step n` for every step that was never said; a test that ends with some is wrong."""
+        """Return `script step n` for every step that was never said; a test that ends with some is wrong."""
         return [f"{script} step {step}" for script, step in sorted(self._steps() - self._said)]
 
     def _steps(self) -> set[tuple[str, int]]:

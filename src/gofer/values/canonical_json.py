@@ -29,7 +29,7 @@ def encode(value: object) -> bytes:
 
 
 def encode_text(value: object) -> str:
-    """`encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
+    """Return `encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
     return clean(_encoder.encode(value))
 
 
@@ -103,12 +103,12 @@ def as_text(value: object) -> str:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
+    """Refuse NaN and Infinity, which are not JSON, for `parse_constant`. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
 def finite(text: str) -> float:
-    """For `parse_float`: a number that does not fit would become an infinity, which no JSON can hold."""
+    """Return a number for `parse_float`: one that does not fit would become an infinity, which no JSON can hold."""
     if math.isfinite(value := float(text)):
         return value
     raise ValueError(f"{text} is too large a number")

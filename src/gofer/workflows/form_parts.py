@@ -44,7 +44,7 @@ Names = Annotated[
 
 
 def mistake(message: str, hint: str) -> PydanticCustomError:
-    """For validators: what is wrong in one sentence, and what to write instead in another, as people will read them."""
+    """Return the error of a validator: what is wrong in one sentence, and what to write instead in another."""
     return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})
 
 

@@ -114,7 +114,7 @@ class _Reader:
         return result
 
     def _skipped(self, loc: Loc, name: str) -> None:
-        """Reads a value that stands for nothing; the places of the first one stay."""
+        """Read a value that stands for nothing; the places of the first one stay."""
         values = self.values
         keys = self.keys
         self.values = {}
@@ -124,7 +124,7 @@ class _Reader:
         self.keys = keys
 
     def _items(self, opening: str, closing: str) -> Iterator[None]:
-        """Stops before each item of an object or a list, for the caller to read it."""
+        """Stop before each item of an object or a list, for the caller to read it."""
         opened = self._at
         self._at += 1
         if self._next() == closing:

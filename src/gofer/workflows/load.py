@@ -102,7 +102,7 @@ class Catalog:
         return {name: ability.window for name, ability in known.items() if ability and ability.window}
 
     def schedules(self) -> list[tuple[str, object]]:
-        """Workflows and the times at which they are started, as plain JSON, in the order of their names."""
+        """Return workflows and the times at which they are started, as plain JSON, in the order of their names."""
         return [
             (name, trigger.schedule.compiled())
             for name, loaded in sorted(self.workflows.items())

@@ -193,7 +193,7 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raises ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
+    """Raise ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
     mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))

@@ -198,7 +198,7 @@ class _Census:
 
 @cache
 def matcher(pattern: str) -> TypeAdapter[str]:
-    """Matches anywhere in a text, in time that grows with its length only. Raises ValueError."""
+    """Match anywhere in a text, in time that grows with its length only. Raises ValueError."""
     try:
         return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
     except BadPattern as error:

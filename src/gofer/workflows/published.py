@@ -49,11 +49,11 @@ class BundleStore(Protocol):
         ...
 
     async def create(self, key: str, body: bytes) -> bool:
-        """Writes an object that is not there yet; False when it is, and nothing is written."""
+        """Write an object that is not there yet; False when it is, and nothing is written."""
         ...
 
     async def swap(self, key: str, body: bytes, tag: str) -> bool:
-        """Writes an object if what stands there has this tag, the empty one for nothing; False otherwise."""
+        """Write an object if what stands there has this tag, the empty one for nothing; False otherwise."""
         ...
 
     async def keys(self, prefix: str) -> Sequence[str]:
@@ -73,7 +73,7 @@ class Compiled:
     """Workflows and their compiled schedules."""
 
     def to_json(self) -> dict[str, object]:
-        """Without its name."""
+        """Return it without its name."""
         return {"routes": self.routes, "hooks": self.hooks, "schedules": self.schedules}
 
 
@@ -153,7 +153,7 @@ def json_object(raw: bytes, what: str) -> Mapping[str, object]:
 
 
 def check_format(value: Mapping[str, object]) -> None:
-    """Raises Damaged for what another Gofer wrote in a form that this one does not know."""
+    """Raise Damaged for what another Gofer wrote in a form that this one does not know."""
     if value.get("format") != FORMAT:
         told = f"are of the form {value.get('format')!r}, and this Gofer reads {FORMAT}"
         raise Corrupt(f"The published workflows {told}; deploy the Gofer that published them, or roll back.")
@@ -180,7 +180,7 @@ class Live(Generic[T]):
         packaged: T | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """`key` is `bundle_key` or `routes_key`, `load` may raise Damaged and ConfigError.
+        """Make it with `bundle_key` or `routes_key` as `key`; `load` may raise Damaged and ConfigError.
 
         `packaged` is what came with the code, for as long as nothing was ever published.
         """

@@ -48,7 +48,7 @@ class Skill:
             return None
 
     def to_json(self) -> dict[str, object]:
-        """As a bundle keeps it."""
+        """Return it as a bundle keeps it."""
         files = {path: self.text(path) for path in self.files}
         kept = {path: text if text is not None else _encoded(self.files[path]) for path, text in files.items()}
         return {"description": self.description, "body": self.body, "files": kept}
@@ -123,7 +123,7 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
 
 
 def _files(folder: Path, home: Path, depth: int) -> Iterator[Path]:
-    """Files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
+    """Yield files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__pycache__")) or not path.resolve().is_relative_to(home):
             continue

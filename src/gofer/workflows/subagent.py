@@ -55,7 +55,7 @@ class LoadedSubagent:
         return [candidate(self.subagent.model, model) for model in self.models]
 
     def to_json(self) -> dict[str, object]:
-        """As a bundle keeps it."""
+        """Return it as a bundle keeps it."""
         return {
             "subagent": self.subagent.model_dump(mode="json"),
             "system": self.system,

@@ -41,7 +41,7 @@ class Cloud:
     """Counts the requests of all three."""
 
     def close(self) -> None:
-        """Waits for what is under way."""
+        """Wait for what is under way."""
         self.aws.close()
 
 
@@ -61,7 +61,7 @@ def open_cloud(
 
 
 def new_session(region: str | None, profile: str | None = None) -> boto3.Session:
-    """Who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
+    """Return who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
     core = cast(Any, botocore.session.Session(profile=profile))
     core.register_component("data_loader", _descriptions(core.get_config_variable("data_path")))
     return boto3.Session(botocore_session=core, region_name=region or None)

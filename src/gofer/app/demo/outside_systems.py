@@ -17,7 +17,7 @@ class Outsiders:
     embedded: EmbeddedStack
 
     async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
-        """Begins the run of a workflow's schedule for a time (aware), or as if now were its time.
+        """Begin the run of a workflow's schedule for a time (aware), or as if now were its time.
 
         Raises ConfigError when it has no schedule.
         """
@@ -28,7 +28,7 @@ class Outsiders:
         raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
 
     async def call(self, hook: str, body: bytes) -> int:
-        """Calls a webhook over HTTP, signed as Standard Webhooks; gives the status. Raises TemporaryError."""
+        """Call a webhook over HTTP, signed as Standard Webhooks; return the status. Raises TemporaryError."""
         services = self.embedded.worker.services
         settings = self.embedded.settings
         (secret, *_) = settings.webhook_secrets[""]

@@ -34,7 +34,7 @@ class Scenes:
     """Calls a webhook by its name with a body, signed; gives the status."""
 
     async def play(self) -> None:
-        """Plays every scene. Raises TourFailed."""
+        """Play every scene. Raises TourFailed."""
         await self.one_ticket_for_two_people()
         await self.reviewed_when_its_status_changes()
         await self.answered_in_jira()
@@ -43,7 +43,7 @@ class Scenes:
         await self.checklist_by_webhook()
 
     async def one_ticket_for_two_people(self) -> None:
-        """Two people react to one message: one ticket, an answer for the first, a private word for the second."""
+        """Let two people react to one message: one ticket, an answer for the first, a private word for the second."""
         tour = self.tour
         slack = tour.slack
         tour.title("2. Two people add :jira: to one message")
@@ -127,7 +127,7 @@ class Scenes:
             raise TourFailed("the message was not marked")
 
     async def checklist_by_webhook(self) -> None:
-        """Another system calls: tickets are made, and people are told."""
+        """Let another system call: tickets are made, and people are told."""
         self.tour.title("7. The HR system calls a webhook")
         issues = set(self.jira.state())
         before = await self._known()

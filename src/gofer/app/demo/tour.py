@@ -41,7 +41,7 @@ class Tour:
     say: Callable[[str], None]
 
     async def play(self) -> None:
-        """Plays every scene. Raises TourFailed."""
+        """Play every scene. Raises TourFailed."""
         await self.answered_in_its_thread()
         await self.eleven_deliveries_one_answer()
 
@@ -96,7 +96,7 @@ class Tour:
         return self.slack.workspace.post(Message(channel=channel.id, ts="", user=colleague, text=text))
 
     def _eleven(self, asked: Message) -> Sequence[Callable[[], Awaitable[int]]]:
-        """Eleven deliveries of one message: both event types, four event ids each, and three retries."""
+        """Return eleven deliveries of one message: both event types, four event ids each, and three retries."""
         deliveries: list[Callable[[], Awaitable[int]]] = []
         for copy in range(4):
             for envelope in self.slack.envelopes(asked):
@@ -147,7 +147,7 @@ class Tour:
         return [message for message in written if f"|{workflow} prompt>" in str(message.blocks)]
 
     def show_thread(self, asked: Message) -> None:
-        """Prints the thread of a message as it stands now."""
+        """Print the thread of a message as it stands now."""
         workspace = self.slack.workspace
         self.say("")
         self.say(f"   #{workspace.channel(asked.channel).name}")
@@ -163,7 +163,7 @@ class Tour:
         return _LINK.sub(r"\1", named)
 
     def title(self, text: str) -> None:
-        """Begins a scene."""
+        """Begin a scene."""
         self.say("")
         self.say(text)
         self.say("─" * len(text))

@@ -138,7 +138,7 @@ class Wire:
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
-        """Closes the connections that were kept."""
+        """Close the connections that were kept."""
         while not self._idle.empty():
             self._idle.get_nowait().close()
 

@@ -67,7 +67,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
-    """Binary attributes as bytes: an attribute value has one key, its type."""
+    """Return binary attributes as bytes: an attribute value has one key, its type."""
     match value:
         case {"B": str(text)} if len(value) == 1:
             return {"B": base64.b64decode(text)}
@@ -121,7 +121,7 @@ class LightS3:
         return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
 
     def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> Mapping[str, Any]:  # noqa: N803
-        """Adds an object. Raises ClientError, `PreconditionFailed` for one that is there."""
+        """Add an object. Raises ClientError, `PreconditionFailed` for one that is there."""
         status, headers, body = self._wire.send("PUT", self._path(Bucket, Key), {"if-none-match": IfNoneMatch}, Body)
         if status != 200:
             raise ClientError({"Error": {"Code": _code(status, body)}}, "PutObject")
@@ -158,7 +158,7 @@ class LightParameters:
         return found
 
     def write(self, name: str, value: str) -> None:
-        """Replaces a SecureString. Raises TemporaryError."""
+        """Replace a SecureString. Raises TemporaryError."""
         try:
             self._put(Name=name, Value=value, Type="SecureString", Overwrite=True)
         except (ClientError, BotoCoreError) as error:

@@ -64,11 +64,11 @@ class Ground:
         return Parameters(self.environment, store, self.clock)
 
     def outside(self, http: Http | None = None) -> Outside:
-        """Time, ids, chance and the network."""
+        """Return time, ids, chance and the network."""
         return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
 
     def wire(self, service: str, bucket: str = "", timeout: float = TIMEOUT) -> Wire:
-        """Signed requests to a service; `timeout` is how many seconds each step of one may take."""
+        """Return signed requests to a service; `timeout` is how many seconds each step of one may take."""
         wire = Wire(self.account, service, self.clock, bucket, timeout=timeout)
         self.kept.callback(wire.close)
         return wire
@@ -78,7 +78,7 @@ class Ground:
         return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
-        """Routes, hooks and schedules as they were published last; those of the package while there are none."""
+        """Return routes, hooks and schedules as they were published last; those of the package while there are none."""
         compiled = self.package / COMPILED
         return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
 
@@ -87,7 +87,7 @@ class Ground:
         return handler(self.logger, self.runner, answer)
 
     def close(self) -> None:
-        """Lets everything go; Lambda never does, it ends the process."""
+        """Let everything go; Lambda never does, it ends the process."""
         self.kept.close()
         self.runner.close()
 

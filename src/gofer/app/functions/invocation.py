@@ -17,7 +17,7 @@ class Context(Protocol):
     """What the runtime says of an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Until it is killed."""
+        """Return how long until it is killed."""
         ...
 
 

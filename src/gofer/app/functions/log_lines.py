@@ -32,7 +32,7 @@ class TypedLines(LambdaPowertoolsFormatter):
 
 
 def start_lines(level: LogLevel) -> Logger:
-    """Sends the log lines of this process to where Lambda keeps them; gives the logger that knows the invocation."""
+    """Send the log lines of this process to where Lambda keeps them; return the logger that knows the invocation."""
     logger = Logger(service=None, logger_formatter=TypedLines(level))
     root = logging.getLogger()
     # The runtime's own handler would write everything a second time, in its own way.

@@ -45,7 +45,7 @@ def response(reply: Reply) -> Response:
 
 
 def respond(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Response:
-    """Any answer; `set-cookie` may stand there more than once, of other headers the last one counts."""
+    """Return any answer; `set-cookie` may stand there more than once, of other headers the last one counts."""
     single: Mapping[str, str] = {name.lower(): value for name, value in headers if name.lower() != "set-cookie"}
     cookies = [value for name, value in headers if name.lower() == "set-cookie"]
     answer: Response = {"statusCode": status, "headers": dict(single), **_text_or_base64(body)}

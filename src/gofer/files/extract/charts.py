@@ -83,7 +83,7 @@ def _values(part: Element) -> dict[int, str]:
 
 
 def _grouped(levels: list[Element]) -> dict[int, str]:
-    """Categories within categories; the innermost come first, and an outer one holds until the next."""
+    """Return categories within categories; the innermost come first, and an outer one holds until the next."""
     inner, *outer = [_values(level) for level in levels]
     named: dict[int, str] = {}
     current = [""] * len(outer)

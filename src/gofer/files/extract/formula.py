@@ -6,7 +6,7 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 
 def formula(element: Element) -> str:
-    """(a+b)/2, x^2, a_1, √(x): what a person would type."""
+    """Return what a person would type: (a+b)/2, x^2, a_1, √(x)."""
     return "".join(_said(child) for child in element.iterchildren())
 
 

@@ -76,7 +76,7 @@ def with_tables(segments: Sequence[Segment]) -> str:
 
 
 def _lines(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Pieces that stand on one line, lines from the top."""
+    """Return pieces that stand on one line, lines from the top."""
     lines: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: -one.middle):
         last = lines[-1][0] if lines else None

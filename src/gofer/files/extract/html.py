@@ -157,7 +157,7 @@ class _Page:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(self._blocks)).strip()
 
     def walk(self, root: LexborNode) -> None:
-        """Through the whole tree without recursion, however deep it is."""
+        """Walk through the whole tree without recursion, however deep it is."""
         opened: list[tuple[LexborNode, str]] = []
         begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root

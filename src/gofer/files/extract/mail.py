@@ -22,7 +22,10 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 def read(data: bytes) -> str:
-    """Headers, the text (plain where it has that), names of attachments, forwarded messages. Raises ToolError."""
+    """Return headers, the text (plain where it has that), names of attachments, forwarded messages.
+
+    Raises ToolError.
+    """
     return _message(email.message_from_bytes(data, policy=email.policy.default), 0)
 
 

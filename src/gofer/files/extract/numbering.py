@@ -50,7 +50,7 @@ class Numbering:
             self._read(tree)
 
     def label(self, about: Element, style: str = "") -> tuple[str, str]:
-        """Two spaces for each level, and what Word shows before the paragraph with these properties.
+        """Return two spaces for each level, and what Word shows before the paragraph with these properties.
 
         A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
         """

@@ -23,7 +23,7 @@ _MOST_SPACES = 100
 
 
 def read(data: bytes) -> str:
-    """Headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
+    """Return headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
     package = Package(data)
     content = package.tree("content.xml")
     styles = package.tree("styles.xml")
@@ -57,7 +57,7 @@ class _Open:
         return "\n\n".join(block for block in blocks if block.strip())
 
     def _around(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
-        """Headers or footers, each text once."""
+        """Yield headers or footers, each text once."""
         texts = [
             " ".join(block.strip() for block in self._blocks(part) if block.strip())
             for page in styles.iter(f"{_STYLE}master-page")

@@ -176,7 +176,7 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
 
 
 def _ordered(lines: Lines, raw: str) -> dict[str, str]:
-    """For lines of the page that run leftwards, how they are read."""
+    """Return how lines of the page that run leftwards are read."""
     if not lines.plain():
         return {}
     letters = sum(map(str.isalpha, raw))
@@ -205,7 +205,7 @@ def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
 
 
 def _lines_of(areas: list[_Area]) -> int:
-    """On how many lines the pieces lie, each on as few as may be."""
+    """Return on how many lines the pieces lie, each on as few as may be."""
     lines = 0
     above = 1e9
     for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
@@ -215,7 +215,7 @@ def _lines_of(areas: list[_Area]) -> int:
 
 
 def _joined(text: str) -> str:
-    """Words that were divided at the end of a line are whole again, unless the page also writes them with a hyphen."""
+    """Join words that were divided at the end of a line, unless the page also writes them with a hyphen."""
 
     def whole(found: re.Match[str]) -> str:
         return f"{found[1]}{'-' if f'{found[1]}-{found[2]}' in text else ''}{found[2]}"

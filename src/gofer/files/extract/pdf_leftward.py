@@ -86,7 +86,7 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
 
 
 def _groups(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Pieces from the right; those that are read from the left are in one group."""
+    """Return pieces from the right; those that are read from the left are in one group."""
     groups: list[list[_Piece]] = []
     run: list[_Piece] = []
     for piece in [*pieces, None]:

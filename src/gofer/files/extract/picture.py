@@ -20,7 +20,7 @@ _QUALITIES = (85, 70, 50)
 
 
 def prepare() -> None:
-    """Loads what opens each format, once for all children."""
+    """Load what opens each format, once for all children."""
     Image.init()
 
 
@@ -75,7 +75,7 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
-    """PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
+    """Return PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
     if original != "JPEG":
         plain = image.convert("RGBA" if _transparent(image) else "RGB")
         if len(encoded := _saved(plain, "PNG", 0)) <= most:

@@ -75,7 +75,7 @@ def _times(element: Element, what: str) -> int:
 
 
 def _comments(tree: Element, told: set[str]) -> Iterator[str]:
-    """Without those that only say, to older programs, that there is a conversation."""
+    """Yield comments without those that only tell older programs of a conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
         number = attribute(comment, "authorId")

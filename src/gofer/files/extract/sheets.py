@@ -166,7 +166,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
-    """With cells that hold a formula and no value, which a reader of values does not count."""
+    """Return the area with cells that hold a formula and no value, which a reader of values does not count."""
     rows = set(exact)
     columns = {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
@@ -178,7 +178,7 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
-    """Rows of values with the number of the first; rows without any, one by one, where a formula stands in them."""
+    """Yield rows of values with the number of the first; empty rows one by one, where they hold a formula."""
     begin = sheet.start[0] if sheet.start is not None else 0
     end = begin + sheet.height if sheet.start is not None else 0
     for row in sorted(row for row in exact if row < begin):

@@ -44,7 +44,7 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
 
 
 def _order(package: Package) -> Iterator[str]:
-    """Slides as they are shown, not as they are numbered."""
+    """Yield slides as they are shown, not as they are numbered."""
     tree = package.tree(_MAIN)
     relations = package.relations(_MAIN)
     for slide in tree.iter(f"{P}sldId") if tree is not None else ():

@@ -192,7 +192,7 @@ class _Word:
         return sorted(found)
 
     def _around(self, kind: str) -> list[str]:
-        """Headers or footers, each text once."""
+        """Return headers or footers, each text once."""
         texts: list[str] = []
         for name in self._package.names(f"word/{kind}"):
             if name.endswith(".xml"):
@@ -228,7 +228,7 @@ class _Word:
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
-    """Children with these names, also those in content controls and tracked insertions."""
+    """Yield children with these names, also those in content controls and tracked insertions."""
     for child in element.iterchildren():
         if child.tag in tags:
             yield child

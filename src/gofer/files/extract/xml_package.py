@@ -40,7 +40,7 @@ class Package:
     """An Office document as a package of parts."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ToolError for one that is damaged, encrypted, or made to blow up."""
+        """Raise ToolError for one that is damaged, encrypted, or made to blow up."""
         self._zip = opened(data)
         self._names = {name.lower(): name for name in self._zip.namelist()}
 
@@ -70,7 +70,7 @@ class Package:
         return None
 
     def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
-        """Elements of a part with these names that stand in no other such; each is freed once the next is asked for.
+        """Yield a part's elements of these names outside of any other such; each is freed when the next is asked for.
 
         Raises ToolError for a damaged part.
         """
@@ -154,7 +154,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
 
 
 def _plausible(data: bytes) -> bool:
-    """Before a directory is read at all: whether it is as small as that of a document."""
+    """Return whether a directory is as small as that of a document, before it is read at all."""
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or len(data) < at + 22:
         raise zipfile.BadZipFile

@@ -56,7 +56,7 @@ class Part:
 
 
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
-    """Serves jobs over the socket that has the number `control`, until it is closed."""
+    """Serve jobs over the socket that has the number `control`, until it is closed."""
     # The interpreter is a program of its own, so its job may start one; that has the limits of its child.
     serve({JOB: run}, (), int(control), Limits(int(memory), seconds, wall), starting={JOB})
 

@@ -41,7 +41,7 @@ class Difference:
     removed: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """As `gofer publish --json` has it."""
+        """Return it as `gofer publish --json` has it."""
         return {"added": list(self.added), "changed": list(self.changed), "removed": list(self.removed)}
 
 
@@ -99,7 +99,7 @@ class Published:
         return self.name != self.before
 
     def to_json(self) -> dict[str, object]:
-        """As `gofer publish --json` has it."""
+        """Return it as `gofer publish --json` has it."""
         changed = {"workflows": self.workflows.to_json(), "schedules": self.schedules.to_json()}
         return {"name": self.name, "before": self.before, "moved": self.moved, **changed}
 
@@ -125,7 +125,7 @@ class Publisher:
     """Where `coordinators/` stands."""
 
     async def publish(self, files: Mapping[str, str], *, dry: bool = False) -> Published:
-        """Makes files live; with `dry` only says what would be. The same files again only set the schedules right.
+        """Make files live; with `dry` only say what would be. The same files again only set the schedules right.
 
         Raises ConfigError, TemporaryError, and Overtaken when another publisher was first.
         """
@@ -138,7 +138,7 @@ class Publisher:
         return await self._make_live(wanted.compiled, catalog, standing, dry=dry)
 
     async def roll_back(self, name: str, *, dry: bool = False) -> Published:
-        """Makes an earlier bundle live again, with its schedules. Raises as `publish`."""
+        """Make an earlier bundle live again, with its schedules. Raises as `publish`."""
         found = await self.shelf.read(bundle_key(name)) if is_name(name) else None
         if found is None:
             raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
@@ -188,7 +188,7 @@ class Publisher:
         return "something"
 
     async def _settle(self, mine: Compiled) -> None:
-        """Makes the schedules those of what is live and no others.
+        """Make the schedules those of what is live and no others.
 
         A publisher that changed anything looks at the pointer again afterwards. So of several that publish at once the
         last one to change a schedule leaves the schedules of what is live.

@@ -44,11 +44,11 @@ class Timetable(Protocol):
         ...
 
     async def put(self, entry: Entry) -> None:
-        """Writes an entry, whether there is one of that name or not."""
+        """Write an entry, whether there is one of that name or not."""
         ...
 
     async def delete(self, name: str) -> None:
-        """Removes an entry; nothing happens when there is none."""
+        """Remove an entry; nothing happens when there is none."""
         ...
 
 
@@ -62,7 +62,7 @@ class Changes:
     """Names."""
 
     def to_json(self) -> dict[str, object]:
-        """By name, and what is new with its expression."""
+        """Return changes by name, and what is new with its expression."""
         shown = [
             [{"name": one.name, "expression": one.expression, "zone": one.zone} for one in entries]
             for entries in (self.added, self.changed)
@@ -113,6 +113,6 @@ async def write(wanted: Changes, timetable: Timetable) -> None:
 
 
 async def clear(wanted: Changes, timetable: Timetable) -> None:
-    """Removes what is not wanted."""
+    """Remove what is not wanted."""
     for name in wanted.removed:
         await timetable.delete(name)
