@@ -70,7 +70,9 @@ def moment(text: str, now: float) -> float:
         told = datetime.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"--since is {text[:40]!r}; write 90m, 24h, 7d or a date such as 2026-11-20.") from error
-    return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    if not told.tzinfo:
+        told = told.replace(tzinfo=UTC)
+    return told.timestamp()
 
 
 async def _export(

@@ -20,7 +20,10 @@ def execute(arguments: argparse.Namespace) -> int:
     """Keep a run, or keep it no longer."""
     with operations(arguments) as opened:
         run = asyncio.run(_keep(opened, arguments.run, wanted=not arguments.no))
-    print(f"Run {run} is deleted in its time." if arguments.no else f"Run {run} is kept.")
+    if arguments.no:
+        print(f"Run {run} is deleted in its time.")
+    else:
+        print(f"Run {run} is kept.")
     return 0
 
 

@@ -67,4 +67,6 @@ def _missing(file: Path, name: str) -> tuple[str, str]:
         return f"`{name[:80]}` is a folder.", "Write the name of a .json file that stands beside this one."
     message = f"There is no file `{name[:80]}` beside this one."
     meant = close_match(name, [path.name for path in schema_files(file.parent)])
-    return message, f"Write `output: {meant}`, or create the file." if meant else "Create it, or remove `output`."
+    if not meant:
+        return message, "Create it, or remove `output`."
+    return message, f"Write `output: {meant}`, or create the file."

@@ -108,7 +108,9 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
         return message, f"Write `{meant}`."
     if around.LISTED:
         return message, around.LISTED
-    return message, f"Remove it; the keys are {_listed(keys)}." if keys else "Remove it; there are none."
+    if not keys:
+        return message, "Remove it; there are none."
+    return message, f"Remove it; the keys are {_listed(keys)}."
 
 
 def _foreign(around: type[Strict], name: str) -> str | None:

@@ -38,7 +38,9 @@ class S3BundleStore:
 
     async def swap(self, key: str, body: bytes, tag: str) -> bool:
         """See Shelf.swap."""
-        return await (self._put(key, body, IfMatch=tag) if tag else self.create(key, body))
+        if tag:
+            return await self._put(key, body, IfMatch=tag)
+        return await self.create(key, body)
 
     async def keys(self, prefix: str) -> Sequence[str]:
         """See Shelf.keys."""

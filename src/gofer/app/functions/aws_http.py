@@ -38,8 +38,10 @@ class Signer:
         at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body).hexdigest()
         headers = {**given, "host": host, "x-amz-date": at}
-        headers |= {"x-amz-content-sha256": content} if self.service == "s3" else {}
-        headers |= {"x-amz-security-token": self.token} if self.token else {}
+        if self.service == "s3":
+            headers["x-amz-content-sha256"] = content
+        if self.token:
+            headers["x-amz-security-token"] = self.token
         names = sorted(headers)
         told = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
         canonical = "\n".join([method, path, "", told, ";".join(names), content])

@@ -21,7 +21,9 @@ class Front:
     async def answer(self, event: object, seconds: float) -> Response:
         """Return the HTTP answer to an event; never raises for what a sender can cause."""
         request = read_request(event)
-        return response(Reply(400, b"This is no HTTP request.") if request is None else await self._receive(request))
+        if request is None:
+            return response(Reply(400, b"This is no HTTP request."))
+        return response(await self._receive(request))
 
     async def _receive(self, request: RawRequest) -> Reply:
         if request.path == "/healthz":

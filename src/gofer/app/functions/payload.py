@@ -49,7 +49,9 @@ def respond(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Res
     single: Mapping[str, str] = {name.lower(): value for name, value in headers if name.lower() != "set-cookie"}
     cookies = [value for name, value in headers if name.lower() == "set-cookie"]
     answer: Response = {"statusCode": status, "headers": dict(single), **_text_or_base64(body)}
-    return answer | ({"cookies": cookies} if cookies else {})
+    if cookies:
+        answer["cookies"] = cookies
+    return answer
 
 
 def _body(fields: Mapping[str, object]) -> bytes | None:

@@ -47,4 +47,6 @@ def _held(element: Element, name: str) -> str:
 
 def _sign(element: Element) -> str:
     sign = element.find(f"{_M}naryPr/{_M}chr")
-    return (sign.get(f"{_M}val") or "" if sign is not None else "") or "∫"
+    if sign is None:
+        return "∫"
+    return sign.get(f"{_M}val") or "∫"

@@ -47,7 +47,9 @@ def _order(package: Package) -> Iterator[str]:
     """Yield slides as they are shown, not as they are numbered."""
     tree = package.tree(_MAIN)
     relations = package.relations(_MAIN)
-    for slide in tree.iter(f"{P}sldId") if tree is not None else ():
+    if tree is None:
+        return
+    for slide in tree.iter(f"{P}sldId"):
         kind, target = relations.get(attribute(slide, f"{RELATIONSHIPS}id"), ("", ""))
         if kind == "slide":
             yield target
@@ -57,7 +59,9 @@ def _authors(package: Package) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"):
         tree = package.tree(name)
-        for author in tree.iterchildren() if tree is not None else ():
+        if tree is None:
+            continue
+        for author in tree.iterchildren():
             found[attribute(author, "id")] = attribute(author, "name")
     return found
 
