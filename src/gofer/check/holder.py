@@ -34,7 +34,7 @@ class Holder:
             case "skills":
                 return any(map(self.has_skill, skills))
             case _:
-                # Of those that depend on how much a run has, nobody can tell here.
+                # Those that depend on how much a run has cannot be determined here.
                 return True
 
     def has_skill(self, name: str) -> bool:

@@ -33,7 +33,7 @@ def check_models(workflows: Sequence[Source], house: House) -> Iterator[Mistake]
         if not source.is_mapping:
             continue
         loc, name = _choice(source)
-        # Whoever misspells a role seldom hits the name of a model.
+        # A misspelt role is seldom the name of a model.
         listed = house.look_up(name, "") is not None
         if name not in known and (name == "default" or (not listed and close_match(name, known))):
             yield _unknown_role(source, loc, name, house.source)

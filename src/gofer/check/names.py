@@ -46,7 +46,7 @@ class Page:
     file: Path
     text: str
     holder: Holder | None = None
-    """The workflow or the subagent whose runs read it; None for a text that many read."""
+    """The workflow or the subagent with the runs that read it; None for a text that many read."""
     own: Collection[str] = ()
     """Words that it may use for what it wants, such as the keys of its answer."""
     skill: Path | None = None

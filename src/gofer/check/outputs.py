@@ -16,7 +16,7 @@ def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake
     """Yield mistakes in schema files that workflows name, and JSON files that none of them names."""
     for source in workflows:
         yield from read_output(source)[1]
-    # Nobody can tell which schema a workflow means that cannot be read.
+    # Which schema a workflow means cannot be determined while the workflow cannot be read.
     if all(source.is_mapping for source in workflows):
         yield from _unused(folder, {output_name(source) for source in workflows})
 

@@ -42,7 +42,7 @@ def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, k
         else:
             yield from _read(folder / use.name, use, known)
     used = {use.name for use in uses}
-    # Nobody can tell which prompt a file means that cannot be read; the one beside it is not called unused.
+    # A file that cannot be read may mean any prompt, so the one beside it is not called unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
     yield from unused_prompts(folder, used, "workflow")
 

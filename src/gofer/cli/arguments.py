@@ -58,7 +58,7 @@ def place_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
     otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
-    # Not given is something else than empty: with `--stage "$STAGE"` nobody means this machine.
+    # Not given is something else than empty: `--stage "$STAGE"` does not mean this machine.
     parser.add_argument("--stage", type=told, metavar="NAME", help=f"{stage} {otherwise}")
     parser.add_argument("--profile", type=told, metavar="NAME", help="the profile of your AWS configuration to use")
 

@@ -19,7 +19,7 @@ JOBS: dict[str, Work] = {
 }
 
 SEALED = frozenset({"jq"})
-"""Jobs whose program comes from a model: they cannot open files."""
+"""Jobs with a program that comes from a model: they cannot open files."""
 
 
 _TRIM, _MAP = -1, -3

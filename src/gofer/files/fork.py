@@ -113,7 +113,7 @@ class _Helper:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 del self._children[child]
-                # Whoever asked may be gone.
+                # The process that asked may be gone.
                 with contextlib.suppress(OSError):
                     wire.settimeout(_GRACE)
                     send_status(wire, os.waitstatus_to_exitcode(status))
@@ -138,7 +138,7 @@ class _Helper:
             send(wire, done(self._jobs, packet))
             code = 0
         finally:
-            # Nothing of the helper's own may run in here, whatever happened.
+            # Nothing of the helper's own may run in here, after any error.
             os._exit(code)
 
 

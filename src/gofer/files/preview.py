@@ -15,7 +15,7 @@ TOKENS = 1_000
 """Tokens of a preview when nothing else is said."""
 
 CHARACTERS_PER_TOKEN = 8
-"""More than any real text has; beyond this many nobody needs to estimate."""
+"""More than any real text has; beyond this many an estimate is of no use."""
 
 _CUT = "… cut here"
 _INDENT = "    "

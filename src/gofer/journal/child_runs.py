@@ -23,7 +23,7 @@ class Below:
 
     journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     damaged: dict[str, str] = field(default_factory=dict[str, str])
-    """Why a journal cannot be read; what stands below that one, nobody knows."""
+    """Why a journal cannot be read; the runs below that one are not known."""
 
 
 def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
@@ -68,7 +68,7 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
     try:
         seal = await seal_of(run, store)
     except (Gone, Corrupt):
-        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        # Emptied already, or not to be determined: without the key of the root it is noise.
         return ()
     return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
 

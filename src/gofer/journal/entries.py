@@ -89,7 +89,7 @@ class LlmRequest:
     """`llm.request`: a model is about to be asked. Its bytes follow from this entry and those before it."""
 
     through: str
-    """Address of the last entry whose message is in the prompt."""
+    """Address of the last entry with a message in the prompt."""
     prefix_sha256: str
     """Hash of every byte of the request before the tail."""
     params: Mapping[str, object]

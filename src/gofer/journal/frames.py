@@ -40,7 +40,7 @@ class Frame:
     """Unix milliseconds."""
     owner: str
     nonce: str
-    """Unique per write: tells our own lost response from somebody else's frame."""
+    """Unique per write: tells our own lost response from another owner's frame."""
     prev_hash: bytes
     entries: Sequence[Mapping[str, object]]
     bodies: Sequence[Body] = ()

@@ -165,7 +165,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
         key = pen.outside.new_key()
         seal = Seal(run, key)
     else:
-        # Its key is that of its root. It ends and is deleted with it, and so is none that nobody ever heard of.
+        # Its key is that of its root. It ends and is deleted with it, so its claim is never listed as a lost one.
         key = b""
         at = 0
         seal = await seal_of(run, store)

@@ -62,7 +62,7 @@ class OpenAIModel:
             stream=True,
             stream_cls=AsyncStream[object],
         )
-        # Asked for as a stream and cast to a response, it is the response whose body has yet to be read.
+        # Asked for as a stream and cast to a response, it is the response with a body that has yet to be read.
         response = cast(httpx2.Response, posted)
         try:
             return await _read(response, self._at)

@@ -127,7 +127,7 @@ class Sign:
 NOT_JSON = "not_json"
 """The word of a body that is no JSON object: no model's endpoint sends one."""
 SIGNS: tuple[Sign, ...] = (
-    # Words of the vendors, whatever status they come with.
+    # Words of the vendors, with any status.
     Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
     Sign("bad_sample", text="error parsing tool call|failed to call a function"),
     Sign("busy", word="in_flight_budget_exhausted"),

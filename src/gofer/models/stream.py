@@ -15,7 +15,7 @@ _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:(?:data|event|id|retry)\s*:|:)"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DONE = "[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
-"""Fields of a chunk whose pieces make one text."""
+"""Fields of a chunk with pieces that make one text."""
 
 
 def is_stream(raw: bytes) -> bool:

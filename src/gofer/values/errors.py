@@ -23,7 +23,7 @@ from pathlib import PurePath
 from typing import Literal
 
 Access = Literal["", "credential", "permission"]
-"""What somebody outside does not accept: what Gofer shows, or that it may do this."""
+"""What a system outside does not accept: what Gofer shows, or that it may do this."""
 
 Cause = Literal[
     "",

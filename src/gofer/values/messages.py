@@ -41,7 +41,7 @@ class Media:
     data: str
     """Its bytes in base64."""
     pages: int = 0
-    """Of a document, how many it has; 0 where nobody counted them."""
+    """Of a document, how many it has; 0 where they were not counted."""
 
 
 @dataclass(frozen=True, slots=True)

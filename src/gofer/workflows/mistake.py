@@ -160,7 +160,7 @@ class Mistake:
     """What to write instead: one sentence."""
 
     def __post_init__(self) -> None:
-        # Sentences quote what somebody typed, and a terminal must not act on that.
+        # Sentences quote what a person typed, and a terminal must not act on that.
         object.__setattr__(self, "message", _printable(self.message))
         object.__setattr__(self, "hint", _printable(self.hint))
 

@@ -33,7 +33,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LOOK_UP = "Write a JSON Schema; docs/workflow-file.md says which."
 
 _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose value gives schemas by names of the author's."""
+"""Keywords with a value that gives schemas by names of the author's."""
 _DATA = ("enum", "const", "default", "examples", "required", "dependentRequired")
 """Keywords that hold values and no schemas."""
 _REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "patternProperties")

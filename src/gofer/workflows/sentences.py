@@ -46,7 +46,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 
 def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
     """Return the one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
-    # Comparing costs the product of both lengths, and nobody misspells a name by a thousand letters.
+    # Comparing costs the product of both lengths, and no misspelt name is a thousand letters off.
     return next(iter(difflib.get_close_matches(name[:100], list(known), n=1, cutoff=alike)), None)
 
 

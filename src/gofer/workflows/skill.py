@@ -110,7 +110,7 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
             name = path.relative_to(folder).as_posix()
             if not name.isprintable():
                 raise ConfigError(f"{file}: The name of the file {name!r} cannot be printed; give it another one.")
-            # Looked at before it is read: somebody may have put a film there.
+            # Looked at before it is read: the file may be a film.
             left -= path.stat().st_size
             if left < 0 or len(contents) == FILES:
                 most = f"{FILES} and {SIZE_LIMIT} bytes"

@@ -8,7 +8,7 @@ from gofer.workflows.published import Found
 
 _MISSING = ("NoSuchKey",)
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
-"""Somebody else wrote, writes just now, or took away what was to be replaced."""
+"""Another publisher wrote, writes just now, or took away what was to be replaced."""
 
 
 class S3BundleStore:

@@ -27,7 +27,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 
 _READ_TIMEOUT, _POLL_TIMEOUT = 5, 25
-"""Seconds for an answer; SQS takes up to 20 to say that nobody rang."""
+"""Seconds for an answer; SQS takes up to 20 to answer that the queue is empty."""
 
 
 @dataclass(frozen=True, slots=True)

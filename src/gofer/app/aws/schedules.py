@@ -51,7 +51,7 @@ class EventBridge:
             input=as_text(told.get("Input")),
             seconds=seconds if isinstance(seconds, int) else 0,
         )
-        # Whatever else somebody may have changed by hand: compared as it would be written.
+        # A person may have changed any other field by hand: the entry is compared as it would be written.
         if all(found.get(key) == value for key, value in self._form(entry).items()):
             return entry
         return None

@@ -36,7 +36,7 @@ class RestoredState:
     backup_at: int
     """When the backup was made, unix milliseconds."""
     deleted: int
-    """Runs whose contents were deleted because their time had come meanwhile."""
+    """Runs that lost their contents because their time had come meanwhile."""
     keyless: int
     """Runs that had no key in the backup, because they were deleted while it was made."""
     held: Sequence[Head]

@@ -22,7 +22,7 @@ from gofer_simulators.slack import Channel, Message, SlackSimulator
 PATIENCE = 120.0
 """Seconds a scene waits for a run to end; a real model may take its time."""
 WORKFLOW = "answer-here"
-"""The workflow whose runs the tour shows; other workflows of the folder may answer too."""
+"""The workflow of the runs that the tour shows; other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
 _LINK = re.compile(r"<(https?://[^|>]*)(?:\|[^>]*)?>")
 

@@ -27,7 +27,7 @@ class Signer:
     key_id: str
     key: Secret
     token: str
-    """Of the session; empty where the keys are somebody's own."""
+    """Of the session; empty for the keys of a user."""
     region: str
     service: str
 
@@ -130,12 +130,12 @@ class Wire:
             except (OSError, http.client.HTTPException) as error:
                 if attempt == ATTEMPTS:
                     raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
-                # What was kept beside it was closed as well, while nobody looked: Lambda may sleep for minutes.
+                # What was kept beside it was closed as well, unseen: Lambda may sleep for minutes.
                 self.close()
             else:
                 if attempt == ATTEMPTS or not _busy(answer):
                     return answer
-            # A connection that was closed while nobody looked is no reason to wait, what is busy is.
+            # A connection that was closed unseen is no reason to wait, a busy service is.
             time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
         raise AssertionError("the last attempt returns or raises")
 

@@ -224,7 +224,7 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
 def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        # Digits that nobody wrote are zeros.
+        # Digits that were not written are zeros.
         if value:
             return f"{Decimal(repr(value)):.0f}"
         return "0"

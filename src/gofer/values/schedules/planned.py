@@ -28,7 +28,7 @@ class Planned:
     workflow: str
     schedule: Schedule
     catch_up: bool = False
-    """Whether there is one run for all the times at which nobody listened."""
+    """Whether there is one run for all the times that were missed."""
 
     @property
     def id(self) -> str:
