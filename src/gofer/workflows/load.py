@@ -8,7 +8,7 @@ from typing import cast
 
 from gofer.models.served_model import LookUp, ServedModel
 from gofer.values.errors import ConfigError
-from gofer.workflows.allowed_skills import granted_skills, required_text, section
+from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.form_parts import bots_apart
@@ -17,8 +17,8 @@ from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.plan_prompt import planning
 from gofer.workflows.price_list import recorded
+from gofer.workflows.prompt_sections import planning, required_text, skills_and_tools
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script_source import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
@@ -201,7 +201,7 @@ def _load(
         form = instructions(output, PEOPLE) if output is not None else ""
         # First what most workflows share, so that their requests begin alike for longer.
         shared = [preamble, planning(workflow.plan)]
-        parts = [*shared, _text(prompt, "prompt"), *required, form, section(workflow, skills)]
+        parts = [*shared, _text(prompt, "prompt"), *required, form, skills_and_tools(workflow, skills)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(

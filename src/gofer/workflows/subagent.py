@@ -9,7 +9,7 @@ from gofer.models.served_model import Candidate, ServedModel, model_from_json
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.errors import ConfigError
 from gofer.values.messages import ENDPOINT
-from gofer.workflows.allowed_skills import granted_skills, required_text
+from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
@@ -17,7 +17,7 @@ from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import ASKER, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.plan_prompt import planning
+from gofer.workflows.prompt_sections import planning, required_text
 from gofer.workflows.schema import ModelChoice, Subagent
 from gofer.workflows.skill import Skill, skill_from_json
 from gofer.workflows.yaml_source import read_source

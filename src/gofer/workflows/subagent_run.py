@@ -7,8 +7,8 @@ what happens once, what may leave a private channel, and which skills are prohib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gofer.workflows.allowed_skills import section
 from gofer.workflows.load import Loaded
+from gofer.workflows.prompt_sections import skills_and_tools
 from gofer.workflows.schema import Limits, Skills
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
@@ -53,7 +53,7 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
         above,
         name=name,
         workflow=own,
-        system="\n\n".join(filter(None, [asked.system, section(own, known)])),
+        system="\n\n".join(filter(None, [asked.system, skills_and_tools(own, known)])),
         models=asked.models,
         script_sha256="",
         skills=known,
