@@ -5,8 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "gofer"
 PLAIN = {
-    "app/backup/files.py": "checks files of a backup",
-    "app/backup/manifest.py": "checks files of a backup",
+    "app/backup/copied_files.py": "checks files of a backup",
+    "app/backup/backup_manifest.py": "checks files of a backup",
     "journal/blob_store.py": "names bodies by their sealed bytes, and bundles by their text",
     "app/functions/aws_http.py": "signs requests to AWS",
     "engine/script_branches.py": "names calls of a script within its journal",

@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 259,
-    "conditional expressions": 1_251,
-    "nested conditional expressions": 15,
-    "module docstrings that are questions": 139,
-    "indefinite pronouns in docstrings": 310,
+    "parallel assignments": 207,
+    "conditional expressions": 1_102,
+    "nested conditional expressions": 11,
+    "module docstrings that are questions": 114,
+    "indefinite pronouns in docstrings": 248,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 

@@ -10,9 +10,9 @@ from datetime import date
 import pytest
 
 from gofer.app.functions import schedule, worker
+from gofer.app.functions.dashboard import count_refusal
 from gofer.app.functions.metrics import measure
 from gofer.app.functions.parameters import KEY, SIGN_IN, SYSTEMS
-from gofer.app.functions.refusal_metric import count_refusal
 from gofer.app.functions.schedule import measuring_tokens
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.slack_readers import SIGN_OUT

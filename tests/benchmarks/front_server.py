@@ -13,7 +13,7 @@ from traffic import ROOT, front_of
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import open_state
 from gofer.app.front import front
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.values.outside import SystemClock
 from gofer.workflows.load import load_catalog
 

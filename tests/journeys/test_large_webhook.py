@@ -9,7 +9,7 @@ import pytest
 
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.projections import workspace

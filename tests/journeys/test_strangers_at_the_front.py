@@ -15,7 +15,7 @@ import pytest
 
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.receivers import receivers
 from gofer.app.request_bodies import MEMORY, Bodies
 from gofer.app.settings import read_settings

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.app.backup.backup import PARTIAL, take_backup
 from gofer.app.backup.restore import restore_backup
+from gofer.app.backup.take import PARTIAL, take_backup
 from gofer.app.embedded.state import installation_key, open_state, read_state
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted

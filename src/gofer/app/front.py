@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.app.pages.page_headers import PageHeaders
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.request_bodies import RETRY_AFTER, Bodies
 from gofer.app.visitors import LOOPBACK, Visitors
 from gofer.runtime.receive import Ingress

@@ -37,7 +37,7 @@ _QUOTED = re.compile(r"""["']#([a-z][a-z0-9_-]{1,79})["']""")
 def check_destinations(
     root: Path, source: Source, workflow: Workflow, tools: Mapping[str, Tool[Any]]
 ) -> Iterator[Mistake]:
-    """Tools that no run may call before the key lists a place, and channels that the key does not list."""
+    """Yield tools that no run may call before the key lists a place, and channels that the key does not list."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
     origins = {kind.partition(".")[0] for kind in kinds}
     placed = {loc: tool for loc, name in listed(source) if (tool := tools.get(name)) and _writes_to_a_place(tool)}

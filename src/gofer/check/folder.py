@@ -1,4 +1,4 @@
-"""What is wrong with a folder of workflows? Every mistake of every file, in one go."""
+"""Every mistake of every file in a folder of workflows, in one go."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,10 +8,9 @@ from typing import Any
 from gofer.check.destinations import check_destinations
 from gofer.check.models import House, check_models
 from gofer.check.names import Known
+from gofer.check.outputs import check_replies, check_schemas
 from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
-from gofer.check.replies import check_replies
-from gofer.check.schemas import check_schemas
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
 from gofer.check.subagents import check_subagents
@@ -33,7 +32,9 @@ _NAME = re.compile(r"[a-z0-9-]+")
 
 
 def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp = unlisted) -> list[Mistake]:
-    """Every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist. Never raises.
+    """Return every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist.
+
+    Never raises.
 
     `look_up` is the price list for models that the files do not describe. Scripts and subagents stand in folders beside
     it.

@@ -21,7 +21,7 @@ class Holder:
     kind: Literal["workflow", "subagent"]
 
     def has_tool(self, tool: Tool[Any], skills: Collection[str]) -> bool:
-        """Whether its model is offered a tool, or can search for it; `skills` are all that there are."""
+        """Return whether its model is offered a tool, or can search for it; `skills` are all that there are."""
         match tool.base:
             case "":
                 inherits = self.kind == "subagent" and isinstance(self.source.fields.get("tools"), str)
@@ -34,11 +34,11 @@ class Holder:
             case "skills":
                 return any(map(self.has_skill, skills))
             case _:
-                # Of those that depend on how much a run has, nobody can tell here.
+                # Those that depend on how much a run has cannot be determined here.
                 return True
 
     def has_skill(self, name: str) -> bool:
-        """Whether its prompt has a skill, or it may load it."""
+        """Return whether its prompt has a skill, or it may load it."""
         fields = self.source.fields
         skills = as_object(fields.get("skills"))
         chosen = [*as_list(skills.get("required")), *as_list(skills.get("allowed"))]
@@ -46,9 +46,11 @@ class Holder:
         return (open_to_all or name in chosen) and name not in as_list(skills.get("prohibited"))
 
     def has_subagent(self, name: str) -> bool:
-        """Whether it may ask a subagent."""
+        """Return whether it may ask a subagent."""
         fields = self.source.fields
-        return name in as_list(fields["subagents"]) if isinstance(fields.get("subagents"), list) else self._asks()
+        if isinstance(fields.get("subagents"), list):
+            return name in as_list(fields["subagents"])
+        return self._asks()
 
     def _asks(self) -> bool:
         chosen = self.source.fields.get("subagents")
@@ -58,4 +60,6 @@ class Holder:
         return chosen != []
 
     def _unsaid(self, workflow: str, subagent: str) -> str:
-        return workflow if self.kind == "workflow" else subagent
+        if self.kind == "workflow":
+            return workflow
+        return subagent

@@ -33,14 +33,14 @@ def check_models(workflows: Sequence[Source], house: House) -> Iterator[Mistake]
         if not source.is_mapping:
             continue
         loc, name = _choice(source)
-        # Whoever misspells a role seldom hits the name of a model.
+        # A misspelt role is seldom the name of a model.
         listed = house.look_up(name, "") is not None
         if name not in known and (name == "default" or (not listed and close_match(name, known))):
             yield _unknown_role(source, loc, name, house.source)
 
 
 def _choice(source: Source) -> tuple[Loc, str]:
-    """Where a workflow says which model it wants, and the name it says."""
+    """Return where a workflow says which model it wants, and the name it says."""
     model = source.fields.get("model", "default")
     if isinstance(model, str):
         return ("model",), model
@@ -92,5 +92,8 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     roles = as_object(defaults.fields.get("models"))
     meant = close_match(name, roles)
     message = f"`{defaults.file.name}` has no role `{name[:80]}`."
-    hint = f"Write `{meant}`." if meant else f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)

@@ -10,9 +10,9 @@ from gofer.check.code_in_markdown import Call, Word, code_in, prose
 from gofer.check.holder import Holder
 from gofer.check.tools import granted
 from gofer.tools.definition import Tool
+from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.sentences import close_match
-from gofer.workflows.template_marks import templates
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _FILE = re.compile(r"[a-z]+(?:/[\w.-]+)+")
@@ -46,7 +46,7 @@ class Page:
     file: Path
     text: str
     holder: Holder | None = None
-    """The workflow or the subagent whose runs read it; None for a text that many read."""
+    """The workflow or the subagent with the runs that read it; None for a text that many read."""
     own: Collection[str] = ()
     """Words that it may use for what it wants, such as the keys of its answer."""
     skill: Path | None = None
@@ -132,7 +132,9 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
 def _instead_of_argument(argument: str, fields: Sequence[str]) -> str:
     if meant := close_match(argument, fields, 0.6):
         return f"Write `{meant}`."
-    return f"Its arguments are: {', '.join(fields[:12])}." if fields else "It has none."
+    if fields:
+        return f"Its arguments are: {', '.join(fields[:12])}."
+    return "It has none."
 
 
 def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
@@ -149,7 +151,10 @@ def _unknown_tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     if name in page.own or (page.holder and name in granted(page.holder.source)):
         return
     meant = _meant(name, sorted(known.tools))
-    hint = f"Write `{meant}`." if meant else "docs/workflow-file.md lists the tools that exist."
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = "docs/workflow-file.md lists the tools that exist."
     yield Mistake(page.file, word.place, "unknown-tool", f"There is no tool `{name[:80]}`.", hint)
 
 
@@ -162,7 +167,10 @@ def _meant(name: str, tools: Sequence[str]) -> str | None:
 def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     if word.text not in known.skills:
         meant = close_match(word.text, sorted(known.skills))
-        hint = f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
+        if meant:
+            hint = f"Write `{meant}`."
+        else:
+            hint = "Create skills/<name>/SKILL.md, or do without it."
         yield Mistake(page.file, word.place, "missing-skill", f"There is no skill `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_skill(word.text):
         hint = "Allow it in `skills`, or do without it here."
@@ -172,7 +180,10 @@ def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
 def _subagent(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     if word.text not in known.subagents:
         meant = close_match(word.text, sorted(known.subagents))
-        hint = f"Write `{meant}`." if meant else "Create it in subagents/, or do without it."
+        if meant:
+            hint = f"Write `{meant}`."
+        else:
+            hint = "Create it in subagents/, or do without it."
         yield Mistake(page.file, word.place, "unknown-subagent", f"There is no subagent `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_subagent(word.text):
         hint = "Add it to `subagents`, or do without it here."
@@ -196,8 +207,14 @@ def _missing(page: Page, word: Word, home: Path) -> Iterator[Mistake]:
     file = home / word.text
     if ".." in word.text.split("/") or file.exists():
         return
-    beside = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
+    if file.parent.is_dir():
+        beside = sorted(path.name for path in file.parent.iterdir())
+    else:
+        beside = []
     folder = word.text.rpartition("/")[0]
     meant = close_match(file.name, beside)
-    hint = f"Write `{f'{folder}/{meant}' if folder else meant}`." if meant else "Create it, or correct its name."
+    if meant:
+        hint = f"Write `{f'{folder}/{meant}' if folder else meant}`."
+    else:
+        hint = "Create it, or correct its name."
     yield Mistake(page.file, word.place, "missing-file", f"There is no file `{word.text[:80]}`.", hint)

@@ -17,19 +17,22 @@ from gofer.workflows.yaml_source import Source
 
 
 def skill_names(root: Path) -> list[str]:
-    """The skills of a repository."""
+    """Return the skills of a repository."""
     return [home.name for home in skill_folders(root / SKILLS) if skill_file(home).exists()]
 
 
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
-    """The prompt of a workflow or of a subagent, or a text that all of them read."""
+    """Return the prompt of a workflow or of a subagent, or a text that all of them read."""
     source = holder.source if holder is not None else None
-    own = set(_words(read_output(source)[0] or source.fields.get("output"))) if source is not None else ()
+    if source is not None:
+        own = set(_words(read_output(source)[0] or source.fields.get("output")))
+    else:
+        own = ()
     return Page(file, text, holder, own)
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
-    """What skills, and the prompts of subagents, mention that does not exist."""
+    """Yield what skills, and the prompts of subagents, mention that does not exist."""
     for name in known.skills:
         folder = known.root / SKILLS / name
         for file in sorted(folder.rglob("*.md")):
@@ -42,15 +45,17 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
 
 
 def _prompt_of(source: Source) -> Path | None:
-    """The prompt of a subagent; None when its file does not say which."""
+    """Return the prompt of a subagent; None when its file does not say which."""
     name = source.fields.get("prompt", "")
-    return prompt_of(source.file, name) if isinstance(name, str) and "/" not in name else None
+    if isinstance(name, str) and "/" not in name:
+        return prompt_of(source.file, name)
+    return None
 
 
 def check_hints(
     folder: Path, workflows: Sequence[Source], subagents: Sequence[Source], defaults: Source, known: Known
 ) -> Iterator[Mistake]:
-    """Tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
+    """Yield tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
     skills = [_read(skill_file(known.root / SKILLS / name)) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
     house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
@@ -77,14 +82,16 @@ def _unmentioned(source: Source, prompt: str, others: Sequence[str], known: Know
 
 def _read(file: Path) -> str | None:
     try:
-        return read_text(file)[0] if file.is_file() else None
+        if file.is_file():
+            return read_text(file)[0]
+        return None
     except (OSError, ValueError):
         # ValueError: a name with a zero byte in it.
         return None
 
 
 def _words(schema: object, deep: int = 0) -> Iterator[str]:
-    """Keys and values of the answers that a schema describes."""
+    """Yield keys and values of the answers that a schema describes."""
     if deep > 20:
         return
     for item in as_list(schema):

@@ -28,7 +28,7 @@ class Use:
 
 
 def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, known: Known) -> Iterator[Mistake]:
-    """Prompts that are missing, elsewhere, empty, unused, or that speak of what nobody gave them."""
+    """Yield mistakes of prompts: missing, elsewhere, empty, unused, or about tools and skills that their runs lack."""
     # A script needs no prompt; one that is there is kept for the day its workflow is a model's again.
     uses = [use for source in workflows if (use := _prompt(source)) and not _is_spared(folder, use)]
     preamble = defaults.fields.get("preamble")
@@ -42,13 +42,13 @@ def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, k
         else:
             yield from _read(folder / use.name, use, known)
     used = {use.name for use in uses}
-    # Nobody can tell which prompt a file means that cannot be read; the one beside it is not called unused.
+    # A file that cannot be read may mean any prompt, so the one beside it is not called unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
     yield from unused_prompts(folder, used, "workflow")
 
 
 def _prompt(source: Source) -> Use | None:
-    """None when the file is so wrong that nobody can tell which prompt is meant."""
+    """Return which prompt a file names; None for a file that is too wrong to name one."""
     if not source.is_mapping:
         return None
     name = source.fields.get("prompt", "")
@@ -87,11 +87,13 @@ def _exists(file: Path) -> bool:
 
 def _which(file: Path) -> str:
     meant = close_match(file.name, [path.name for path in sorted(file.parent.glob("*.md"))])
-    return f"Write `prompt: {meant}`, or create the file." if meant else "Create it, or name another with `prompt`."
+    if meant:
+        return f"Write `prompt: {meant}`, or create the file."
+    return "Create it, or name another with `prompt`."
 
 
 def unused_prompts(folder: Path, used: Collection[str], kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:
-    """Markdown files of a folder that nobody's runs read."""
+    """Yield Markdown files of a folder that no run reads."""
     for path in sorted(folder.glob("*.md")):
         if path.name not in used and path.name != "README.md":
             hint = f"Name it with `prompt` in a {kind}, write `{path.stem}.yaml` for it, or delete it."

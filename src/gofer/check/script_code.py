@@ -1,4 +1,4 @@
-"""What does a script do that only its `run` may do, and what does it ask of its `run`? By its syntax tree."""
+"""The calls of a script by its syntax tree: those that only its `run` may make, and those that it asks of its `run`."""
 
 import ast
 import sys
@@ -85,8 +85,9 @@ class Module:
     lines: Sequence[str]
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node begins; Python counts columns in bytes."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        """Return where a node begins; Python counts columns in bytes."""
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0)
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
 
@@ -102,7 +103,7 @@ class Use:
 
 
 def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
-    """Effects that are not asked of `run`, and imports that scripts do not have."""
+    """Yield effects that are not asked of `run`, and imports that scripts do not have."""
     known = _imported(module.tree)
     own = _bound(module.tree)
     for node in _outermost(module.tree):
@@ -124,22 +125,26 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
                 yield Mistake(module.file, module.place(node), "script-catch", message, hint)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
                 if _of_run(node.value, runs(module.tree)):
-                    message, hint = f"`{attr}` is not awaited, so it never happens.", "Write `await` before it."
+                    message = f"`{attr}` is not awaited, so it never happens."
+                    hint = "Write `await` before it."
                     yield Mistake(module.file, module.place(node), "script-await", message, hint)
             case _:
                 pass
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    """Whether not even what ends a run gets past it: a loop around it would never end, and nobody could stop it."""
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    """Return whether even the end of a run is caught: a loop around the handler would never end or be stopped."""
+    if isinstance(handler.type, ast.Tuple):
+        caught = handler.type.elts
+    else:
+        caught = [handler.type]
     everything = any(one is None or (isinstance(one, ast.Name) and one.id == "BaseException") for one in caught)
     last = handler.body[-1]
     return everything and not (isinstance(last, ast.Raise) and last.exc is None)
 
 
 def uses(module: Module) -> Iterator[Use]:
-    """The tools and subagents a module names, where it names them in a text."""
+    """Yield the tools and subagents a module names, where it names them in a text."""
     names = runs(module.tree)
     for node in nodes(module.tree):
         match node:
@@ -153,7 +158,7 @@ def uses(module: Module) -> Iterator[Use]:
 
 
 def runs(tree: ast.Module) -> set[str]:
-    """The names under which a module knows a run: `run`, and parameters that are annotated so."""
+    """Return the names under which a module knows a run: `run`, and parameters that are annotated so."""
     functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = {"run"}
     for function in functions:
@@ -180,7 +185,7 @@ def _of_run(node: ast.AST, names: Collection[str]) -> bool:
 
 
 def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node, and of `a.b.c` only the whole."""
+    """Yield every node, and of `a.b.c` only the whole."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -191,16 +196,18 @@ def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """`a.b.c` as its parts; none for anything that does not begin with a name."""
+    """Return `a.b.c` as its parts; none for anything that does not begin with a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+    if isinstance(node, ast.Name):
+        return [node.id, *reversed(parts)]
+    return []
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for, with dots."""
+    """Return what each imported name stands for, with dots."""
     found: dict[str, str] = {}
     for node in nodes(tree):
         match node:
@@ -214,11 +221,13 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _whole(alias: ast.alias) -> str:
-    return alias.name if alias.asname else alias.name.split(".")[0]
+    if alias.asname:
+        return alias.name
+    return alias.name.split(".")[0]
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    """Names that a module gives a meaning of its own."""
+    """Return names that a module gives a meaning of its own."""
     found: set[str] = set()
     for node in nodes(tree):
         match node:
@@ -237,7 +246,8 @@ def _check_name(module: Module, node: ast.AST, known: Mapping[str, str], own: Co
         whole = ".".join([known[first], *rest])
         why = next((why for name, why in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
     else:
-        whole, why = first, None if first in own else BUILTINS.get(first)
+        whole = first
+        why = None if first in own else BUILTINS.get(first)
     if why is not None:
         yield _effect(module, node, whole, why)
 
@@ -271,7 +281,10 @@ def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mista
     file = module.file.parent / f"{name}.py"
     if name and not file.is_file():
         meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
-        hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+        if meant:
+            hint = f"Write `{FOLDER}.{meant}`."
+        else:
+            hint = "Create the file, or do without it."
         message = f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`."
         yield Mistake(module.file, module.place(node), "missing-script", message, hint)
 

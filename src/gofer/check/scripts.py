@@ -1,4 +1,4 @@
-"""Is the script of each workflow there, is it Python with a `coordinate`, and does it ask only for what it may?"""
+"""The scripts of workflows: whether each is there, is Python with a `coordinate`, and asks only for what it may."""
 
 import ast
 import re
@@ -31,14 +31,14 @@ class Tools:
 
 
 def is_script(source: Source) -> bool:
-    """Whether a script decides in a workflow."""
+    """Return whether a script decides in a workflow."""
     return source.fields.get("coordinator") == "script"
 
 
 def check_scripts(
     root: Path, workflows: Sequence[Source], tools: Tools, subagents: Collection[str]
 ) -> Iterator[Mistake]:
-    """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
+    """Yield scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
     declared = declared_packages(root / "pyproject.toml")
     for source in workflows:
         file = source.fields.get("coordinator_script", "")
@@ -60,7 +60,10 @@ def check_scripts(
 
 def _missing(root: Path, source: Source, file: str, name: str) -> Mistake:
     meant = close_match(name, sorted(path.stem for path in (root / FOLDER).glob("*.py")))
-    hint = f"Write `{FOLDER}/{meant}.py`." if meant else f"Create it, with `{_ENTRY}`."
+    if meant:
+        hint = f"Write `{FOLDER}/{meant}.py`."
+    else:
+        hint = f"Create it, with `{_ENTRY}`."
     return Mistake(source.file, source.place(_KEY), "missing-script", f"There is no file `{file[:80]}`.", hint)
 
 
@@ -72,7 +75,8 @@ def _check(
     tools: Tools,
     subagents: Collection[str],
 ) -> Iterator[Mistake]:
-    waiting, seen = [name], {name}
+    waiting = [name]
+    seen = {name}
     while waiting:
         module, mistakes = read_module(root / FOLDER / f"{waiting.pop()}.py")
         yield from mistakes
@@ -98,7 +102,8 @@ def read_module(file: Path, rule: Rule = "script-syntax") -> tuple[Module | None
         place = Place(max(error.lineno or 1, 1), max(error.offset or 1, 1))
         said = error.msg[:200]
     except (ValueError, RecursionError, MemoryError):
-        place, said = START, "it holds a zero byte or is nested too deep"
+        place = START
+        said = "it holds a zero byte or is nested too deep"
     message = f"This is no Python: {said}."
     return None, [*mistakes, Mistake(file, place, rule, message, "Correct the line.")]
 
@@ -122,7 +127,7 @@ def _check_entry(module: Module) -> Iterator[Mistake]:
 
 
 def _parameters(arguments: ast.arguments) -> int:
-    """How many parameters have to be given; none that is given by name only."""
+    """Return how many parameters have to be given; none that is given by name only."""
     positional = [*arguments.posonlyargs, *arguments.args]
     by_name = sum(default is None for default in arguments.kw_defaults)
     return len(positional) - len(arguments.defaults) + 100 * by_name
@@ -151,15 +156,19 @@ def _check_uses(module: Module, source: Source, tools: Tools, subagents: Collect
 
 
 def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake]:
-    """Subagents that a workflow lists and that do not exist."""
+    """Yield subagents that a workflow lists and that do not exist."""
     for at, name in enumerate(as_list(source.fields.get("subagents"))):
         if isinstance(name, str) and name and name not in subagents:
             yield _unknown_subagent(source.file, source.place(("subagents", at)), name, subagents)
 
 
 def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection[str]) -> Mistake:
-    shown, meant = name[:80], close_match(name, sorted(subagents))
-    hint = f"Write `{meant}`." if meant else f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
+    shown = name[:80]
+    meant = close_match(name, sorted(subagents))
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
     return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
 
 

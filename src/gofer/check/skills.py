@@ -1,4 +1,4 @@
-"""Are skills of the form that skills have, can their scripts run, and are those there that a workflow names?"""
+"""The skills: whether they have the form of skills, whether their scripts can run, and whether named ones exist."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ _LONGEST = 400
 
 
 def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
-    """What is wrong with the skills of `folder` themselves, whether or not a workflow has them.
+    """Yield what is wrong with the skills of `folder` themselves, whether or not a workflow has them.
 
     Those that can be read are in `skills` afterwards, by name.
     """
@@ -65,12 +65,12 @@ def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
 
 
 def nameable(folder: Path) -> list[str]:
-    """The names of all skills of `folder`, whatever is wrong with them."""
+    """Return the names of all skills of `folder`, also of those with mistakes."""
     return [skill_name(home.name) for home in skill_folders(folder)]
 
 
 def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake]:
-    """Skills that a workflow names and that are not there."""
+    """Yield skills that a workflow names and that are not there."""
     for key in _LISTS:
         for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
             if isinstance(name, str) and name and name not in known:
@@ -80,7 +80,7 @@ def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake
 
 
 def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
-    """Skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
+    """Yield skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
     if too_many(chosen, skills):
         message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
         yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
@@ -88,11 +88,13 @@ def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) ->
 
 def _instead(name: str, known: Sequence[str]) -> str:
     meant = close_match(name, known)
-    return f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
+    if meant:
+        return f"Write `{meant}`."
+    return "Create skills/<name>/SKILL.md, or do without it."
 
 
 def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
-    """What keeps the Python of a skill from running in the sandbox."""
+    """Yield what keeps the Python of a skill from running in the sandbox."""
     for path in skill.files:
         if not (path.startswith(SCRIPTS) and path.endswith(".py")):
             continue
@@ -110,7 +112,7 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
 
 
 def _lacking(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """What a script imports that is not there: modules, and names of modules."""
+    """Yield what a script imports that is not there: modules, and names of modules."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):

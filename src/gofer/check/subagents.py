@@ -1,4 +1,4 @@
-"""Has each file of `subagents/` its form, a prompt beside it, and does asking one another come to an end?"""
+"""The files of `subagents/`: whether each has its form and a prompt beside it, and whether asking comes to an end."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -20,7 +20,7 @@ from gofer.workflows.yaml_source import Source
 def check_subagents(
     sources: Sequence[Source], tools: Collection[str], all_skills: Sequence[str], skills: Mapping[str, Skill]
 ) -> Iterator[Mistake]:
-    """What is wrong with subagents, their prompts, tools and skills, and with whom they ask.
+    """Yield what is wrong with subagents, their prompts, tools and skills, and with whom they ask.
 
     `all_skills` are the names of those that are there, and `skills` are those that can be read.
     """
@@ -60,7 +60,7 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
 
 
 def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
-    """Subagents that ask one another in a circle, or through too many others."""
+    """Yield subagents that ask one another in a circle, or through too many others."""
     asks = {source.file.stem: _asked(source) for source in sources}
     for source in sources:
         name = source.file.stem
@@ -78,7 +78,7 @@ def _asked(source: Source) -> Sequence[str]:
 
 
 def _circle(asks: Mapping[str, Sequence[str]], name: str) -> Sequence[str]:
-    """The shortest way from a subagent back to itself; empty when there is none."""
+    """Return the shortest way from a subagent back to itself; empty when there is none."""
     ways: list[tuple[str, ...]] = [(name,)]
     seen: set[str] = set()
     while ways:
@@ -93,7 +93,7 @@ def _circle(asks: Mapping[str, Sequence[str]], name: str) -> Sequence[str]:
 
 
 def _longest(asks: Mapping[str, Sequence[str]], name: str, way: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest way down from a subagent, as far as it is too long; a circle ends it."""
+    """Return the longest way down from a subagent, as far as it is too long; a circle ends it."""
     way = (*way, name)
     if len(way) > DEPTH:
         return way

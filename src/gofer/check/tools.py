@@ -9,12 +9,12 @@ from gofer.workflows.yaml_source import Loc, Source
 
 
 def granted(source: Source) -> list[str]:
-    """The tools that a workflow lists, also when other parts of it are wrong."""
+    """Return the tools that a workflow lists, also when other parts of it are wrong."""
     return [name for _, name in listed(source)]
 
 
 def listed(source: Source) -> Iterator[tuple[Loc, str]]:
-    """Each tool with the place of its name: it stands alone, or as the key of its options."""
+    """Yield each tool with the place of its name: it stands alone, or as the key of its options."""
     for at, item in enumerate(as_list(source.fields.get("tools"))):
         if isinstance(item, str):
             yield ("tools", at), item
@@ -23,7 +23,7 @@ def listed(source: Source) -> Iterator[tuple[Loc, str]]:
 
 
 def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
-    """Tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
+    """Yield tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
     seen: set[str] = set()
     for loc, name in listed(source):
         place = source.key(loc)
@@ -54,6 +54,8 @@ def _approved(source: Source, has: Collection[str], tools: Collection[str]) -> I
 
 
 def instead(name: str, tools: Collection[str]) -> str:
-    """What to write for a tool that does not exist."""
+    """Return what to write for a tool that does not exist."""
     meant = close_match(name, sorted(tools))
-    return f"Write `{meant}`." if meant else "docs/workflow-file.md lists the tools that exist."
+    if meant:
+        return f"Write `{meant}`."
+    return "docs/workflow-file.md lists the tools that exist."

@@ -1,4 +1,4 @@
-"""Which numbers may stand on a command line?"""
+"""The types of arguments on a command line."""
 
 import argparse
 import importlib
@@ -14,7 +14,7 @@ from gofer.values.errors import ConfigError
 
 
 def number(least: int, most: int) -> Callable[[str], int]:
-    """A type for argparse: a whole number between two bounds."""
+    """Return a type for argparse: a whole number between two bounds."""
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdecimal() or len(text) > 20 or not least <= int(text) <= most:
@@ -25,7 +25,10 @@ def number(least: int, most: int) -> Callable[[str], int]:
 
 
 async def listed(store: Store, prefix: str) -> Head:
-    """The one run that begins so and that people may see. Raises ConfigError when there is none or more than one."""
+    """Return the one run that begins so and that people may see.
+
+    Raises ConfigError when there is none or more than one.
+    """
     if not prefix:
         raise ConfigError("The id of the run is empty; `gofer runs` lists the newest.")
     whole = await store.head(prefix)
@@ -47,32 +50,32 @@ class Opener(Protocol):
     """A module that opens the state of a place."""
 
     def open_operations(self, place: Place) -> AbstractContextManager[Operations]:
-        """The state. Raises ConfigError, TemporaryError."""
+        """Return the state. Raises ConfigError, TemporaryError."""
         ...
 
 
 def place_options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
+    """Declare the options."""
     stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
     otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
-    # Not given is something else than empty: with `--stage "$STAGE"` nobody means this machine.
+    # Not given is something else than empty: `--stage "$STAGE"` does not mean this machine.
     parser.add_argument("--stage", type=told, metavar="NAME", help=f"{stage} {otherwise}")
     parser.add_argument("--profile", type=told, metavar="NAME", help="the profile of your AWS configuration to use")
 
 
 def told(text: str) -> str:
-    """A name that is not empty, as a type for argparse: an empty one is a variable of a shell that nobody set."""
+    """Return a name that is not empty, as a type for argparse: an empty one is an unset variable of a shell."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty; is the variable set that should say it?")
     return text
 
 
 def chosen_place(arguments: argparse.Namespace) -> Place:
-    """The place that the options and the environment name. Raises ConfigError."""
+    """Return the place that the options and the environment name. Raises ConfigError."""
     return read_place(process_variables(), arguments.stage or "", arguments.profile or "")
 
 
 def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operations]:
-    """The state that they name, until the block ends. Raises ConfigError, TemporaryError."""
+    """Return the state that they name, until the block ends. Raises ConfigError, TemporaryError."""
     place = chosen_place(arguments)
     return cast(Opener, importlib.import_module(OPENERS[place.away])).open_operations(place)

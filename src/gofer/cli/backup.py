@@ -6,8 +6,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from gofer.app.backup.backup import take_backup
 from gofer.app.backup.passphrase import new_passphrase
+from gofer.app.backup.take import take_backup
 from gofer.app.operations import read_place
 from gofer.app.settings import process_variables
 from gofer.cli.terminal import asking, progress
@@ -28,7 +28,7 @@ Exit codes: 0 the backup is whole and durable, 1 the state or a disk refused, 2 
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer backup`."""
+    """Declare the options of `gofer backup`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that is not there yet")
     parser.add_argument("--json", action="store_true", help="{at, runs, files, bytes} on stdout")
     parser.epilog = _EXAMPLES

@@ -1,4 +1,4 @@
-"""`gofer cancel RUN`: how does somebody at a terminal stop a run?"""
+"""`gofer cancel RUN`: stops a run from a terminal."""
 
 import argparse
 import asyncio
@@ -12,14 +12,14 @@ from gofer.values.outside import random_id
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer cancel`."""
+    """Declare the options of `gofer cancel`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--by", default="whoever runs Gofer", metavar="NAME", help="who is named where it was asked")
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Asks for the run to stop; what is under way is finished, nothing new begins."""
+    """Ask for the run to stop; what is under way is finished, nothing new begins."""
     with operations(arguments) as opened:
         run, asked = asyncio.run(_cancel(opened, arguments.run, arguments.by))
     if not asked:

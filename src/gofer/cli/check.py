@@ -1,4 +1,4 @@
-"""`gofer check`: what is wrong with the files people edit?"""
+"""`gofer check`: shows the mistakes in the files that people edit."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ Exit codes: 0 fine, or hints only, 1 mistakes found, 2 nothing to check. docs/ch
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer check`."""
+    """Declare the options of `gofer check`."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a folder of workflows, or its files (default agents)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON list on stdout")
@@ -43,7 +43,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints every mistake; one a line unless another form is asked for."""
+    """Print every mistake; one a line unless another form is asked for."""
     found = in_order(mistake for path in arguments.paths or ["agents"] for mistake in _check(Path(path)))
     if arguments.json:
         print(json.dumps([mistake.to_json() for mistake in found], indent=2))

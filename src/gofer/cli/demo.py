@@ -1,4 +1,4 @@
-"""`gofer demo`: what does Gofer do, without an account and on this machine only?"""
+"""`gofer demo`: shows what Gofer does, without an account and on this machine only."""
 
 import argparse
 import asyncio
@@ -20,14 +20,19 @@ PORT = 8765
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer demo`."""
+    """Declare the options of `gofer demo`."""
     parser.add_argument("--exit", action="store_true", help="stop after the tour instead of serving on")
     parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Plays the tour, then serves until it is interrupted."""
-    port = arguments.port if arguments.port is not None else 0 if arguments.exit else PORT
+    """Play the tour, then serve until it is interrupted."""
+    if arguments.port is not None:
+        port = arguments.port
+    elif arguments.exit:
+        port = 0
+    else:
+        port = PORT
     return asyncio.run(_demo(port, arguments.exit))
 
 
@@ -46,11 +51,14 @@ async def _demo(port: int, leave: bool) -> int:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
             await _serve_on(embedded)
-    return 0 if came_out else 1
+    if came_out:
+        return 0
+    return 1
 
 
 async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
-    simulated, outside = embedded.simulated, Outsiders(embedded)
+    simulated = embedded.simulated
+    outside = Outsiders(embedded)
     try:
         await tour.play()
         if simulated.jira and simulated.notion and simulated.github:

@@ -32,15 +32,16 @@ Exit codes: 0 every payload was understood, 2 one was not.
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer explain`."""
+    """Declare the options of `gofer explain`."""
     sender_options(parser, required=True)
     parser.add_argument("files", nargs="+", metavar="FILE", help="payloads as their sender sends them; - is stdin")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints one line of JSON for each payload."""
-    headers, hook = read_headers(arguments), read_hook(arguments)
+    """Print one line of JSON for each payload."""
+    headers = read_headers(arguments)
+    hook = read_hook(arguments)
     come_in = way(load_catalog(Path("agents")), arguments.source, headers, hook)
     failed = False
     for name in arguments.files:
@@ -53,4 +54,6 @@ def execute(arguments: argparse.Namespace) -> int:
         for explanation in explain(name, raw, come_in):
             print(explanation.to_json())
             failed = failed or explanation.error is not None
-    return 2 if failed else 0
+    if failed:
+        return 2
+    return 0

@@ -1,4 +1,4 @@
-"""`gofer export`: how do the spans of runs get to a collector again, or into a file?"""
+"""`gofer export`: sends the spans of runs to a collector again, or writes them into a file."""
 
 import argparse
 import asyncio
@@ -39,7 +39,7 @@ has; docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs f
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer export`."""
+    """Declare the options of `gofer export`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
     parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
@@ -48,11 +48,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Exports runs; 1 when a collector did not take all of it."""
+    """Export runs; 1 when a collector did not take all of it."""
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
         raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
-    since = moment(arguments.since, SystemClock().now()) if arguments.since else None
+    if arguments.since:
+        since = moment(arguments.since, SystemClock().now())
+    else:
+        since = None
     if not arguments.json and not settings.otlp.url:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
     with operations(arguments) as opened:
@@ -60,14 +63,16 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def moment(text: str, now: float) -> float:
-    """Unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
+    """Return unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
     if ago := re.fullmatch(r"([0-9]{1,6})([mhd])", text):
         return now - int(ago[1]) * _SECONDS[ago[2]]
     try:
         told = datetime.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"--since is {text[:40]!r}; write 90m, 24h, 7d or a date such as 2026-11-20.") from error
-    return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    if not told.tzinfo:
+        told = told.replace(tzinfo=UTC)
+    return told.timestamp()
 
 
 async def _export(
@@ -90,11 +95,13 @@ async def _export(
     print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)
     if told.rejected:
         print(f"The collector did not take {told.rejected} of them.", file=sys.stderr)
-    return 1 if told.failed or told.rejected else 0
+    if told.failed or told.rejected:
+        return 1
+    return 0
 
 
 async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:
-    """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
+    """Return the spans of a run; none for a run that was not named and may not or cannot be exported."""
     try:
         return await exporter.read(run, opened.stores)
     except (ConfigError, Gone):
@@ -104,7 +111,7 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
 
 
 async def _since(opened: Operations, since: float) -> Sequence[Head]:
-    """Runs that ended and that somebody may look for, oldest first."""
+    """Return the listed runs that ended, oldest first."""
     newest = await opened.stores.journals.heads(MOST_RUNS)
     wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
     return sorted(wanted, key=lambda head: head.accepted_at)
@@ -120,7 +127,9 @@ class _Told:
     failed: int = 0
 
     def add(self, sent: Sent) -> None:
-        self.runs, self.spans, self.rejected = self.runs + 1, self.spans + sent.spans, self.rejected + sent.rejected
+        self.runs += 1
+        self.spans += sent.spans
+        self.rejected += sent.rejected
 
     def fail(self, run: str, error: GoferError) -> None:
         self.failed += 1

@@ -34,7 +34,7 @@ Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one 
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer extract`."""
+    """Declare the options of `gofer extract`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
     pages = "of a PDF, the page to begin with (default 1)"
@@ -53,7 +53,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the text of each document."""
+    """Print the text of each document."""
     children = Children(at_once=1)
     failed = False
     try:
@@ -66,11 +66,13 @@ def execute(arguments: argparse.Namespace) -> int:
                 _show(name, said, several=len(arguments.files) > 1)
     finally:
         children.close()
-    return 2 if failed else 0
+    if failed:
+        return 2
+    return 0
 
 
 async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
-    """The document, or the sentence that says why there is none."""
+    """Return the document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
         data = await asyncio.to_thread(_bytes, name)

@@ -10,17 +10,20 @@ from gofer.values.errors import Gone
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer keep`."""
+    """Declare the options of `gofer keep`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--no", action="store_true", help="keep it no longer")
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Keeps a run, or keeps it no longer."""
+    """Keep a run, or keep it no longer."""
     with operations(arguments) as opened:
         run = asyncio.run(_keep(opened, arguments.run, wanted=not arguments.no))
-    print(f"Run {run} is deleted in its time." if arguments.no else f"Run {run} is kept.")
+    if arguments.no:
+        print(f"Run {run} is deleted in its time.")
+    else:
+        print(f"Run {run} is kept.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Which command was asked for, and what does its failure mean to whoever asked?
+"""The commands of `gofer`, and what a failure of one means.
 
 Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
 """
@@ -57,16 +57,16 @@ class Command(Protocol):
     """A module of this folder that is a subcommand."""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        """Declares its options."""
+        """Declare its options."""
         ...
 
     def execute(self, arguments: argparse.Namespace) -> int:
-        """Does it; gives the exit code."""
+        """Run the command and return the exit code."""
         ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The `gofer` command."""
+    """Return the `gofer` command."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a stack trace.
         if isinstance(stream, io.TextIOWrapper):

@@ -1,4 +1,4 @@
-"""`gofer publish`: how do workflows become live on AWS without a deploy, and those of before again?"""
+"""`gofer publish`: makes workflows live on AWS without a deploy, and earlier ones live again."""
 
 import argparse
 import asyncio
@@ -36,12 +36,12 @@ class Opener(Protocol):
     """The module that opens a stage for publishing."""
 
     def open_publisher(self, place: Place, root: Path) -> AbstractContextManager[Publisher]:
-        """Publishes to a stage. Raises ConfigError."""
+        """Publish to a stage. Raises ConfigError."""
         ...
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer publish`."""
+    """Declare the options of `gofer publish`."""
     parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="only list what was published")
@@ -55,8 +55,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Publishes, rolls back or lists."""
-    root, place = Path(arguments.root), chosen_place(arguments)
+    """Publish, roll back or list."""
+    root = Path(arguments.root)
+    place = chosen_place(arguments)
     if not place.away and not place.variables.get("GOFER_BUCKET"):
         raise ConfigError("Name where to publish with --stage; on this machine the files themselves are what is live.")
     if not arguments.list and not arguments.roll_back:
@@ -99,7 +100,8 @@ def _show(published: Published, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(published.to_json(), indent=2))
         return
-    workflows, schedules = published.workflows, published.schedules
+    workflows = published.workflows
+    schedules = published.schedules
     for sign, names in (("+", workflows.added), ("~", workflows.changed), ("-", workflows.removed)):
         print("".join(f"{sign} {name}\n" for name in names), end="")
     for sign, entries in (("+", schedules.added), ("~", schedules.changed)):

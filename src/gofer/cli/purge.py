@@ -11,7 +11,7 @@ from gofer.runtime.retention import DAYS, Purged, Purger
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer purge`."""
+    """Declare the options of `gofer purge`."""
     days = f"contents of runs that ended more than DAYS days ago (default {DAYS}); private ones in any case"
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
     parser.add_argument("--json", action="store_true", help="{deleted, forgotten}, numbers of runs, on stdout")
@@ -19,7 +19,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Deletes what is due and says how much it was."""
+    """Delete what is due and say how much it was."""
     with operations(arguments) as opened:
         purged = asyncio.run(_purge(opened, arguments.older_than))
     if arguments.json:

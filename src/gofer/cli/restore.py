@@ -29,7 +29,7 @@ Exit codes: 0 it is restored, 1 the backup is damaged or a disk refused, 2 the f
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer restore`."""
+    """Declare the options of `gofer restore`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that `gofer backup` wrote")
     told = "{at, deleted, keyless, held: ids of runs, private: the number of private runs held} on stdout"
     parser.add_argument("--json", action="store_true", help=told)

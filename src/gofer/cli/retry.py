@@ -34,7 +34,7 @@ Exit codes: 0 it is queued, 1 it has ended or cannot be read, 2 there is no such
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer retry`."""
+    """Declare the options of `gofer retry`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--json", action="store_true", help="{run, rung, told} on stdout")
     place_options(parser)
@@ -49,7 +49,9 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps({"run": run, "rung": retried.rung, "told": retried.told}))
     else:
         print(retried.told, file=sys.stderr)
-    return 0 if retried.rung else 1
+    if retried.rung:
+        return 0
+    return 1
 
 
 async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:

@@ -18,7 +18,7 @@ _STUCK = "runs that do not move, with ids of private ones: no frame for 15 minut
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer runs`."""
+    """Declare the options of `gofer runs`."""
     parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
     parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
     parser.add_argument("--stuck", action="store_true", help=_STUCK)
@@ -69,7 +69,10 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
         head = await opened.stores.journals.head(letter.run)
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
-            name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
+            if head and not head.private:
+                name = f"run {letter.run}"
+            else:
+                name = "a run that is not listed"
             at = timestamp(int(letter.at * 1000))
             notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.why}.")
     return await opened.stores.journals.heads(limit), notes

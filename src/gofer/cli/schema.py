@@ -1,4 +1,4 @@
-"""`gofer schema`: which JSON Schema describes the files people write?"""
+"""`gofer schema`: prints the JSON Schema of the files that people write."""
 
 import argparse
 from pathlib import Path
@@ -18,7 +18,7 @@ language server.
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer schema`."""
+    """Declare the options of `gofer schema`."""
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--defaults", action="store_true", help="the schema of defaults.yaml instead")
     other.add_argument("--subagent", action="store_true", help="the schema of the files of subagents/ instead")
@@ -26,7 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the schema."""
+    """Print the schema."""
     if arguments.defaults:
         print(defaults_schema(), end="")
     elif arguments.subagent:

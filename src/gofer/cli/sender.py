@@ -1,4 +1,4 @@
-"""Who sends a payload that stands in a file, as options of a command say it?"""
+"""The sender of a payload that is read from a file, by the options of a command."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from gofer.values.errors import ConfigError
 
 
 def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Declares the options."""
+    """Declare the options."""
     parser.add_argument("--source", required=required, choices=sorted(SOURCES), help="who sends such payloads")
     parser.add_argument(
         "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header that comes with each payload"
@@ -19,13 +19,15 @@ def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
-    """The headers. Raises ConfigError."""
+    """Return the headers. Raises ConfigError."""
     return [_header(text) for text in arguments.header]
 
 
 def read_hook(arguments: argparse.Namespace) -> str:
-    """The name of the webhook, or the empty string. Raises ConfigError."""
-    return hook_name(arguments.path) if arguments.path else arguments.hook
+    """Return the name of the webhook, or the empty string. Raises ConfigError."""
+    if arguments.path:
+        return hook_name(arguments.path)
+    return arguments.hook
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -44,7 +44,7 @@ and 130."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer serve`."""
+    """Declare the options of `gofer serve`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port (default {PORT})")
@@ -62,7 +62,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop."""
+    """Serve until it is told to stop."""
     settings = process_settings()
     start_logging(settings.log_level)
     serving = _serve(settings, arguments.host, arguments.port, registering=arguments.register_notion)
@@ -79,13 +79,15 @@ async def _serve(settings: Settings, host: str, port: int, *, registering: bool)
 
 
 def _lines(service: Service, settings: Settings) -> list[str]:
-    """What is served, for people."""
-    embedded, app = service.embedded, service.app
+    """Return what is served, for people."""
+    embedded = service.embedded
+    app = service.app
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
-    over += [f"POST {embedded.url}/slack/events"] if settings.slack_signing_secrets else []
+    if settings.slack_signing_secrets:
+        over += [f"POST {embedded.url}/slack/events"]
     lines = [
         f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
         f"   Slack       {' and '.join(over)}",
@@ -117,7 +119,7 @@ def _waiting(service: Service) -> list[str]:
 
 
 def _say_token(path: Path, token: Secret) -> None:
-    """Shows the token to who sits at a terminal; whatever else keeps this stream is told the file only."""
+    """Show the token at a terminal; a stream that is kept gets the name of the file only."""
     lines = [f"Notion offered a verification token; it is in {path}, and Gofer verifies with it from now on."]
     if sys.stderr.isatty():
         lines.append(f"Paste it in Notion's Webhooks tab: {token.reveal()}")

@@ -1,4 +1,4 @@
-"""`gofer trace RUN`: what did one run do, step by step?"""
+"""`gofer trace RUN`: shows what one run did, step by step."""
 
 import argparse
 import asyncio
@@ -17,14 +17,14 @@ from gofer.values.errors import ConfigError
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer trace`."""
+    """Declare the options of `gofer trace`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--json", action="store_true", help="{run, spans: [...]} on stdout")
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the trace of one run."""
+    """Print the trace of one run."""
     with operations(arguments) as opened:
         run, spans = asyncio.run(_spans(opened, arguments.run))
     if arguments.json:

@@ -11,7 +11,7 @@ from gofer.sources.registry import source_of
 from gofer.sources.subject import indented
 from gofer.values.events import Event
 from gofer.values.schedules.fields import NoSchedule
-from gofer.values.schedules.schedule import read_zone
+from gofer.values.schedules.nominal_times import read_zone
 
 MARK = "> "
 """The beginning of each line of a request."""

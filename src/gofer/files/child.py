@@ -16,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.files.child_limits import MEMORY, SECONDS, WALL, Limits
-from gofer.files.child_wire import Packet, receive_ending, send
+from gofer.files.child_wire import MEMORY, SECONDS, WALL, Limits, Packet, receive_ending, send
 from gofer.files.size_limits import FILE_BYTES, megabytes
 from gofer.values.errors import TemporaryError, ToolError
 
@@ -61,14 +60,14 @@ class Children:
         seconds: float = SECONDS,
         wall: float = WALL,
         environment: Mapping[str, str] | None = None,
-        helper: str = "gofer.files.helper",
+        helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
     ) -> None:
-        """`environment` is all the helper gets: nothing, unless the interpreter itself needs something to start.
+        """Make it; `environment` is all the helper gets: nothing, unless the interpreter needs a variable to start.
 
-        `helper` is the module whose `main(control, memory, seconds, wall)` serves the jobs: a child may take `seconds`
-        of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as many jobs
-        are under way at once as there are places. The others wait, and no second of that counts.
+        `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs: a child may take
+        `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as
+        many jobs are under way at once as there are places. The others wait, and no second of that counts.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
         self._limits = Limits(memory, seconds, wall)
@@ -80,7 +79,7 @@ class Children:
         self._closed = False
 
     async def run(self, job: Job) -> Packet:
-        """The result of a job.
+        """Return the result of a job.
 
         Raises ToolError with one sentence for the model when the job fails or goes beyond its limits, TemporaryError
         when there is no helper to do it.
@@ -93,10 +92,11 @@ class Children:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, job)
 
     def close(self) -> None:
-        """Ends the helper and what it has under way; jobs that wait fail. Safe to call twice."""
+        """End the helper and what it has under way; jobs that wait fail. Safe to call twice."""
         with self._lock:
             self._closed = True
-            helper, self._helper = self._helper, None
+            helper = self._helper
+            self._helper = None
         if helper is not None:
             helper.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
@@ -161,7 +161,7 @@ class _Helper:
         return self._process.poll() is None
 
     def ask(self, job: Job) -> tuple[Packet | None, int | None]:
-        """What a child answered and how it ended; None for both when the helper was lost."""
+        """Return what a child answered and how it ended; None for both when the helper was lost."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -183,7 +183,7 @@ class _Helper:
                 return None, None
 
     def stop(self) -> None:
-        """Closing the socket is the sign to end; what does not end on it is killed."""
+        """Close the socket, which is the sign to end, and kill what does not end on it."""
         self._control.close()
         try:
             self._process.wait(2)

@@ -1,7 +1,7 @@
-"""How do a job and its result cross the socket between this process and a child?
+"""What this process and its children exchange: the limits of a child, its job and its result.
 
-Each is one packet: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its helper writes how it
-ended.
+A job and a result are one packet each: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its
+helper writes how it ended.
 """
 
 import json
@@ -11,10 +11,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+MEMORY = 372 << 20
+"""Bytes a child may take beyond what its helper has: helper and child stay under 512 MB, pages that both hold counted
+twice. `PYTHONPATH=tests python -m generators.tree_memory` measures it."""
+
+SECONDS = 20.0
+"""Seconds of a processor that a child may take: what else the machine does changes nothing about it."""
+
+WALL = 60.0
+"""Seconds after which a child is ended that got no processor, or waits for something."""
+
+
 _LENGTHS = struct.Struct("!IQ")
 _STATUS = struct.Struct("!i")
 _PIECE = 1 << 20
 _MARK = b"done"  # What a status cannot look like, so that a packet cut short never seems whole.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one child may take."""
+
+    memory: int
+    """Bytes beyond what its helper has."""
+    seconds: float
+    """Seconds of a processor."""
+    wall: float
+    """Seconds between its beginning and its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +49,7 @@ class Packet:
 
 
 def send(wire: socket.socket, packet: Packet) -> None:
-    """Sends the packet. Raises OSError when nobody takes it."""
+    """Send the packet. Raises OSError when the other side is gone."""
     head = json.dumps(packet.fields).encode()
     wire.sendall(_LENGTHS.pack(len(head), len(packet.data)) + head)
     wire.sendall(packet.data)
@@ -34,7 +57,7 @@ def send(wire: socket.socket, packet: Packet) -> None:
 
 
 def receive(wire: socket.socket) -> Packet:
-    """The next packet. Raises EOFError when the other side ends before it is whole."""
+    """Return the next packet. Raises EOFError when the other side ends before it is whole."""
     sizes = _LENGTHS.unpack(_exactly(wire, _LENGTHS.size))
     fields = cast(dict[str, object], json.loads(_exactly(wire, sizes[0])))
     packet = Packet(fields, _exactly(wire, sizes[1]))
@@ -44,12 +67,12 @@ def receive(wire: socket.socket) -> Packet:
 
 
 def send_status(wire: socket.socket, status: int) -> None:
-    """Sends how a child ended: its exit code, or the negative number of the signal that killed it."""
+    """Send how a child ended: its exit code, or the negative number of the signal that killed it."""
     wire.sendall(_STATUS.pack(status))
 
 
 def receive_ending(wire: socket.socket) -> tuple[Packet | None, int | None]:
-    """The packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
+    """Return the packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
     raw = bytearray()
     try:
         while piece := wire.recv(_PIECE):
@@ -72,7 +95,7 @@ def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
 
 
 def _exactly(wire: socket.socket, size: int) -> bytes:
-    """So many bytes, in one allocation where the system gives them at once."""
+    """Return so many bytes, in one allocation where the system gives them at once."""
     pieces: list[bytes] = []
     while size:
         piece = wire.recv(size, socket.MSG_WAITALL)
@@ -80,4 +103,6 @@ def _exactly(wire: socket.socket, size: int) -> bytes:
             raise EOFError
         pieces.append(piece)
         size -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    if len(pieces) == 1:
+        return pieces[0]
+    return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""What may a file be, by what is said of it before anybody has its bytes?"""
+"""The type of a file by what is said of it, before its bytes are there."""
 
 import re
 from typing import Literal
@@ -27,26 +27,32 @@ UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "appl
 
 
 def likely(media_type: str, name: str) -> Likely:
-    """What a file probably is: by its media type, or by its name where the type says nothing."""
+    """Return what a file probably is: by its media type, or by its name where the type says nothing."""
     said = told(media_type, name)
     if said in LOOKED_AT:
         return "image"
     if said == KINDS["pdf"].media_type:
         return "pdf"
     text = said.startswith("text/") or said in _TEXTS or said.endswith(("+json", "+xml", "+yaml"))
-    return "text" if text else "other"
+    if text:
+        return "text"
+    return "other"
 
 
 def told(media_type: str, name: str) -> str:
-    """The media type of a file, from its name where what is said of it says nothing; empty for an unknown one."""
+    """Return the media type that a file is said to have, else the one of its name; empty for an unknown one."""
     said = plain(media_type)
-    return guessed(name) or said if said in UNTOLD else said
+    if said in UNTOLD:
+        return guessed(name) or said
+    return said
 
 
 def guessed(name: str) -> str:
-    """The media type that the ending of a name stands for; empty when it stands for none that is known here."""
+    """Return the media type that the ending of a name stands for; empty when it stands for none that is known here."""
     claimed = extension(name)
-    return KINDS[claimed].media_type if claimed else _MORE.get(name.rpartition(".")[2].lower(), "")
+    if claimed:
+        return KINDS[claimed].media_type
+    return _MORE.get(name.rpartition(".")[2].lower(), "")
 
 
 def with_charset(media_type: str, sent: str) -> str:
@@ -66,6 +72,8 @@ def charset_of(media_type: str) -> str:
 
 
 def plain(media_type: str) -> str:
-    """A media type without parameters, as in `text/html; charset=utf-8`; empty for what is none."""
+    """Return a media type without parameters, as in `text/html; charset=utf-8`; empty for what is none."""
     said = media_type.partition(";")[0].strip().lower()
-    return said if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said else ""
+    if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said:
+        return said
+    return ""

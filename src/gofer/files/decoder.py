@@ -30,7 +30,7 @@ _WIDER = {
 """What is declared, and the encoding that programs write under this name: the same letters and more."""
 
 _NEVER_READ = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Encodings of Python that no text is in, and whose decoders take quadratic time or change what is written."""
+"""Encodings of Python that no text is in, with decoders that take quadratic time or change what is written."""
 
 _NAMES = {
     "cp932": "Shift_JIS", "cp949": "EUC-KR", "euc_jis_2004": "EUC-JP", "gb18030": "GB18030", "big5hkscs": "Big5",

@@ -1,4 +1,4 @@
-"""Which value does JSON stand for, with every number as it is written?
+"""JSON values, with every number as it is written.
 
 A number is kept as the bytes of its literal: an identifier of thirty digits, `1.10` and `-0` come out as they went in.
 """
@@ -15,7 +15,7 @@ _decoder = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_
 
 
 def parse(text: str) -> object:
-    """The value: dict, list, str, bool, None, and Number. Raises ValueError for what is not one JSON value.
+    """Return the value: dict, list, str, bool, None, and Number. Raises ValueError for what is not one JSON value.
 
     JSON that is nested deeper than Python can follow, about a thousand levels, is a ValueError too.
     """
@@ -26,17 +26,22 @@ def parse(text: str) -> object:
 
 
 def parse_lines(text: str) -> list[object]:
-    """The values of JSON Lines, one on each line that is not blank. Raises ValueError when a line is something else."""
+    """Return the values of JSON Lines, one on each line that is not blank.
+
+    Raises ValueError when a line is something else.
+    """
     return [parse(line) for line in text.removeprefix("\ufeff").split("\n") if line.strip()]
 
 
 def quote(text: str) -> str:
-    """A string as JSON writes it, with its own characters instead of escapes."""
+    """Return a string as JSON writes it, with its own characters instead of escapes."""
     return clean(json.dumps(text, ensure_ascii=False))
 
 
 def scalar(value: object) -> str:
-    """What JSON writes for a value that holds no others."""
+    """Return what JSON writes for a value that holds no others."""
     if isinstance(value, Number):
         return value.decode()
-    return quote(value) if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return quote(value)
+    return json.dumps(value)

@@ -1,4 +1,4 @@
-"""How is a name that a stranger gave to a file shown, so that it is nothing but a name?"""
+"""The name that a stranger gave to a file, shown so that it is nothing but a name."""
 
 import unicodedata
 
@@ -13,7 +13,7 @@ _SEEMS_EMPTY = "unnamed"
 
 
 def display(name: str) -> str:
-    """The name without folders, without characters that hide or turn its parts, and not too long; never empty.
+    """Return the name without folders, without characters that hide or turn its parts, and not too long; never empty.
 
     Only for people and models to read: nothing is ever stored under it.
     """

@@ -14,8 +14,7 @@ import socket
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
-from gofer.files.child_limits import Limits
-from gofer.files.child_wire import Packet, receive, send, send_status
+from gofer.files.child_wire import Limits, Packet, receive, send, send_status
 from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
 
@@ -33,7 +32,7 @@ def serve(
     limits: Limits,
     starting: Container[str] = (),
 ) -> None:
-    """Forks a child for each socket that comes in.
+    """Fork a child for each socket that comes in.
 
     A `sealed` job cannot open a single file, so all it needs must be imported before. A `starting` one may start
     programs, which have the limits of their child.
@@ -52,14 +51,17 @@ class _Helper:
         control: socket.socket,
         limits: Limits,
     ) -> None:
-        self._jobs, self._sealed, self._starting, self._control = jobs, sealed, starting, control
+        self._jobs = jobs
+        self._sealed = sealed
+        self._starting = starting
+        self._control = control
         self._limits = limits
         self._clock = SystemClock()
         self._children: dict[int, tuple[socket.socket, float]] = {}
         self._awake, self._bell = os.pipe()
 
     def serve(self) -> None:
-        """Until the other end of the control socket is closed."""
+        """Serve until the other end of the control socket is closed."""
         for end in (self._awake, self._bell):
             os.set_blocking(end, False)
         signal.signal(signal.SIGCHLD, _woken)
@@ -87,10 +89,12 @@ class _Helper:
 
     def _patience(self) -> float | None:
         now = self._clock.monotonic()
-        return max(0.0, min(ends for _, ends in self._children.values()) - now) if self._children else None
+        if self._children:
+            return max(0.0, min(ends for _, ends in self._children.values()) - now)
+        return None
 
     def _begin(self) -> bool:
-        """Takes one job; False when there will be no more."""
+        """Take one job; False when there will be no more."""
         _, handed, _, _ = socket.recv_fds(self._control, 1, 1)
         if not handed:
             return False
@@ -109,7 +113,7 @@ class _Helper:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 del self._children[child]
-                # Whoever asked may be gone.
+                # The process that asked may be gone.
                 with contextlib.suppress(OSError):
                     wire.settimeout(_GRACE)
                     send_status(wire, os.waitstatus_to_exitcode(status))
@@ -134,16 +138,16 @@ class _Helper:
             send(wire, done(self._jobs, packet))
             code = 0
         finally:
-            # Nothing of the helper's own may run in here, whatever happened.
+            # Nothing of the helper's own may run in here, after any error.
             os._exit(code)
 
 
 def _woken(number: int, frame: object) -> None:
-    """Nothing to do: the byte in the wakeup pipe ends the waiting."""
+    """Do nothing: the byte in the wakeup pipe ends the waiting."""
 
 
 def limit(limits: Limits) -> None:
-    """Takes from this process what a job has no use for; what a system does not know stays as it is."""
+    """Take from this process what a job has no use for; what a system does not know stays as it is."""
     signal.setitimer(signal.ITIMER_PROF, limits.seconds)
     signal.setitimer(signal.ITIMER_REAL, limits.wall)
     _set(resource.RLIMIT_CORE, 0)
@@ -164,7 +168,7 @@ _PAGE = resource.getpagesize()
 
 
 def _taken() -> int:
-    """Bytes of address space this process has; 0 where nobody says."""
+    """Return the bytes of address space that this process has; 0 where they are not known."""
     try:
         return int(_STATM.read_text().split()[0]) * _PAGE
     except OSError:
@@ -177,7 +181,7 @@ def _set(which: int, most: int) -> None:
 
 
 def done(jobs: Mapping[str, Work], packet: Packet) -> Packet:
-    """What a job gives; else `error` and `code`, a sentence for the model, or `failed`, which nobody foresaw."""
+    """Return what a job gives; else `error` and `code` for the model, or `failed` for an unforeseen error."""
     try:
         return jobs[str(packet.fields["job"])](packet)
     except ToolError as error:

@@ -35,7 +35,10 @@ class Fitted:
 
 
 async def fitted(children: Children, data: bytes, *, edge: int = EDGE, most: int = BYTES) -> Fitted:
-    """The first frame of an image, smaller where it must be. Raises ToolError for what is no image, or enormous."""
+    """Return the first frame of an image, smaller where it must be.
+
+    Raises ToolError for what is no image, or enormous.
+    """
     packet = await children.run(
         Job("resize", {"edge": edge, "most": most}, data, "The image", "a smaller one may work")
     )

@@ -57,12 +57,17 @@ def _reason(error: ValueError) -> str:
     said = str(error).strip()
     if not said.startswith("jq: "):
         said = f"jq: {said}"
-    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
+    if len(said) <= _LONGEST_REASON:
+        return said
+    return f"{said[:_LONGEST_REASON]}…"
 
 
 def _too_much(line: str, earlier: int, limit: int) -> str:
     what = {"[": "a list", "{": "an object", '"': "a text"}.get(line[:1], "a value")
-    came = f"{earlier:,} results before it" if earlier else "no other result before it"
+    if earlier:
+        came = f"{earlier:,} results before it"
+    else:
+        came = "no other result before it"
     hint = {
         "[": "take a part (`.[0:20]`), some fields (`map({id, name})`) or only `length`",
         "{": "take some fields (`{id, name}`), `keys`, or one level deeper",

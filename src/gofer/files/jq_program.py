@@ -42,7 +42,7 @@ _KEY_BEHIND = {"{", ","}
 
 
 def refuse_reading(program: str) -> None:
-    """Raises ToolError, with the word, when the program reads anything but its document."""
+    """Raise ToolError, with the word, when the program reads anything but its document."""
     for kind, word in _names(program):
         if kind == "word" and word in _READS:
             raise ToolError(
@@ -94,9 +94,10 @@ def _names(program: str) -> Iterator[tuple[Literal["word", "field"], str]]:
 
 
 def _past_string(program: str, at: int, opened: list[str]) -> int:
-    """Behind the part of a string that begins here: at its end, or in the expression it holds."""
+    """Return where the part of a string that begins here ends: at its end, or in the expression it holds."""
     part = _STRING.match(program, at)
-    at = part.end() if part else at
+    if part:
+        at = part.end()
     if program.startswith("\\(", at):
         opened.append("(")
         return at + 2

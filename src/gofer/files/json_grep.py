@@ -1,4 +1,4 @@
-"""Where in a JSON document do keys and values match a pattern?"""
+"""The places of a JSON document where keys and values match a pattern."""
 
 import re
 from bisect import bisect_right
@@ -32,7 +32,7 @@ class Place:
     value: object
 
     def path(self, *, exact: bool = True) -> str:
-        """As jq writes it; with `exact` off, positions in lists are left out, so that alike places are one."""
+        """Return the path as jq writes it; with `exact` off without positions in lists, to make alike places one."""
         steps: list[str] = []
         place: Place | None = self
         while place is not None and place.step is not None:
@@ -43,7 +43,9 @@ class Place:
                 steps.append(f".{step}" if _PLAIN.match(step) else f".[{quote(step)}]")
             place = place.parent
         way = "".join(reversed(steps))
-        return way if way.startswith(".") else f".{way}"
+        if way.startswith("."):
+            return way
+        return f".{way}"
 
 
 @dataclass(slots=True)
@@ -65,10 +67,12 @@ class _Block:
 
 
 def run(packet: Packet) -> Packet:
-    """A line for each match. Fields: pattern, limit (characters). Raises ToolError."""
-    pattern, limit = str(packet.fields["pattern"]), cast(int, packet.fields["limit"])
+    """Return a line for each match. Fields: pattern, limit (characters). Raises ToolError."""
+    pattern = str(packet.fields["pattern"])
+    limit = cast(int, packet.fields["limit"])
     lines: list[str] = []
-    size, kinds = 0, Counter[str]()
+    size = 0
+    kinds = Counter[str]()
     for place in matches(pattern, _document(packet.data)):
         kinds[place.path(exact=False)] += 1
         if size <= limit:
@@ -80,7 +84,7 @@ def run(packet: Packet) -> Packet:
 
 
 def matches(pattern: str, document: object) -> Iterator[Place]:
-    """Places whose key or whose own value matches; each once, what stands in an object before what is nested in it."""
+    """Yield each place with a matching key or value once, the values of an object before what is nested in it."""
     expression = compiled(Search(pattern), utf8=True)
     for batch in _batches(document):
         # One search over many lines costs a fraction of a search for each.
@@ -100,7 +104,7 @@ def matches(pattern: str, document: object) -> Iterator[Place]:
 
 
 def _lines(expression: "re2.Pattern", text: bytes) -> Iterator[int]:
-    """Which lines match, counted from 0."""
+    """Yield which lines match, counted from 0."""
     begin = counted = line = 0
     while begin <= len(text) and (found := expression.search(text, begin, len(text))):
         line += text.count(b"\n", counted, found.start())
@@ -121,13 +125,14 @@ def _batches(document: object) -> Iterator[list[_Block]]:
         size += len(block.texts)
         if size >= _BATCH:
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
     if batch:
         yield batch
 
 
 def _blocks(document: object) -> Iterator[_Block]:
-    """Every object and list, the outer before the inner."""
+    """Yield every object and list, the outer before the inner."""
     waiting = [Place(None, None, document)]
     while waiting:
         place = waiting.pop()
@@ -187,7 +192,9 @@ def _shown(value: object, pattern: str) -> str:
 
 def _too_much(kinds: Counter[str], limit: int) -> str:
     most = ", ".join(f"{path} ({count:,})" for path, count in kinds.most_common(_LONGEST_PATHS))
-    more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths" if len(kinds) > _LONGEST_PATHS else ""
+    more = ""
+    if len(kinds) > _LONGEST_PATHS:
+        more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths"
     return (
         f"{kinds.total():,} keys and values match, more than fits into {limit:,} characters. They stand at "
         f"{_cut(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
@@ -195,5 +202,7 @@ def _too_much(kinds: Counter[str], limit: int) -> str:
 
 
 def _cut(paths: str) -> str:
-    """Paths are as long as their keys, which come from outside."""
-    return paths if len(paths) <= 5 * _AROUND else f"{head(paths, 5 * _AROUND)}…"
+    """Cut paths, which are as long as their keys from outside."""
+    if len(paths) <= 5 * _AROUND:
+        return paths
+    return f"{head(paths, 5 * _AROUND)}…"

@@ -26,7 +26,7 @@ class Answer:
 
 
 async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> Answer:
-    """The results of a jq program, one JSON value on each line, every number with the digits of the document.
+    """Return the results of a jq program, one JSON value on each line, every number with the digits of the document.
 
     Several values in the document, as in JSON Lines, are each given to the program. Raises ToolError for a program or a
     document that is wrong, that reads anything else, never ends, or gives more than `limit` characters.
@@ -43,7 +43,7 @@ async def jq(children: Children, program: str, document: bytes, *, limit: int = 
 
 
 async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
-    """Keys and values that match a pattern, each on a line with its path as jq writes it.
+    """Return keys and values that match a pattern, each on a line with its path as jq writes it.
 
     The pattern is RE2, matched against each key and each value by itself. Raises ToolError for a wrong pattern or
     document, and when more than `limit` characters match.

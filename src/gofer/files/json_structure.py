@@ -1,7 +1,7 @@
-"""What does a large JSON value look like in a few thousand characters?
+"""The structure of a large JSON value in a few thousand characters.
 
-Every key, all nesting and the length of every list are kept; strings are cut, and lists whose items are alike show some
-of them and say how many there are. What is still too long is shown more and more briefly, and cut hard at the very end.
+Every key, all nesting and the length of every list are kept; strings are cut, and lists of items that are alike show
+some of them and say how many there are. What is still too long is shown more and more briefly, and cut hard at the end.
 """
 
 import sys
@@ -31,7 +31,7 @@ class Brevity:
 
     @property
     def whole(self) -> bool:
-        """Whether no key is left out, unless it lies deeper than anybody nests."""
+        """Return whether no key is left out, unless it lies deeper than people nest."""
         return self.keys == sys.maxsize
 
 
@@ -56,7 +56,10 @@ class TooLong(Exception):
 
 
 def outline(value: object, brevity: Brevity, shapes: Shapes, most: int) -> str:
-    """The value in this brevity, as JSON on one line. Raises TooLong when that is more than `most` characters."""
+    """Return the value in this brevity, as JSON on one line.
+
+    Raises TooLong when that is more than `most` characters.
+    """
     writer = _Writer(brevity, shapes, most)
     writer.write(value, 0)
     return "".join(writer.parts)
@@ -120,13 +123,19 @@ class _Writer:
         # A sentence about one more is no shorter than the one.
         if len(value) <= most + 1:
             return list(range(len(value)))
-        return list(range(most)) if plain else self._shapes.examples(value, most)
+        if plain:
+            return list(range(most))
+        return self._shapes.examples(value, most)
 
     def _short(self, text: str) -> str:
         limit = self._brevity.string
-        return text if len(text) <= limit else f"{head(text, limit - 1)}…"
+        if len(text) <= limit:
+            return text
+        return f"{head(text, limit - 1)}…"
 
 
 def _digits(number: str) -> str:
-    """A number is whole or not there: one that is longer than any string may be says so."""
-    return number if len(number) <= 10 * STRING else quote(f"… a number of {len(number):,} characters")
+    """Return a number whole, or a mark that says that it is longer than any string may be."""
+    if len(number) <= 10 * STRING:
+        return number
+    return quote(f"… a number of {len(number):,} characters")

@@ -126,19 +126,21 @@ _PACKED_FILE = re.compile(rb"PK\x03\x04.{22}(..)..", re.DOTALL)
 
 
 def kind_of(data: bytes, name: str = "") -> Kind:
-    """The kind of some bytes; `name` is what their sender calls them."""
+    """Return the kind of some bytes; `name` is what their sender calls them."""
     return KINDS[_recognised(data, extension(name))]
 
 
 def extension(name: str) -> str:
-    """The kind that a name claims; empty when it claims none that is known here."""
+    """Return the kind that a name claims; empty when it claims none that is known here."""
     claimed = PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
     claimed = _EXTENSIONS.get(claimed, claimed)
-    return claimed if claimed in KINDS else ""
+    if claimed in KINDS:
+        return claimed
+    return ""
 
 
 def mislabelled(kind: Kind, name: str) -> str:
-    """A sentence for a name that claims another kind; empty when it claims none, or this one."""
+    """Return a sentence for a name that claims another kind; empty when it claims none, or this one."""
     claimed = extension(name)
     if not claimed or claimed == kind.name or kind.name in ("encrypted", "empty"):
         return ""
@@ -161,7 +163,9 @@ def _recognised(data: bytes, claimed: str) -> str:
     if start[:4] == b"RIFF":
         return {b"WEBP": "webp", b"WAVE": "sound"}.get(start[8:12], "video")
     if start[4:8] == b"ftyp":
-        return "heic" if start[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "video"
+        if start[8:12] in (b"heic", b"heix", b"mif1", b"avif"):
+            return "heic"
+        return "video"
     if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _in_ole(data)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -173,7 +177,7 @@ def _recognised(data: bytes, claimed: str) -> str:
 
 
 def _in_ole(data: bytes) -> str:
-    """By the names of its streams, which stand in UTF-16 in the directory."""
+    """Return the kind by the names of the streams, which the directory has in UTF-16."""
     for stream, name in (
         ("EncryptedPackage", "encrypted"),
         ("WordDocument", "doc"),
@@ -232,7 +236,9 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
     if start.startswith(b"<"):
         if b"<svg" in start[:1024]:
             return "svg"
-        return "html" if _PAGE.search(start) or claimed == "html" else "xml"
+        if _PAGE.search(start) or claimed == "html":
+            return "html"
+        return "xml"
     if start[:1] == b"{" and b'"cells"' in data and b'"nbformat"' in data:
         return "ipynb"
     if claimed in _TEXTS - {"ipynb"}:
@@ -241,13 +247,17 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
         return "json"
     if _HEADER.match(start) and len(_MAIL.findall(start)) >= 3:
         return "eml"
-    return "html" if _PAGE.search(start[:512]) else "text"
+    if _PAGE.search(start[:512]):
+        return "html"
+    return "text"
 
 
 def _unmarked_utf16(start: bytes) -> str:
-    """Which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
+    """Return which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
     half = len(start) // 2
     low, high = start[::2].count(0), start[1::2].count(0)
     if low == 0 and high > 0.7 * half:
         return "utf-16-le"
-    return "utf-16-be" if high == 0 and low > 0.7 * half else ""
+    if high == 0 and low > 0.7 * half:
+        return "utf-16-be"
+    return ""

@@ -1,4 +1,4 @@
-"""Which items of a list are alike, and which few of them show every key there is?
+"""The items of a list that are alike, and the few of them that show every key there is.
 
 Items are looked at column by column, so that the work is done by the interpreter's own loops: all values of one key at
 once, and a column without objects and lists not at all.
@@ -32,7 +32,7 @@ class Shapes:
         self._paths: dict[int, frozenset[Path]] = {SCALAR: frozenset()}
 
     def of(self, items: list[object], depth: int = 0) -> list[int]:
-        """The number of each item's shape."""
+        """Return the number of each item's shape."""
         known = self._known.get(id(items))
         if known is not None:
             return known[1]
@@ -43,7 +43,7 @@ class Shapes:
         return numbers
 
     def examples(self, items: list[object], alike: int) -> list[int]:
-        """Positions of the items to show: `alike` from the beginning, and the first to bring a key not shown yet."""
+        """Return which items to show: `alike` from the beginning, and the first to bring a key not shown yet."""
         numbers = self.of(items)
         chosen = set(range(min(alike, len(items))))
         seen = {path for at in chosen for path in self._paths_of(numbers[at])}
@@ -61,7 +61,10 @@ class Shapes:
             if type(item) is dict:
                 groups.setdefault(tuple(item), []).append(at)
         for keys, places in groups.items():
-            members = objects if len(places) == len(objects) else [objects[at] for at in places]
+            if len(places) == len(objects):
+                members = objects
+            else:
+                members = [objects[at] for at in places]
             inner: list[str] = []
             columns: list[list[int]] = []
             for key in keys:
@@ -87,7 +90,8 @@ class Shapes:
         members = [lists[at] for at in places]
         flat = list(chain.from_iterable(members))
         if _CONTAINERS.isdisjoint(map(type, flat)):
-            empty, plain = self._number(()), self._number((("[]", SCALAR),))
+            empty = self._number(())
+            plain = self._number((("[]", SCALAR),))
             for at, member in zip(places, members, strict=True):
                 numbers[at] = plain if member else empty
             return

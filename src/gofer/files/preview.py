@@ -1,4 +1,4 @@
-"""What does a model see of something that is too large for its window?"""
+"""The preview of a text that is too large for a model's window."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ TOKENS = 1_000
 """Tokens of a preview when nothing else is said."""
 
 CHARACTERS_PER_TOKEN = 8
-"""More than any real text has; beyond this many nobody needs to estimate."""
+"""More than any real text has; beyond this many an estimate is of no use."""
 
 _CUT = "… cut here"
 _INDENT = "    "
@@ -38,7 +38,7 @@ class Preview:
     """One or two sentences on what was left out and how to get it."""
 
     def fields(self) -> dict[str, object]:
-        """As the model is shown it; the id goes by the name `json_id` or `text_id`."""
+        """Return what the model is shown; the id goes by the name `json_id` or `text_id`."""
         return {
             f"{self.kind}_id": self.id,
             "partial_data": self.partial_data,
@@ -54,12 +54,12 @@ class Preview:
 
 
 def content_id(prefix: str, raw: bytes) -> str:
-    """`<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
+    """Return `<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
     return f"{prefix}_{hashlib.sha256(raw).hexdigest()[:12]}"
 
 
 def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Preview:
-    """JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
+    """Return JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
     text = clean(text)
     begins = text.lstrip("\ufeff \t\r\n")[:1]
     if begins in ("{", "["):
@@ -71,13 +71,16 @@ def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Pre
 
 
 def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -> Preview:
-    """The structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
+    """Return the structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
     text = clean(text)
-    total, name = estimate(text), content_id(prefix, text.encode())
+    total = estimate(text)
+    name = content_id(prefix, text.encode())
     try:
-        value, what = parse(text), "JSON"
+        value = parse(text)
+        what = "JSON"
     except ValueError:
-        value, what = parse_lines(text), "JSON Lines"
+        value = parse_lines(text)
+        what = "JSON Lines"
     if total <= max_tokens:
         return Preview("json", name, text, False, total, total, f"This is all of the {what}.")
     part, whole_structure = _within(value, max_tokens)
@@ -85,9 +88,10 @@ def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -
 
 
 def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -> Preview:
-    """Head and tail of a text, in whole lines where they are short enough, with what is missing said in between."""
+    """Return head and tail of a text, in whole lines where they are short, with what is missing said in between."""
     text = clean(text)
-    total, name = estimate(text), content_id(prefix, text.encode())
+    total = estimate(text)
+    name = content_id(prefix, text.encode())
     if total <= max_tokens:
         return Preview("text", name, text, False, total, total, "This is all of the text.")
     part = _head_and_tail(text, max_tokens)
@@ -99,18 +103,20 @@ def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -
 
 
 def _json_note(what: str, name: str, whole_structure: bool) -> str:
-    kept = (
-        "Every key and the true length of every list are here; strings are cut, and lists of alike items show some of "
-        "them"
-        if whole_structure
-        else "This is the outline of something very wide or deep, and not every key fits"
-    )
+    if whole_structure:
+        kept = (
+            "Every key and the true length of every list are here; strings are cut, and lists of alike items show some "
+            "of them"
+        )
+    else:
+        kept = "This is the outline of something very wide or deep, and not every key fits"
     return f"{kept}. Ask jq or grep_json about {name} for the values themselves; it is {what}."
 
 
 def _within(value: object, max_tokens: int) -> tuple[str, bool]:
-    """The fullest outline that fits, and whether it has every key."""
-    shapes, most = Shapes(), max_tokens * CHARACTERS_PER_TOKEN
+    """Return the fullest outline that fits, and whether it has every key."""
+    shapes = Shapes()
+    most = max_tokens * CHARACTERS_PER_TOKEN
     for brevity in LEVELS:
         try:
             part = outline(value, brevity, shapes, most)
@@ -130,7 +136,7 @@ def _beginning(value: object) -> str:
 
 
 def _first(text: str, max_tokens: int) -> str:
-    """A beginning of the text of at most that many tokens, and not much less."""
+    """Return a beginning of the text of at most that many tokens, and not much less."""
     part = head(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
     while part and (tokens := estimate(part)) > max_tokens:
         part = head(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))

@@ -1,4 +1,4 @@
-"""Which lines of a text match a pattern? In time linear in the text, whatever the pattern.
+"""The lines of a text that match a pattern, found in time linear in the text for any pattern.
 
 The pattern is matched against each line by itself, as grep does: `^` and `$` are the ends of a line, and no match spans
 two. RE2 keeps the time linear, and what is linear but slow ends at a deadline with what was found by then.
@@ -59,7 +59,7 @@ class Found:
     """Empty when all was searched and shown; else one sentence that says why not, and what to do."""
 
     def text(self) -> str:
-        """As grep prints it: `12:` before a match, `13-` before a neighbour, `--` between places far apart."""
+        """Return it as grep does: `12:` before a match, `13-` before a neighbour, `--` between places far apart."""
         shown: list[str] = []
         before = 0
         for line in self.lines:
@@ -85,7 +85,7 @@ class Search:
 
 
 def search(data: bytes, wanted: Search, clock: Clock) -> Found:
-    """Looks through a text in UTF-8, or in any encoding that ASCII is a part of.
+    """Look through a text in UTF-8, or in any encoding that ASCII is a part of.
 
     Raises ToolError for a pattern that RE2 does not take.
     """
@@ -97,13 +97,18 @@ def search(data: bytes, wanted: Search, clock: Clock) -> Found:
 
 
 def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
-    """The pattern, for lines in UTF-8 or in some encoding of one byte. Raises ToolError for one RE2 does not take."""
+    """Return the pattern, for lines in UTF-8 or in some encoding of one byte.
+
+    Raises ToolError for one RE2 does not take.
+    """
     if len(wanted.pattern) > _LONGEST_PATTERN:
         raise ToolError(f"The pattern is longer than {_LONGEST_PATTERN:,} characters; look for a part of it.")
     if anchor := re.search(r"(?<!\\)(?:\\\\)*(\\[AzZ])", wanted.pattern):
         raise ToolError(f"{anchor[1]} is not supported, as each line is searched by itself; use ^ or $.")
     options = re2.Options()
-    options.never_nl, options.log_errors, options.case_sensitive = True, False, not wanted.ignore_case
+    options.never_nl = True
+    options.log_errors = False
+    options.case_sensitive = not wanted.ignore_case
     pattern = f"(?m:{wanted.pattern})"
     try:
         # On its own first, so that its brackets cannot close ours.
@@ -120,7 +125,10 @@ def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
 
 def _refusal(pattern: str, error: Exception) -> str:
     reason = error.args[0] if error.args else ""
-    said = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+    if isinstance(reason, bytes):
+        said = reason.decode(errors="replace")
+    else:
+        said = str(reason)
     for construct, name in _UNSUPPORTED.items():
         if re.search(construct, pattern):
             return f"{name} not supported here: {said}. Use a plain pattern, then read the lines it finds."
@@ -138,7 +146,7 @@ _UNSUPPORTED = {
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Looked at in pieces, so that no second copy of a large text is made."""
+    """Look at a text in pieces, so that no second copy of a large one is made."""
     if data.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -169,8 +177,9 @@ class _Scan:
         self.last = len(self.data) - self.data.endswith(b"\n")
 
     def hits(self) -> Iterator[tuple[int, int]]:
-        """Where the first match of each matching line begins and ends."""
-        at, count = 0, 0
+        """Yield where the first match of each matching line begins and ends."""
+        at = 0
+        count = 0
         while self.data and at <= self.last:
             if (begun := self.clock.monotonic()) > self.deadline:
                 self.ended = self._out_of_time(at)
@@ -187,11 +196,14 @@ class _Scan:
                 at = end + 1
                 if at > stop:
                     break
-            self._size = _CHUNK if self.clock.monotonic() - begun < _SLOW else _SMALL_CHUNK
+            if self.clock.monotonic() - begun < _SLOW:
+                self._size = _CHUNK
+            else:
+                self._size = _SMALL_CHUNK
             at = max(at, next_at)
 
     def _chunk(self, at: int) -> tuple[int, int]:
-        """Where the next piece ends and where the one behind it begins: whole lines, unless a line is endless."""
+        """Return where a piece ends and where the one behind it begins: whole lines, unless a line is endless."""
         end = self.data.find(b"\n", at + self._size, at + 2 * self._size)
         if end >= 0:
             return end, end + 1
@@ -207,7 +219,10 @@ class _Scan:
 
 def _shown(data: bytes, hits: list[tuple[int, int]], wanted: Search, ended: str) -> Found:
     lines: list[Line] = []
-    number, counted, left, matches = 1, 0, CHARACTERS, 0
+    number = 1
+    counted = 0
+    left = CHARACTERS
+    matches = 0
     for start, end in hits:
         begin = data.rfind(b"\n", 0, start) + 1
         number += data.count(b"\n", counted, begin)
@@ -226,13 +241,14 @@ def _shown(data: bytes, hits: list[tuple[int, int]], wanted: Search, ended: str)
 
 
 def _block(data: bytes, begin: int, number: int, match: tuple[int, int], wanted: Search, last: int) -> Iterator[Line]:
-    """The line of a match and its neighbours, without those already shown."""
+    """Yield the line of a match and its neighbours, without those already shown."""
     before: list[Line] = []
     at = begin
     for distance in range(1, min(wanted.before, _MOST_AROUND) + 1):
         if at == 0 or number - distance <= last:
             break
-        stop, at = at - 1, data.rfind(b"\n", 0, at - 1) + 1
+        stop = at - 1
+        at = data.rfind(b"\n", 0, at - 1) + 1
         before.append(Line(number - distance, _cut(data, at, stop, at, at), matches=False))
     yield from reversed(before)
     stop = _end(data, begin)
@@ -246,11 +262,13 @@ def _block(data: bytes, begin: int, number: int, match: tuple[int, int], wanted:
 
 def _end(data: bytes, begin: int) -> int:
     end = data.find(b"\n", begin)
-    return len(data) if end < 0 else end
+    if end < 0:
+        return len(data)
+    return end
 
 
 def _cut(data: bytes, begin: int, stop: int, start: int, end: int) -> str:
-    """The line, or of a long one what lies around the match."""
+    """Return the line, or of a long one what lies around the match."""
     if stop - begin <= LINE:
         return data[begin:stop].decode(errors="replace")
     first = max(begin, start - LINE)

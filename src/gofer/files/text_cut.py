@@ -1,4 +1,4 @@
-"""Where may a text be cut so that no character a person sees is torn apart?"""
+"""The places where a text may be cut without tearing apart a character that a person sees."""
 
 import unicodedata
 
@@ -9,18 +9,20 @@ _JOINER = "\u200d"
 
 
 def head(text: str, limit: int) -> str:
-    """The longest beginning of at most `limit` code points that ends between two visible characters."""
+    """Return the longest beginning of at most `limit` code points that ends between two visible characters."""
     if len(text) <= limit:
         return text
     end = max(limit, 0)
     while end > 0 and limit - end < _LONGEST and _torn(text, end):
         end -= 1
     # What cannot be kept whole is cut where it must be.
-    return text[:end] if end > 0 or limit <= 0 else text[:limit]
+    if end > 0 or limit <= 0:
+        return text[:end]
+    return text[:limit]
 
 
 def tail(text: str, limit: int) -> str:
-    """The longest end of at most `limit` code points that begins between two visible characters."""
+    """Return the longest end of at most `limit` code points that begins between two visible characters."""
     if len(text) <= limit:
         return text
     if limit <= 0:
@@ -28,11 +30,13 @@ def tail(text: str, limit: int) -> str:
     start = first = len(text) - limit
     while start < len(text) and start - first < _LONGEST and _torn(text, start):
         start += 1
-    return text[start:] if start < len(text) else text[first:]
+    if start < len(text):
+        return text[start:]
+    return text[first:]
 
 
 def characters(raw: bytes, start: int, stop: int) -> bytes:
-    """The bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
+    """Return the bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
     start = max(start, 0)
     stop = max(min(stop, len(raw)), start)
     for at in range(start, min(start + 3, stop)):
@@ -48,7 +52,7 @@ def characters(raw: bytes, start: int, stop: int) -> bytes:
 
 
 def _torn(text: str, at: int) -> bool:
-    """Whether a cut before this place would go through a visible character."""
+    """Return whether a cut before this place would go through a visible character."""
     before, after = text[at - 1 : at], text[at : at + 1]
     if not before or not after or (before.isascii() and after.isascii()):
         return before == "\r" and after == "\n"
@@ -77,4 +81,10 @@ def _continues(byte: int) -> bool:
 
 
 def _length(byte: int) -> int:
-    return 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+    if byte < 0xC0:
+        return 1
+    if byte < 0xE0:
+        return 2
+    if byte < 0xF0:
+        return 3
+    return 4

@@ -1,8 +1,8 @@
-"""How many tokens is a text, roughly, without any vocabulary?
+"""A rough count of the tokens of a text, without any vocabulary.
 
 Vocabularies cut text at much the same places: before capitals, between groups of three digits, around punctuation.
 So pieces are counted by class, each class with a weight. Prose, code, JSON, logs, tables and CJK come out within about
-a tenth; what the provider counted corrects the rest, and that is somebody else's job.
+a tenth; `projections/token_account.py` corrects the rest by what the provider counted.
 """
 
 import re
@@ -55,7 +55,7 @@ _WEIGHTS = {
 
 
 def estimate(text: str) -> int:
-    """About how many tokens the text is: 0 for the empty text, at least 1 for any other; milliseconds for any size."""
+    """Return about how many tokens a text is: 0 for the empty text, at least 1 for others. Takes milliseconds."""
     if len(text) <= SAMPLE:
         return _rounded(_weight(text))
     size = SAMPLE // _SLICES
@@ -82,7 +82,9 @@ def _counted(text: str) -> float:
 
 
 def _rounded(weight: float) -> int:
-    return max(1, round(weight)) if weight else 0
+    if weight:
+        return max(1, round(weight))
+    return 0
 
 
 Content = Literal["prose", "code", "json", "cjk", "dense", "image"]
@@ -95,8 +97,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def content_of(text: str) -> Content:
-    """The kind that most of a text is; of a long one by slices of it."""
-    sample = text if len(text) <= KIND_SAMPLE else text[: KIND_SAMPLE // 2] + text[len(text) // 2 :][: KIND_SAMPLE // 2]
+    """Return the kind that most of a text is; of a long one by slices of it."""
+    if len(text) <= KIND_SAMPLE:
+        sample = text
+    else:
+        sample = text[: KIND_SAMPLE // 2] + text[len(text) // 2 :][: KIND_SAMPLE // 2]
     letters = sum(map(len, _WORD.findall(sample)))
     if len(_CJK.findall(sample)) * 4 > len(sample):
         return "cjk"
@@ -105,4 +110,6 @@ def content_of(text: str) -> Content:
     longest = max(map(len, sample.split()), default=0)
     if longest > 200 or letters * 2 < len("".join(sample.split())):
         return "dense"
-    return "code" if len(_SIGNS.findall(sample)) * 12 > len(sample) else "prose"
+    if len(_SIGNS.findall(sample)) * 12 > len(sample):
+        return "code"
+    return "prose"

@@ -1,4 +1,4 @@
-"""What must any store of bodies promise?
+"""The promises of any store of bodies.
 
 *Create-only*: a body is named by its hash and never changes. *Whole or absent*: a reader never sees half a body.
 """
@@ -16,11 +16,11 @@ class Bodies(Protocol):
     """Immutable bodies to add to and to read; a key is `<folder>/<sha256 of the body>`."""
 
     async def put(self, key: str, body: bytes) -> None:
-        """Stores the body; storing it again is the same as storing it once. Raises TemporaryError."""
+        """Store the body; storing it again is the same as storing it once. Raises TemporaryError."""
         ...
 
     async def get(self, key: str) -> bytes:
-        """The body. Raises Damaged when it is missing or is not what its name says."""
+        """Return the body. Raises Damaged when it is missing or is not what its name says."""
         ...
 
 
@@ -28,17 +28,17 @@ class Blobs(Bodies, Protocol):
     """A store of immutable bodies."""
 
     async def drop(self, folder: str) -> None:
-        """Removes all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""
+        """Remove all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""
         ...
 
 
 def blob_key(folder: str, body: bytes) -> str:
-    """The key of a body: `<folder>/<sha256>`."""
+    """Return the key of a body: `<folder>/<sha256>`."""
     return f"{folder}/{hashlib.sha256(body).hexdigest()}"
 
 
 def verified(key: str, body: bytes | None) -> bytes:
-    """The body, if it is the one its key names. Raises Damaged."""
+    """Return the body, if it is the one its key names. Raises Damaged."""
     if body is None:
         raise Corrupt(f"The body {key} is missing; restore it from a backup.")
     if hashlib.sha256(body).hexdigest() != key.rpartition("/")[2]:

@@ -1,4 +1,4 @@
-"""Which values are too large for a frame, and where do they go?
+"""The bodies of a run: values that are too large for a frame.
 
 A field of an entry above 16 KB goes to its own blob before the frame is written; then the largest that are
 left follow until the frame is under 128 KB. Bodies are sealed and named by the hash of their ciphertext. Readers put
@@ -26,12 +26,12 @@ Objects = Sequence[Mapping[str, object]]
 
 
 def too_large(entries: Objects) -> bool:
-    """Whether some of them goes elsewhere before their frame."""
+    """Return whether any field goes elsewhere before its frame."""
     return len(encode(entries)) > INLINE_LIMIT
 
 
 async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
-    """Writes what is too large to the run's folder; gives the entries without it and where it belongs."""
+    """Write what is too large to the run's folder; return the entries without it and where it belongs."""
     size = len(encode(entries))
     if size <= INLINE_LIMIT:
         return entries, ()
@@ -48,12 +48,12 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
 
 
 async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
-    """Stores the content of a file in the run's folder; gives its name there. Raises TemporaryError."""
+    """Store the content of a file in the run's folder; return its name there. Raises TemporaryError."""
     return await _store(blobs, seal, _FILE, content)
 
 
 async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
-    """Bodies stand with the root of a run and its subagents, sealed with its key."""
+    """Store bodies with the root of a run and its subagents, sealed with its key."""
     sealed = seal.root.close(place, plain)
     key = blob_key(seal.root.run, sealed)
     await blobs.put(key, sealed)
@@ -61,12 +61,12 @@ async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
 
 
 def take(seal: Seal, sealed: bytes) -> bytes:
-    """The content of a file that was kept. Raises Damaged."""
+    """Return the content of a file that was kept. Raises Damaged."""
     return seal.root.open(_FILE, sealed)
 
 
 async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
-    """The entries of a frame with their spilled fields back in place. Raises Damaged."""
+    """Return the entries of a frame with their spilled fields back in place. Raises Damaged."""
     if not frame.bodies:
         return frame.entries
     entries = [dict(entry) for entry in frame.entries]

@@ -1,4 +1,4 @@
-"""Which journals stand below a run: those of its subagents, and of theirs?"""
+"""The journals below a run: those of its subagents, and of theirs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,8 @@ from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, Gone
 
-STARTED, FINISHED = "subagent.started", "subagent.finished"
+STARTED = "subagent.started"
+FINISHED = "subagent.finished"
 Span = tuple[int, int]
 """When the run above began and when its last frame was written, unix milliseconds."""
 
@@ -22,17 +23,17 @@ class Below:
 
     journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     damaged: dict[str, str] = field(default_factory=dict[str, str])
-    """Why a journal cannot be read; what stands below that one, nobody knows."""
+    """Why a journal cannot be read; the runs below that one are not known."""
 
 
 def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
-    """The runs of the subagents that a journal names, each once."""
+    """Return the runs of the subagents that a journal names, each once."""
     named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
     return list(dict.fromkeys(named))
 
 
 async def named_below(run: str, store: Store) -> Mapping[str, Span]:
-    """The subagents that what is left of a run names, for whoever deletes it: of a damaged one, the frames that open.
+    """Return the subagents that a run names, for its deletion: those in the frames that open of a damaged one.
 
     Raises TemporaryError.
     """
@@ -43,7 +44,7 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
 
 
 async def running_below(run: str, store: Store) -> Sequence[str]:
-    """The subagents of a run that have not answered. Raises TemporaryError."""
+    """Return the subagents of a run that have not answered. Raises TemporaryError."""
     found: dict[object, str] = {}
     for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
         if entry.get("kind") == STARTED:
@@ -54,9 +55,9 @@ async def running_below(run: str, store: Store) -> Sequence[str]:
 
 
 async def news(run: str, below: Iterable[str], store: Store) -> bool:
-    """Whether somebody put something into the inbox of a run, or of one that is under way below it, at any depth.
+    """Return whether the inbox of a run holds an item, or that of a running subagent below it, at any depth.
 
-    `below` are its subagents that have not answered; what comes for one that has is heard by nobody.
+    `below` are its subagents that have not answered; no owner reads what comes for one that has.
     """
     if await store.items(run):
         return True
@@ -67,7 +68,7 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
     try:
         seal = await seal_of(run, store)
     except (Gone, Corrupt):
-        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        # Emptied already, or not to be determined: without the key of the root it is noise.
         return ()
     return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
 
@@ -80,8 +81,10 @@ def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
 
 
 async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
-    """The journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
-    found, left, settled = Below(), list(runs_below(entries)), dict(_settled(entries))
+    """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
+    found = Below()
+    left = list(runs_below(entries))
+    settled = dict(_settled(entries))
     for run in left:
         try:
             journal = await read_journal(run, store, blobs)
@@ -100,7 +103,7 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
 
 
 def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
-    """How many frames the subagents had that a journal settled, by their runs."""
+    """Return how many frames the subagents had that a journal settled, by their runs."""
     return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
 
 

@@ -1,4 +1,4 @@
-"""How does an entry become JSON and come back as the same value?
+"""The codec of entries: each becomes JSON and comes back as the same value.
 
 Fields with their default value are left out. An unknown kind or field stops the reader: a journal of a newer
 Gofer is reported, never read as less than it is.
@@ -20,12 +20,12 @@ _NAMES = {cls: kind for kind, cls in KINDS.items()}
 
 
 def to_json(entry: Entry) -> dict[str, object]:
-    """The JSON object of an entry: its kind and the fields that differ from their defaults."""
+    """Return the JSON object of an entry: its kind and the fields that differ from their defaults."""
     return {"kind": _NAMES[type(entry)], **_fields_json(entry)}
 
 
 def from_json(value: object) -> Entry:
-    """The entry of a JSON object. Raises Newer for an unknown kind, field or word, Damaged for a wrong type."""
+    """Return the entry of a JSON object. Raises Newer for an unknown kind, field or word, Damaged for a wrong type."""
     if not isinstance(value, dict):
         raise Corrupt("An entry of the journal is not an object.")
     data = dict(cast(dict[str, object], value))
@@ -36,12 +36,12 @@ def from_json(value: object) -> Entry:
 
 
 def item_bytes(item: Item) -> bytes:
-    """An entry as an inbox item carries it."""
+    """Return an entry as an inbox item carries it."""
     return encode(to_json(item))
 
 
 def item_from_bytes(raw: bytes) -> Item:
-    """The entry of an inbox item. Raises Damaged for anything that outsiders may not say."""
+    """Return the entry of an inbox item. Raises Damaged for anything that outsiders may not say."""
     try:
         value: object = json.loads(raw)
     except ValueError as error:
@@ -93,7 +93,7 @@ def _read_object(cls: type[Any], data: object) -> object:
 
 
 def _reader(hint: Any) -> Callable[[object], object]:
-    """A function that checks and rebuilds a JSON value as the annotated type of a field."""
+    """Return a function that checks and rebuilds a JSON value as the annotated type of a field."""
     if hint is object:
         return lambda value: value
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -1,4 +1,4 @@
-"""What can happen in a run? One frozen dataclass per fact, in the past tense; nothing is ever updated.
+"""The entries of a journal: one frozen dataclass per fact, in the past tense. No entry is ever updated.
 
 The list of classes below is the list of facts. `Entry` is their closed union: a new fact is a new class here,
 and the type checker then names every projection that must say what it means.
@@ -89,7 +89,7 @@ class LlmRequest:
     """`llm.request`: a model is about to be asked. Its bytes follow from this entry and those before it."""
 
     through: str
-    """Address of the last entry whose message is in the prompt."""
+    """Address of the last entry with a message in the prompt."""
     prefix_sha256: str
     """Hash of every byte of the request before the tail."""
     params: Mapping[str, object]
@@ -159,7 +159,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolUnknown:
-    """`tool.unknown`: nobody can tell whether the call took effect; it is never tried again."""
+    """`tool.unknown`: whether the call took effect cannot be determined; it is never tried again."""
 
     call: str
     text: str
@@ -211,7 +211,7 @@ takes no more for now, takes more, or that a system outside answers again."""
 
 @dataclass(frozen=True, slots=True)
 class RunParked:
-    """`run.parked`: nobody works on it before `until`; it holds neither lease nor conversation meanwhile."""
+    """`run.parked`: no worker works on it before `until`; it holds neither lease nor conversation meanwhile."""
 
     why: Why
     until: int
@@ -229,7 +229,7 @@ class RunHandedOver:
 
 @dataclass(frozen=True, slots=True)
 class RunCancelled:
-    """`run.cancelled`: somebody asked for it to stop; from here it begins nothing new but telling so."""
+    """`run.cancelled`: a person asked for it to stop; from here it begins nothing new but telling so."""
 
     by: str
     """Who asked, as people will read it."""

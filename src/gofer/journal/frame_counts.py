@@ -1,4 +1,4 @@
-"""How many frames a run has at least: the guard against a journal whose end was lost.
+"""The least number of frames that a run has: the guard against a journal that lost its end.
 
 The head of a root says so. A subagent's run has no head, so a memo counts its frames. The count is written after the
 frame and before anything that relies on it, so it is never too high.
@@ -23,9 +23,13 @@ async def known_frames(run: str, store: Store) -> int:
     """Return how many frames a run has at least; 0 where that is not known. Raises TemporaryError."""
     if root_of(run) == run:
         head = await store.head(run)
-        return head.frames if head else 0
+        if head:
+            return head.frames
+        return 0
     known = await store.memo(_key(run)) or ""
-    return int(known) if known.isdecimal() else 0
+    if known.isdecimal():
+        return int(known)
+    return 0
 
 
 async def has_begun(run: str, store: Store) -> bool:

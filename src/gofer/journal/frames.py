@@ -1,8 +1,8 @@
-"""What is a frame, and how do its bytes chain to the one before?
+"""The frame of a journal, and the chain of its bytes to the one before.
 
 A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when values were spilled, sealed for its
 position. Before it stands in plain bytes which form it has and `prev_hash`, the hash of the stored bytes before it: so
-whoever has no key can still tell that frames were changed, lost or reordered.
+a reader without the key can still tell that frames were changed, lost or reordered.
 """
 
 import hashlib
@@ -33,21 +33,21 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One immutable write of a run. `entries` are JSON objects whose spilled fields stand in `bodies`."""
+    """One immutable write of a run: `entries` are JSON objects, and `bodies` says where spilled fields are."""
 
     n: int
     at: int
     """Unix milliseconds."""
     owner: str
     nonce: str
-    """Unique per write: tells our own lost response from somebody else's frame."""
+    """Unique per write: tells our own lost response from another owner's frame."""
     prev_hash: bytes
     entries: Sequence[Mapping[str, object]]
     bodies: Sequence[Body] = ()
 
 
 def frame_bytes(frame: Frame, seal: Seal) -> bytes:
-    """The bytes of a frame, as every store keeps them."""
+    """Return the bytes of a frame, as every store keeps them."""
     value: dict[str, object] = {
         "at": frame.at,
         "owner": frame.owner,
@@ -61,12 +61,12 @@ def frame_bytes(frame: Frame, seal: Seal) -> bytes:
 
 
 def frame_hash(stored: bytes) -> bytes:
-    """The hash by which the next frame names this one."""
+    """Return the hash by which the next frame names this one."""
     return hashlib.sha256(stored).digest()
 
 
 def check_chain(run: str, stored: Sequence[bytes]) -> None:
-    """Whether each frame follows the one before; needs no key. Raises Damaged naming the first that does not."""
+    """Check that each frame follows the one before, without a key. Raises Damaged naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
         _check_link(run, n, raw, previous)
@@ -74,7 +74,7 @@ def check_chain(run: str, stored: Sequence[bytes]) -> None:
 
 
 def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
-    """All frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
+    """Return all frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
     frames: list[Frame] = []
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
@@ -93,7 +93,7 @@ def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
 
 
 def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
-    """One frame, whatever stands before it. Raises Damaged."""
+    """Return one frame, without a look at the one before it. Raises Damaged."""
     header = raw[:_HEADER]
     plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:

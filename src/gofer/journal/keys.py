@@ -1,4 +1,4 @@
-"""The store of keys: the one place whose bytes open what runs stored, apart from the store of journals.
+"""The store of keys: the one place with the bytes that open what runs stored, apart from the store of journals.
 
 A key is written before the claim that uses it, and is overwritten when its run is deleted.
 """

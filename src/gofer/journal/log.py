@@ -1,4 +1,4 @@
-"""How is a run's journal read, and how does its owner append to it?
+"""The journal of a run: every reader reads it, and only its owner appends to it.
 
 `Journal.commit` is the only way a frame after the first comes into being; `engine/step.py` is the only caller.
 """
@@ -29,18 +29,18 @@ class Pen:
     outside: Outside
 
     def at(self) -> int:
-        """Now, in unix milliseconds."""
+        """Return now, in unix milliseconds."""
         return int(self.outside.clock.now() * 1000)
 
     def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
-        """A frame by this owner, with a nonce of its own."""
+        """Return a frame by this owner, with a nonce of its own."""
         return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
 
 
 class Journal:
     """The journal of one run in the hands of its owner: entries are added to a draft, then committed as a frame.
 
-    An entry has its address and time as soon as it is added, because nobody else can write that frame. It is
+    An entry has its address and time as soon as it is added, because no other owner can write that frame. It is
     durable only after `commit`, so an intent is committed before its effect begins. What is added while a frame is
     being written belongs to the next one: several steps of a run may be under way at once.
     """
@@ -58,7 +58,7 @@ class Journal:
         self._turn = asyncio.Lock()
 
     def add(self, entry: Entry) -> Recorded:
-        """Adds an entry to the draft of the next frame."""
+        """Add an entry to the draft of the next frame."""
         at = self._draft[0].at if self._draft else self.pen.at()
         n = self._n + (2 if self._writing else 1)
         recorded = Recorded(n=n, i=len(self._draft), at=at, owner=self.pen.owner, entry=entry)
@@ -76,22 +76,23 @@ class Journal:
         return bool(self._draft or self._writing)
 
     def discard(self) -> None:
-        """Forgets the draft: what it said was never durable."""
+        """Forget the draft: what it said was never durable."""
         self._draft = []
 
     async def keep(self, content: bytes) -> str:
-        """Stores a body of the run, so that an entry can name it; gives its name. Raises TemporaryError."""
+        """Store a body of the run, so that an entry can name it; return its name. Raises TemporaryError."""
         return await keep(self._blobs, self.seal, content)
 
     async def commit(self) -> bool:
-        """Writes the draft as the next frame; gives whether there was any. Commits follow one another.
+        """Write the draft as the next frame; return whether there was any. Commits follow one another.
 
         Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
         """
         async with self._turn:
             if not self._draft:
                 return False
-            self._writing, self._draft = self._draft, []
+            self._writing = self._draft
+            self._draft = []
             try:
                 await self._write(self._writing)
             except BaseException:
@@ -116,11 +117,12 @@ class Journal:
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
         if standing is not None and standing != raw:
             raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
-        self._n, self._hash = frame.n, frame_hash(raw)
+        self._n = frame.n
+        self._hash = frame_hash(raw)
 
 
 async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
-    """What was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
+    """Return what was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
         return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
@@ -131,42 +133,55 @@ async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
-    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Newer, Gone."""
+    """Return a journal and all its entries so far.
+
+    Raises Damaged when its bytes are not what was written, Newer, Gone.
+    """
     stored = await _stored(run, store)
     seal = await seal_of(run, store)
     return Journal(store, blobs, pen, stored, seal), await _entries(stored, seal, store, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    """All entries of a run, for readers; empty when there is no such run. Raises Damaged, Newer, Gone when deleted."""
+    """Return all entries of a run, for readers; empty when there is no such run.
+
+    Raises Damaged, Newer, Gone when deleted.
+    """
     stored = await _stored(run, store)
-    return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
+    if stored:
+        return await _entries(stored, await seal_of(run, store), store, blobs)
+    return ()
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
-    """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
+    """Create frame 1 of a run and its key, which is the claim: None. Return the frame that stands there else.
 
     What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
-    subagent whose root was deleted.
+    subagent after its root was deleted.
     """
-    objects, at = [to_json(accepted)], pen.at()
+    objects = [to_json(accepted)]
+    at = pen.at()
     if root_of(run) == run:
         key = pen.outside.new_key()
         seal = Seal(run, key)
     else:
-        # Its key is that of its root. It ends and is deleted with it, and so is none that nobody ever heard of.
-        key, at, seal = b"", 0, await seal_of(run, store)
+        # Its key is that of its root. It ends and is deleted with it, so its claim is never listed as a lost one.
+        key = b""
+        at = 0
+        seal = await seal_of(run, store)
     if too_large(objects) and (stored := await store.frames(run)):
         # A claimed run, or one that was deleted, gets no further bodies.
         return stored[0]
     kept, bodies = await spill(blobs, objects, seal)
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
     standing = await store.claim(run, raw, key, at)
-    return None if standing == raw else standing
+    if standing == raw:
+        return None
+    return standing
 
 
 async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:
-    """What frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
+    """Return what frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
     try:
         seal = await seal_of(run, store)
         # It is emptied only after its key was destroyed.
@@ -191,7 +206,7 @@ async def _deleted(run: str, store: Store) -> bool:
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """The frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
+    """Return the frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
     # The count first: the other way round, a journal that grows in between would look cut. The key comes after both:
     # as long as it is there, no frame has been emptied.
     known = await known_frames(run, store)

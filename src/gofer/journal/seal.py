@@ -1,8 +1,8 @@
-"""How is what a run stores made readable for whoever has its key, and for nobody else?
+"""The seal of what a run stores: readable with its key, and not without.
 
 AES-SIV: the ciphertext is bound to its run and its place there, any change is noticed, and equal values in equal
 places have equal ciphertexts, so that a write that is tried again is the same write. Deleting a run is destroying
-its key: that also holds for every copy of the bytes that nobody can reach.
+its key: that also holds for every copy of the bytes that is out of reach.
 """
 
 from cryptography.exceptions import InvalidTag
@@ -27,17 +27,19 @@ class Seal:
     @property
     def root(self) -> "Seal":
         """The seal of the run that this one is part of: bodies of both stand there, and one key opens all."""
-        return self if self.run == root_of(self.run) else Seal(root_of(self.run), self._key)
+        if self.run == root_of(self.run):
+            return self
+        return Seal(root_of(self.run), self._key)
 
     def close(self, place: str, plain: bytes, header: bytes = b"") -> bytes:
-        """The ciphertext of what stands at a place of the run: `frame 3`, `body`, `item a1`; 16 bytes longer.
+        """Return the ciphertext of what stands at a place of the run: `frame 3`, `body`, `item a1`; 16 bytes longer.
 
         `header` is bound to it, and stays readable for everybody.
         """
         return self._cipher.encrypt(plain, [self.run.encode(), place.encode(), header])
 
     def open(self, place: str, sealed: bytes, header: bytes = b"") -> bytes:
-        """What was sealed for this place of this run under this header. Raises Damaged for anything else."""
+        """Return what was sealed for this place of this run under this header. Raises Damaged for anything else."""
         try:
             return self._cipher.decrypt(sealed, [self.run.encode(), place.encode(), header])
         except InvalidTag as error:
@@ -45,7 +47,7 @@ class Seal:
 
 
 async def seal_of(run: str, store: Store) -> Seal:
-    """The seal of a run; that of a subagent has the key of its root.
+    """Return the seal of a run; that of a subagent has the key of its root.
 
     Raises Gone when the key was destroyed or never was, Damaged when it was lost.
     """

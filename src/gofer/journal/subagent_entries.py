@@ -1,4 +1,4 @@
-"""What is written down of a subagent in the journal of the run that asks it?"""
+"""The entries of a subagent in the journal of the run that asks it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class SubagentFinished:
     """Calls to models."""
     tool_calls: int = 0
     locked: tuple[tuple[str, ...], ...] = ()
-    """Tool and destination of its calls that nobody can tell about."""
+    """Tool and destination of its calls with an unknown outcome."""
     largest: tuple[Exchanged, ...] = ()
     """Of an agent, the largest exchange with each model; those below it count too."""
     frames: int = 0

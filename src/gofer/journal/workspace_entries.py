@@ -1,4 +1,4 @@
-"""What can a run have at hand beside its conversation, and which facts change that: files, skills, a plan?"""
+"""The entries of what a run has beside its conversation: files, skills and a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -50,7 +50,10 @@ class OpenAIModel:
         return parse_answer(raw, self._at)
 
     async def _exchange(self, body: bytes, timeout: float) -> bytes:
-        """The body of the answer. Raises Unusable when it is too large, and what the SDK and its client raise."""
+        """Return the body of the answer.
+
+        Raises Unusable when it is too large, and what the SDK and its client raise.
+        """
         posted = await self._client.post(
             "/chat/completions",
             content=body,
@@ -59,7 +62,7 @@ class OpenAIModel:
             stream=True,
             stream_cls=AsyncStream[object],
         )
-        # Asked for as a stream and cast to a response, it is the response whose body has yet to be read.
+        # Asked for as a stream and cast to a response, it is the response with a body that has yet to be read.
         response = cast(httpx2.Response, posted)
         try:
             return await _read(response, self._at)
@@ -77,6 +80,11 @@ async def _read(response: httpx2.Response, at: Access) -> bytes:
 
 
 def _seconds(response: httpx2.Response) -> float:
-    """How long a provider asks to wait. It gives seconds; a date is as good as nothing, our own pause is used then."""
+    """Return how long a provider asks to wait.
+
+    It gives seconds; a date is as good as nothing, our own pause is used then.
+    """
     asked = response.headers.get("retry-after", "")
-    return float(asked) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked) else 0.0
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
+        return float(asked)
+    return 0.0

@@ -24,12 +24,12 @@ class CodeSpans:
 
 
 def code_spans(text: str) -> CodeSpans:
-    """The code of a text."""
+    """Return the code of a text."""
     return CodeSpans(tuple(found.span() for found in _CODE.finditer(text)))
 
 
 def unfenced(text: str) -> str:
-    """The content of a text that is one fence, else the text as it is."""
+    """Return the content of a text that is one fence, else the text as it is."""
     found = _FENCED.match(text)
     if found is None:
         return text

@@ -32,7 +32,7 @@ _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", r
 
 
 def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
-    """The answer in the body of a Chat Completions response, in one piece or streamed.
+    """Return the answer in the body of a Chat Completions response, in one piece or streamed.
 
     `at` is the endpoint that sent it. Raises Unusable for anything else, and what stands for an error that the provider
     sent in place of an answer.
@@ -115,18 +115,20 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
 
 
 def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
-    """What has to be sent again as it came, as a JSON object; empty for nothing."""
+    """Return what has to be sent again as it came, as a JSON object; empty for nothing."""
     return _kept({name: said[name] for name in names if said.get(name)})
 
 
 def _kept(fields: Mapping[str, object]) -> str:
-    """Fields of a message as JSON; empty for none, and for more than a provider needs."""
+    """Return fields of a message as JSON; empty for none, and for more than a provider needs."""
     text = encode_text(fields)
-    return text if fields and len(text) <= EXTRA_LIMIT else ""
+    if fields and len(text) <= EXTRA_LIMIT:
+        return text
+    return ""
 
 
 def _spoken(message: Mapping[str, object]) -> Spoken:
-    """The text of an answer and its thoughts; some servers send both as a list of parts."""
+    """Return the text of an answer and its thoughts; some servers send both as a list of parts."""
     if refusal := as_text(message.get("refusal")):
         return Spoken(refusal)
     content = message.get("content")
@@ -145,5 +147,7 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 
 def _count(value: object) -> int:
-    """A plausible token count; anything else a provider may send counts as nothing."""
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
+    """Return a plausible token count; anything else a provider may send counts as nothing."""
+    if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        return value
+    return 0

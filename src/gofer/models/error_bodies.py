@@ -24,7 +24,7 @@ _CREDENTIAL = re.compile(
 
 
 def provider_error(status: int, raw: bytes, key: str = "") -> ProviderError:
-    """What a provider said with an HTTP status, and its class; `key` is the credential that must not be kept."""
+    """Return what a provider said with an HTTP status, and its class; `key` is the credential that must not be kept."""
     try:
         body = decode(raw[:READ_LIMIT])
     except BadRequest:
@@ -33,7 +33,7 @@ def provider_error(status: int, raw: bytes, key: str = "") -> ProviderError:
 
 
 def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
-    """The error that a JSON body holds; None when it holds none. Some servers send it with status 200."""
+    """Return the error that a JSON body holds; None when it holds none. Some servers send it with status 200."""
     # Gemini's compatible endpoint sends a list of one.
     first = next(iter(as_list(body)), body)
     error = _error_object(as_object(first))
@@ -53,7 +53,7 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
 
 
 def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
-    """The object that describes the error: under `error`, as text there, or the body itself."""
+    """Return the object that describes the error: under `error`, as text there, or the body itself."""
     error = body.get("error")
     if isinstance(error, str):
         return {"message": error}
@@ -61,11 +61,13 @@ def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
         return as_object(error)
     if body.get("object") == "error" or body.get("type") == "error" or "detail" in body:
         return body
-    return body if isinstance(body.get("message"), str) else {}
+    if isinstance(body.get("message"), str):
+        return body
+    return {}
 
 
 def _nested(error: Mapping[str, object]) -> Mapping[str, object]:
-    """What a provider behind a router said: OpenRouter hands it on as text."""
+    """Return what a provider behind a router said: OpenRouter hands it on as text."""
     raw = as_text(as_object(error.get("metadata")).get("raw"))
     if not raw:
         return {}
@@ -76,14 +78,14 @@ def _nested(error: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _words(error: Mapping[str, object]) -> tuple[str, ...]:
-    """Every code, type and status word of an error, those of its details included."""
+    """Return every code, type and status word of an error, those of its details included."""
     details = [as_object(detail).get("reason") for detail in as_list(error.get("details"))]
     inner = as_object(error.get("innererror")).get("code")
     return tuple(filter(None, map(_word, (error.get("code"), error.get("type"), error.get("status"), inner, *details))))
 
 
 def _word(value: object) -> str:
-    """An identifier; empty for anything that may be contents. Numbers are statuses, which stand elsewhere."""
+    """Return an identifier; empty for anything that may be contents. Numbers are statuses, which stand elsewhere."""
     text = as_text(value)
     plain = _WORD.fullmatch(text) and not text.isdigit() and not _CREDENTIAL.search(text)
     return text * bool(plain)
@@ -94,7 +96,7 @@ def _message(error: Mapping[str, object]) -> str:
 
 
 def _status(status: int, error: Mapping[str, object]) -> int:
-    """The HTTP status of the failure; of an error in a successful response, the one that it names."""
+    """Return the HTTP status of the failure; of an error in a successful response, the one that it names."""
     if status >= 400:
         return status
     named = (error.get("code"), error.get("status_code"), error.get("status"))

@@ -115,7 +115,7 @@ class Sign:
     """Fits the parameter as a whole."""
 
     def fits(self, said: ProviderError, words: tuple[str, ...]) -> bool:
-        """Whether a failure looks like this."""
+        """Return whether a failure looks like this."""
         return (
             _whole(self.status, str(said.status))
             and (not self.word or any(_whole(self.word, word) for word in words))
@@ -127,7 +127,7 @@ class Sign:
 NOT_JSON = "not_json"
 """The word of a body that is no JSON object: no model's endpoint sends one."""
 SIGNS: tuple[Sign, ...] = (
-    # Words of the vendors, whatever status they come with.
+    # Words of the vendors, with any status.
     Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
     Sign("bad_sample", text="error parsing tool call|failed to call a function"),
     Sign("busy", word="in_flight_budget_exhausted"),
@@ -188,7 +188,7 @@ SIGNS: tuple[Sign, ...] = (
 
 
 def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
-    """The class of a failure; `words` are every code, type and status word that came with it."""
+    """Return the class of a failure; `words` are every code, type and status word that came with it."""
     return next(sign.failure for sign in SIGNS if sign.fits(said, words))
 
 
@@ -213,7 +213,7 @@ def end_of(error: Exception) -> str:
 
 
 def told_of(said: ProviderError, owner: str) -> str:
-    """What a colleague reads; it names nothing of the provider."""
+    """Return what a colleague reads; it names nothing of the provider."""
     return RULES[said.failure].told.format(owner=owner)
 
 
@@ -229,7 +229,7 @@ def failed(said: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0
 
 
 def said_of(error: Exception) -> ProviderError | None:
-    """What a provider said, if an error is one of a provider."""
+    """Return what a provider said, if an error is one of a provider."""
     match error:
         case Unavailable() | Unusable() | Refused():
             return error.said

@@ -1,4 +1,4 @@
-"""What stands in for a model inside the process: a checked-in script, and nothing else?
+"""The stand-in for a model inside the process: a checked-in script, and nothing else.
 
 It reads the same scripts as the offline model, and it is strict where that one is polite: a call that no step
 expects is an error, and so is a step that was never reached.
@@ -38,7 +38,7 @@ class ScriptedModel:
         return Answer(turn.text, asks, "tool_calls" if asks else "stop", NAME, usage)
 
     def leftovers(self) -> Sequence[str]:
-        """`script step n` for every step that was never said; a test that ends with some is wrong."""
+        """Return `script step n` for every step that was never said; a test that ends with some is wrong."""
         return [f"{script} step {step}" for script, step in sorted(self._steps() - self._said)]
 
     def _steps(self) -> set[tuple[str, int]]:

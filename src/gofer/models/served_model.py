@@ -38,7 +38,7 @@ class ServedModel:
     """Its provider's name."""
     endpoint: Endpoint = field(default_factory=Endpoint, kw_only=True)
     price: Price | None = field(default=None, kw_only=True)
-    """None when nobody knows it."""
+    """None when it is not known."""
     ability: Ability | None = field(default=None, kw_only=True)
     """None leaves it to the table of the process, as for a run that began before files described models."""
     parameters: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)

@@ -15,16 +15,16 @@ _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:(?:data|event|id|retry)\s*:|:)"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DONE = "[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
-"""Fields of a chunk whose pieces make one text."""
+"""Fields of a chunk with pieces that make one text."""
 
 
 def is_stream(raw: bytes) -> bool:
-    """Whether a body is a stream of events."""
+    """Return whether a body is a stream of events."""
     return _BEGINS.match(raw[:200]) is not None
 
 
 def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
-    """The body that the same answer has when it is not streamed.
+    """Return the body that the same answer has when it is not streamed.
 
     Raises Unavailable when the stream broke off before its end, and what stands for an error that it holds.
     """
@@ -47,7 +47,7 @@ def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
 
 
 def _events(text: str) -> Iterator[str]:
-    """The data of each event."""
+    """Yield the data of each event."""
     lines: list[str] = []
     for line in _LINE_END.split(text):
         name, _, value = line.partition(":")
@@ -80,7 +80,7 @@ class _Call:
             self.arguments.append(encode_text(arguments))
 
     def body(self) -> Mapping[str, object]:
-        """The call as an answer in one piece has it."""
+        """Return the call as an answer in one piece has it."""
         return {**self.fields, "function": {"name": self.name, "arguments": "".join(self.arguments)}}
 
 
@@ -128,7 +128,7 @@ class _Whole:
         self.texts.setdefault("reasoning", []).append(thought)
 
     def _call_of(self, piece: Mapping[str, object]) -> _Call:
-        """The call that a piece belongs to: by its index, and where a server counts wrongly, by its id."""
+        """Return the call that a piece belongs to: by its index, and where a server counts wrongly, by its id."""
         index = str(piece.get("index"))[:20]
         new_id = as_text(piece.get("id"))
         place = self.places.get(index)
@@ -141,7 +141,7 @@ class _Whole:
         return self.calls[-1]
 
     def body(self) -> Mapping[str, object]:
-        """The answer as one that came in one piece."""
+        """Return the answer as one that came in one piece."""
         message: dict[str, object] = {name: "".join(pieces) for name, pieces in self.texts.items()}
         message |= {"reasoning_details": self.details, "tool_calls": [call.body() for call in self.calls]}
         if self.deprecated is not None:

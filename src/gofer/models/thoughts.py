@@ -36,7 +36,7 @@ class Spoken:
 
 
 def apart(text: str) -> Spoken:
-    """The thoughts of a text and the rest. A tag in code is no tag: it is about tags."""
+    """Return the thoughts of a text and the rest. A tag in code is no tag: it is about tags."""
     rest = text[:_READ_LIMIT]
     if not _END.search(rest) and not _LEADING.match(rest):
         return Spoken(text)
@@ -66,7 +66,7 @@ def _lone_end(text: str) -> re.Match[str] | None:
 
 
 def _without_later(text: str, thoughts: list[str]) -> str:
-    """The text without blocks that begin a line further down and are closed; each is added to the thoughts."""
+    """Return the text without blocks that begin a line further down and are closed; each is added to the thoughts."""
     if not _LINE_OPEN.search(text):
         return text
     code = code_spans(text)

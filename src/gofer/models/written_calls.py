@@ -32,7 +32,7 @@ _SEARCHED = 1_000
 
 
 def written_call(text: str, offered: Collection[str]) -> str | None:
-    """The tool of the first call that an answer holds as text; empty where its name is unclear, None without a call.
+    """Return the tool of the first call in an answer's text; empty where its name is unclear, None without a call.
 
     Marks of a call count for any tool, outside of code. JSON without marks counts when it is the whole answer and names
     an `offered` tool.
@@ -64,7 +64,7 @@ def _first_mark(text: str) -> re.Match[str] | None:
 
 
 def _bare(text: str, offered: Collection[str]) -> str | None:
-    """The offered tool that an answer of nothing but JSON, or of nothing but one marked call, names."""
+    """Return the offered tool that an answer of nothing but JSON, or of nothing but one marked call, names."""
     text = text.strip()
     if mark := _MARKS.match(text):
         return next((name for name in [_named(text, mark)] if name in offered), None)
@@ -82,13 +82,13 @@ def _bare(text: str, offered: Collection[str]) -> str | None:
 
 
 def _named(text: str, mark: re.Match[str]) -> str:
-    """The tool that stands after a mark; empty where none does."""
+    """Return the tool that stands after a mark; empty where none does."""
     names = (found["name"] for found in [_NAME.search(text, mark.start(), mark.start() + _SEARCHED)] if found)
     return next(names, "")
 
 
 def _called(value: Mapping[str, object]) -> str:
-    """The tool that a JSON object calls; empty when it is no call."""
+    """Return the tool that a JSON object calls; empty when it is no call."""
     inner = as_object(value.get("function")) or value
     if not any(key in inner for key in _ARGUMENT_KEYS):
         return ""

@@ -15,8 +15,8 @@ from gofer.sources.schedule.receiver import scheduled
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Clock
+from gofer.values.schedules.nominal_times import next_after, previous_before
 from gofer.values.schedules.planned import HEARD, Planned
-from gofer.values.schedules.schedule import next_after, previous_before
 
 LONGEST = 30.0
 """Seconds of sleep at most: a wall clock may be set, and a machine may be suspended."""

@@ -10,7 +10,7 @@ from gofer.journal.workspace_entries import SkillLoaded
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.values.errors import ToolError
-from gofer.workflows.allowed_skills import other_files
+from gofer.workflows.prompt_sections import other_files
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5

@@ -1,4 +1,4 @@
-"""Which bytes stand for a JSON value, and which bytes are accepted as one?
+"""The canonical bytes of a JSON value, and the bytes that are accepted as one.
 
 `encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
 bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN, no infinity.
@@ -24,17 +24,17 @@ _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def encode(value: object) -> bytes:
-    """The canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
+    """Return the canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
     return encode_text(value).encode()
 
 
 def encode_text(value: object) -> str:
-    """`encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
+    """Return `encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
     return clean(_encoder.encode(value))
 
 
 def clean(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
+    """Return the text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
     if text.isascii():
         return text
     try:
@@ -82,27 +82,33 @@ def decode_text(raw: bytes) -> str:
 
 
 def as_object(value: object) -> Mapping[str, object]:
-    """The value if it is a JSON object, else an empty one; for reading fields that may be absent."""
-    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+    """Return the value if it is a JSON object, else an empty one; for reading fields that may be absent."""
+    if isinstance(value, dict):
+        return cast(Mapping[str, object], value)
+    return {}
 
 
 def as_list(value: object) -> list[object]:
-    """The value if it is a JSON array, else an empty one."""
-    return cast(list[object], value) if isinstance(value, list) else []
+    """Return the value if it is a JSON array, else an empty one."""
+    if isinstance(value, list):
+        return cast(list[object], value)
+    return []
 
 
 def as_text(value: object) -> str:
-    """The value if it is a string, cleaned of lone surrogates, else the empty string."""
-    return clean(value) if isinstance(value, str) else ""
+    """Return the value if it is a string, cleaned of lone surrogates, else the empty string."""
+    if isinstance(value, str):
+        return clean(value)
+    return ""
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
+    """Refuse NaN and Infinity, which are not JSON, for `parse_constant`. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
 def finite(text: str) -> float:
-    """For `parse_float`: a number that does not fit would become an infinity, which no JSON can hold."""
+    """Return a number for `parse_float`: one that does not fit would become an infinity, which no JSON can hold."""
     if math.isfinite(value := float(text)):
         return value
     raise ValueError(f"{text} is too large a number")
@@ -112,7 +118,7 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 def deeper_than(value: object, levels: int) -> bool:
-    """Whether a JSON value is nested deeper than that; never recurses."""
+    """Return whether a JSON value is nested deeper than that; never recurses."""
     layer = [value]
     for _ in range(levels):
         layer = [child for parent in layer for child in _children(parent)]
@@ -128,4 +134,6 @@ def _too_deep() -> BadRequest:
 def _children(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(cast(dict[str, object], value).values())
-    return cast(list[object], value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return cast(list[object], value)
+    return []

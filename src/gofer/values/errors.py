@@ -1,4 +1,4 @@
-"""Who must act when something goes wrong?
+"""The errors, by who must act.
 
     GoferError
     ├── ConfigError       fix the file: a workflow, a prompt, a setting; the sentence names it
@@ -8,12 +8,12 @@
     ├── RunStopped        stop the run: it cannot go on, and a person is told why
     ├── Cancelled         stop the run: a person asked for it; begin nothing new
     ├── OutOfTime         stop this worker, in good order: the next one goes on from here
-    └── Fenced            stop this worker: somebody else owns the run by now; write nothing more
+    └── Fenced            stop this worker: another owner has the run by now; write nothing more
 
     BadRequest            the sender's mistake: answered with a status, never logged with contents
     Damaged               a journal or a body is not what was written; never read as less
     └── Newer             another Gofer wrote it: left alone here, continued by that one
-    Gone                  a run was deleted in its time: nobody has to act, and nobody can
+    Gone                  a run was deleted in its time: no one has to act, and no one can
 
 Every message is one sentence for a person: what is wrong and what to do.
 """
@@ -23,7 +23,7 @@ from pathlib import PurePath
 from typing import Literal
 
 Access = Literal["", "credential", "permission"]
-"""What somebody outside does not accept: what Gofer shows, or that it may do this."""
+"""What a system outside does not accept: what Gofer shows, or that it may do this."""
 
 Cause = Literal[
     "",
@@ -72,7 +72,7 @@ class ToolError(GoferError):
 
     `code` is for code: the reason in the vendor's words, empty when there is none. `retry_after` is after how many
     seconds the other side takes the same, of which nothing was done now; 0 when waiting does not help, endless when it
-    did not say how long. `access` is what whoever runs Gofer has to renew or to allow before it can work.
+    did not say how long. `access` is what the operator has to renew or to allow before it can work.
     """
 
     def __init__(self, message_to_model: str, *, code: str = "", retry_after: float = 0.0, access: Access = "") -> None:
@@ -113,7 +113,7 @@ class RunStopped(GoferError):
 
 
 class Cancelled(GoferError):
-    """Somebody cancelled the run; the message says who, as people will read it."""
+    """A person cancelled the run; the message says who, as people will read it."""
 
 
 class OutOfTime(GoferError):

@@ -1,4 +1,4 @@
-"""What happened outside, in one shape for every source?
+"""Events: what happened outside, in one shape for every source.
 
 An *event* happened outside; an *entry* is a line of our journal. The two words are never mixed.
 """

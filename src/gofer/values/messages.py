@@ -1,4 +1,4 @@
-"""What is said to and by a model, and which bytes say it?
+"""Messages to and from a model, and their bytes.
 
 The bytes are those of an OpenAI-compatible Chat Completions request. A message is encoded once, when it
 enters the conversation, and never again.
@@ -41,7 +41,7 @@ class Media:
     data: str
     """Its bytes in base64."""
     pages: int = 0
-    """Of a document, how many it has; 0 where nobody counted them."""
+    """Of a document, how many it has; 0 where they were not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,10 @@ class ProviderError:
 
 
 def arguments(text: str) -> dict[str, object]:
-    """What a model wrote as the arguments of a call. Raises ValueError that says what they are instead of an object."""
+    """Return what a model wrote as the arguments of a call.
+
+    Raises ValueError that says what they are instead of an object.
+    """
     if len(text) > ARGUMENTS_LIMIT:
         raise ValueError(f"longer than {ARGUMENTS_LIMIT} characters")
     try:
@@ -120,7 +123,7 @@ def arguments(text: str) -> dict[str, object]:
 
 
 def meant(ask: ToolAsk) -> ToolAsk:
-    """The call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
+    """Return the call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
     if ask.tool != CALL_TOOL:
         return ask
     try:
@@ -136,11 +139,13 @@ def meant(ask: ToolAsk) -> ToolAsk:
             written = "{}"
         case _:
             return ask
-    return ask if name == CALL_TOOL else ToolAsk(id=ask.id, tool=name, arguments=written)
+    if name == CALL_TOOL:
+        return ask
+    return ToolAsk(id=ask.id, tool=name, arguments=written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose keys differ: of two values under one key nobody can tell which was meant."""
+    """Return an object from pairs with different keys; two values under one key are ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError("a key stands twice")
@@ -151,13 +156,16 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, 
 
 
 def system(text: str) -> bytes:
-    """A message that tells the model who it is."""
+    """Return a message that tells the model who it is."""
     return encode({"role": "system", "content": text})
 
 
 def user(text: str, media: Sequence[Media] = ()) -> bytes:
-    """A message to the model from outside, with what it is to look at."""
-    content = [{"type": "text", "text": text}, *map(_part, media)] if media else text
+    """Return a message to the model from outside, with what it is to look at."""
+    if media:
+        content = [{"type": "text", "text": text}, *map(_part, media)]
+    else:
+        content = text
     return encode({"role": "user", "content": content})
 
 
@@ -165,12 +173,15 @@ def _part(media: Media) -> dict[str, object]:
     url = f"data:{media.media_type};base64,{media.data}"
     if media.media_type.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": url}}
-    name = f"{media.file} ({media.pages} pages).pdf" if media.pages else f"{media.file}.pdf"
+    if media.pages:
+        name = f"{media.file} ({media.pages} pages).pdf"
+    else:
+        name = f"{media.file}.pdf"
     return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
-    """What the model said, with the tool calls it asked for and what its provider wants to see again."""
+    """Return what the model said, with the tool calls it asked for and what its provider wants to see again."""
     message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
@@ -186,9 +197,11 @@ def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
 
 
 def _object(text: str) -> Mapping[str, object]:
-    return as_object(json.loads(text)) if text else {}
+    if text:
+        return as_object(json.loads(text))
+    return {}
 
 
 def tool(ask_id: str, text: str) -> bytes:
-    """The outcome of one tool call, as the model reads it."""
+    """Return the outcome of one tool call, as the model reads it."""
     return encode({"role": "tool", "tool_call_id": ask_id, "content": text})

@@ -1,4 +1,4 @@
-"""What does a scripted model answer, step by step?
+"""The answers of a scripted model, step by step.
 
 Shared by the offline model server and the in-process scripted model. It is stateless: the first user message
 and the offered tools choose the script, the assistant messages since then choose the step. Imports nothing of
@@ -59,14 +59,18 @@ class Turn:
     calls: tuple[ScriptedCall, ...] = ()
 
     def call_id(self, index: int) -> str:
-        """The id of the call at `index`, counted from 1: the same request always gets the same ids."""
+        """Return the id of the call at `index`, counted from 1: the same request always gets the same ids."""
         return f"call_{self.step}_{index}"
 
 
 def load_scripts(text: str, source: str) -> tuple[Script, ...]:
-    """The scripts of a YAML file; `source` is how the file is named in errors."""
+    """Return the scripts of a YAML file; `source` is how the file is named in errors."""
     try:
-        data: object = yaml.load(text, Loader=yaml.CSafeLoader) if yaml.__with_libyaml__ else yaml.safe_load(text)
+        data: object
+        if yaml.__with_libyaml__:
+            data = yaml.load(text, Loader=yaml.CSafeLoader)
+        else:
+            data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"{source}: not valid YAML: {' '.join(str(error).split())}.") from error
     if not _is_list(data):
@@ -80,7 +84,7 @@ def load_scripts(text: str, source: str) -> tuple[Script, ...]:
 
 
 def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
-    """The answer to a Chat Completions request body."""
+    """Return the answer to a Chat Completions request body."""
     said, answered, given = _conversation(request)
     offered = _offered(request)
     number = answered + 1
@@ -108,7 +112,7 @@ def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
 
 
 def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
-    """The first user message, the number of answers since, and what tools gave since, in their order."""
+    """Return the first user message, the number of answers since, and what tools gave since, in their order."""
     messages = request.get("messages")
     said: str | None = None
     answered = 0
@@ -128,13 +132,19 @@ def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
 def _plain(content: object) -> str:
     if isinstance(content, str):
         return content
-    parts = [part.get("text") for part in content if _is_mapping(part)] if _is_list(content) else []
+    if _is_list(content):
+        parts = [part.get("text") for part in content if _is_mapping(part)]
+    else:
+        parts = []
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def _offered(request: Mapping[str, object]) -> frozenset[str]:
     tools = request.get("tools")
-    functions = [tool.get("function") for tool in tools if _is_mapping(tool)] if _is_list(tools) else []
+    if _is_list(tools):
+        functions = [tool.get("function") for tool in tools if _is_mapping(tool)]
+    else:
+        functions = []
     names = [function.get("name") for function in functions if _is_mapping(function)]
     return frozenset(name for name in names if isinstance(name, str))
 
@@ -180,7 +190,8 @@ def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
     if not _is_mapping(item):
         raise ConfigError(f"{where}: when is not a mapping; write says and tools under it.")
     _refuse_unknown(item, _WHEN_KEYS, f"{where}: when")
-    says, tools = item.get("says", ""), item.get("tools", [])
+    says = item.get("says", "")
+    tools = item.get("tools", [])
     if not isinstance(says, str):
         raise ConfigError(f"{where}: when.says is not text; write a regular expression in quotes.")
     if not _is_list(tools):
@@ -202,7 +213,8 @@ def _step(item: object, where: str) -> Step:
     if not _is_mapping(item):
         raise ConfigError(f"{where} is not a mapping; write text or calls.")
     _refuse_unknown(item, _STEP_KEYS, where)
-    text, calls = item.get("text", ""), item.get("calls", [])
+    text = item.get("text", "")
+    calls = item.get("calls", [])
     if not isinstance(text, str):
         raise ConfigError(f"{where}: text is not text; put it in quotes.")
     if not _is_list(calls):

@@ -58,14 +58,14 @@ class NotPublic(ToolError):
 
 
 class TooLarge(TemporaryError):
-    """An answer was larger than whoever asked reads; nothing of it was kept."""
+    """An answer was larger than its reader takes; nothing of it was kept."""
 
 
 class Http(Protocol):
     """The network as a tool sees it."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises TooLarge for more than its limit, NotPublic where the request may not reach its host, TemporaryError when
         no answer came (refused, reset, timed out).
@@ -77,11 +77,11 @@ class Clock(Protocol):
     """Two clocks: `now` may jump and is for people; `monotonic` never goes back and is for deadlines."""
 
     def now(self) -> float:
-        """Wall clock, unix seconds."""
+        """Return the wall clock, unix seconds."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment of this process."""
+        """Return seconds since some fixed moment of this process."""
         ...
 
 
@@ -89,21 +89,21 @@ class SystemClock:
     """The machine's own clocks."""
 
     def now(self) -> float:
-        """Wall clock, unix seconds."""
+        """Return the wall clock, unix seconds."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment of this process."""
+        """Return seconds since some fixed moment of this process."""
         return time.monotonic()
 
 
 def random_id() -> str:
-    """16 hexadecimal digits, drawn from the system's randomness."""
+    """Return 16 hexadecimal digits, drawn from the system's randomness."""
     return secrets.token_hex(8)
 
 
 def random_key() -> bytes:
-    """64 bytes of the system's randomness: the key of one run's seal."""
+    """Return 64 bytes of the system's randomness: the key of one run's seal."""
     return secrets.token_bytes(64)
 
 

@@ -42,7 +42,9 @@ class Tokens:
 
     def conversations(self, pattern: str) -> str:
         """Return the pattern of the tokens of conversations; `slack:T:C:*` stands for every thread of a channel."""
-        return f"{self._place(pattern)}:*" if pattern.endswith(":*") else self.conversation(pattern)
+        if pattern.endswith(":*"):
+            return f"{self._place(pattern)}:*"
+        return self.conversation(pattern)
 
     def usage(self, *names: str) -> str:
         """Return the scope of usage that a person or a workflow has."""

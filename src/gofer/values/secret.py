@@ -1,4 +1,4 @@
-"""How is a secret carried without ever being printed?"""
+"""A secret that is carried and never printed."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ class Secret:
         self._value: Final = value
 
     def reveal(self) -> str:
-        """The value itself; call this only where it goes onto the wire or into an HMAC."""
+        """Return the value itself; call this only where it goes onto the wire or into an HMAC."""
         return self._value
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What does a run keep when the files it started from change? Its bundle: one body, named by its hash."""
+"""The bundle that a run keeps when the files it started from change: one body, named by its hash."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Bundle:
 
 
 def encode_bundle(bundle: Bundle) -> bytes:
-    """The canonical bytes of a bundle."""
+    """Return the canonical bytes of a bundle."""
     loaded = bundle.loaded
     return encode(
         {
@@ -48,7 +48,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
 
 
 def decode_bundle(raw: bytes) -> Bundle:
-    """The bundle of its bytes."""
+    """Return the bundle of its bytes."""
     value = cast(dict[str, object], json.loads(raw))
     loaded = Loaded(
         name=str(value["name"]),

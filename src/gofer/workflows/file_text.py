@@ -1,5 +1,7 @@
-"""The text of a workflow's file, and the mistakes of a file that cannot be read as text."""
+"""The text of a workflow's file, and mistakes of any text: what is not UTF-8, and marks of template languages."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from gofer.workflows.mistake import START, Mistake, Place
@@ -8,8 +10,12 @@ SIZE_LIMIT = 100_000
 """Bytes of a file that are read at most; real workflows and prompts stay under 20,000."""
 
 
+_MARKS = re.compile(r"\$?\{\{[^{}\n]{1,200}\}\}|\{%[^{}\n]{1,200}%\}|<%[^%\n]{1,200}%>|\$\{[A-Za-z_][^{}\n]{0,200}\}")
+_SECRET = re.compile(r"secret|token|password|api_?key|\benv\b|\bvars\b|\$\{[A-Z0-9_]+\}", re.IGNORECASE)
+
+
 def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
-    """The text of a file without its byte order mark, None when it has none; and what is wrong with it."""
+    """Return the text of a file without its byte order mark, None when it has none; and what is wrong with it."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(SIZE_LIMIT + 1)
@@ -32,5 +38,16 @@ def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
 
 
 def after(before: str) -> Place:
-    """The place right after some text, counted from the beginning of its file."""
+    """Return the place right after some text, counted from the beginning of its file."""
     return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def templates(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield each mark of a template: where it begins in the text, what is wrong, and what to do instead."""
+    for found in _MARKS.finditer(text):
+        mark = found[0]
+        message = f"`{mark[:80]}` stays as it is, because prompts and workflow files are not templates."
+        if _SECRET.search(mark):
+            yield found.start(), message, "Remove it; a secret is a setting of the process, and no text holds one."
+        else:
+            yield found.start(), message, "Say in words what is meant, or put it in backticks if it is an example."

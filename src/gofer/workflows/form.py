@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.file_text import templates
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import START, Mistake, Rule
 from gofer.workflows.sentences import (
@@ -21,7 +22,6 @@ from gofer.workflows.sentences import (
     value_at,
     wrong_type,
 )
-from gofer.workflows.template_marks import templates
 from gofer.workflows.yaml_source import Loc, Source
 
 _LATER = ("output", "jwks")
@@ -59,7 +59,7 @@ F = TypeVar("F", bound=Strict)
 
 
 def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
-    """The file as the form, or None; and everything in it that is not of the form."""
+    """Return the file as the form, or None; and everything in it that is not of the form."""
     mistakes = [*source.mistakes, *_templates(source)]
     if source.value is None and not mistakes:
         hint = "Write what docs/workflow-file.md asks for, or delete the file."
@@ -135,7 +135,7 @@ def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
 
 
 def _follows(source: Source, error: ErrorDetails) -> bool:
-    """Whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
+    """Return whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
     return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
 
 

@@ -21,8 +21,10 @@ class Strict(BaseModel):
 
 
 def listed(value: object) -> object:
-    """A single text as a list of one."""
-    return [value] if isinstance(value, str) else value
+    """Return a single text as a list of one."""
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 Number = Annotated[float, Field(strict=True)]
@@ -42,7 +44,7 @@ Names = Annotated[
 
 
 def mistake(message: str, hint: str) -> PydanticCustomError:
-    """For validators: what is wrong in one sentence, and what to write instead in another, as people will read them."""
+    """Return the error of a validator: what is wrong in one sentence, and what to write instead in another."""
     return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})
 
 
@@ -52,7 +54,9 @@ _FORM = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
 
 
 def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 One = Annotated[str, Field(pattern=_FORM)]
@@ -65,5 +69,7 @@ Who = Annotated[
 
 
 def bots_apart(who: Sequence[str], kind: str) -> Mapping[str, list[str]]:
-    """The condition that keeps bots out before a run begins, unless they are named."""
-    return {"bot": ["false"]} if kind.startswith("slack.") and "bots" not in who else {}
+    """Return the condition that keeps bots out before a run begins, unless they are named."""
+    if kind.startswith("slack.") and "bots" not in who:
+        return {"bot": ["false"]}
+    return {}

@@ -47,7 +47,10 @@ class _Open:
 
 
 def divide(text: str) -> tuple[dict[str, object], str]:
-    """The fields and the body of a SKILL.md. Raises ValueError that says what is wrong, as the end of a sentence."""
+    """Return the fields and the body of a SKILL.md.
+
+    Raises ValueError that says what is wrong, as the end of a sentence.
+    """
     # Line ends as every editor shows them.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.startswith(_FENCE):
@@ -62,10 +65,15 @@ def divide(text: str) -> tuple[dict[str, object], str]:
 
 
 def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
-    """What the format has against the fields of the skill in a folder of that name: sentences without their dots."""
+    """Return what the format has against a skill's fields in a folder of that name: sentences without their dots."""
     unknown = sorted(set(fields) - set(FIELDS))
-    found = [f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}"] if unknown else []
-    found += _name(fields.get("name"), folder) if "name" in fields else ["`name` is missing"]
+    found: list[str] = []
+    if unknown:
+        found.append(f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}")
+    if "name" in fields:
+        found += _name(fields.get("name"), folder)
+    else:
+        found += ["`name` is missing"]
     found += _text("description", fields.get("description"), DESCRIPTION_LIMIT)
     if "compatibility" in fields:
         found += _text("compatibility", fields["compatibility"], COMPATIBILITY_LIMIT, blank=True)
@@ -73,7 +81,7 @@ def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
 
 
 def skill_name(name: str) -> str:
-    """A name as the format compares it."""
+    """Return a name as the format compares it."""
     return unicodedata.normalize("NFKC", name.strip())
 
 
@@ -95,12 +103,16 @@ def _name(given: object, folder: str) -> list[str]:
 
 def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[str]:
     if not isinstance(value, str) or not (blank or value.strip()):
-        return [f"`{key}` is no text"] if value is not None else [f"`{key}` is missing"]
-    return [f"`{key}` is longer than {limit} characters"] if len(value) > limit else []
+        if value is not None:
+            return [f"`{key}` is no text"]
+        return [f"`{key}` is missing"]
+    if len(value) > limit:
+        return [f"`{key}` is longer than {limit} characters"]
+    return []
 
 
 def _read(text: str) -> Value:
-    """The one value of a YAML text; an empty one is an empty text. Raises ValueError."""
+    """Return the one value of a YAML text; an empty one is an empty text. Raises ValueError."""
     if _ODD_ENDS.search(text):
         raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
     root: list[object] = []
@@ -121,7 +133,9 @@ def _read(text: str) -> Value:
         raise ValueError(f"has fields that are not YAML{line}: {_explained(error.problem or '')}") from error
     except yaml.YAMLError as error:
         raise ValueError("has a character that YAML does not allow") from error
-    return cast(Value, root[0]) if root else ""
+    if root:
+        return cast(Value, root[0])
+    return ""
 
 
 def _explained(problem: str) -> str:
@@ -144,7 +158,8 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
             stack.append(_Open([]))
         case yaml.MappingStartEvent():
             _plain(event, event.tag, event.flow_style)
-            stack[-1].indents |= {event.start_mark.column} if stack[-1].key is not None else set()
+            if stack[-1].key is not None:
+                stack[-1].indents |= {event.start_mark.column}
             stack.append(_Open({}))
         case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
             closed = stack.pop()
@@ -156,7 +171,7 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
 
 
 def _nothing_hidden(between: str) -> None:
-    """Refuses a tab, or a mark that nobody sees, outside of quotes and blocks: only some readers of YAML take them."""
+    """Refuse a tab or an invisible mark outside of quotes and blocks: only some readers of YAML take them."""
     if "\t" in (outside := _COMMENT.sub("", between)):
         raise ValueError("has a tab outside of quotes; write spaces")
     if "\n\ufeff" in outside:

@@ -1,4 +1,4 @@
-"""Which tools may a workflow's runs call, how often, and who has to be asked before a call?"""
+"""The tools that a workflow's runs may call: how often, and who has to approve a call."""
 
 import re
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Grant(Strict):
 
 
 def _below(name: str, error: ErrorDetails) -> InitErrorDetails:
-    """What is wrong with the options of a tool, at its place in the file."""
+    """Return what is wrong with the options of a tool, at its place in the file."""
     return InitErrorDetails(
         type=error["type"], loc=(name, *error["loc"]), input=error["input"], ctx=error.get("ctx", {})
     )
@@ -73,7 +73,7 @@ Spelled = Annotated[Grant, BeforeValidator(_as_it_is, json_schema_input_type=Nam
 
 
 def milliseconds(duration: str) -> int:
-    """How long a text such as `24 hours` is. Raises ValueError for another text."""
+    """Return how long a text such as `24 hours` is. Raises ValueError for another text."""
     found = re.fullmatch(_DURATION, duration)
     if found is None or (length := int(found[1]) * _UNITS[found[2]]) > _LONGEST:
         raise ValueError("no length of time")
@@ -124,5 +124,5 @@ class Approve(Strict):
 
 
 def names_group(approvers: Sequence[str]) -> bool:
-    """Whether a user group is among those who may decide."""
+    """Return whether a user group is among those who may decide."""
     return any(name.startswith(("@", "S")) for name in approvers)

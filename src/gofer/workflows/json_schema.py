@@ -1,4 +1,4 @@
-"""What does an editor need to know of the files people write? JSON Schemas, made from the forms of `schema`."""
+"""The JSON Schemas of the files that people write, made for editors from the forms of `schema`."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def workflow_schema(tools: Collection[str]) -> str:
-    """The JSON Schema of a workflow file that may list these tools, as text."""
+    """Return the JSON Schema of a workflow file that may list these tools, as text."""
     schema = _schema(Workflow)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     names: Mapping[str, object] = {"enum": sorted(tools)}
@@ -22,7 +22,7 @@ def workflow_schema(tools: Collection[str]) -> str:
 
 
 def subagent_schema(tools: Collection[str]) -> str:
-    """The JSON Schema of a file of `subagents/` that may list these tools, as text."""
+    """Return the JSON Schema of a file of `subagents/` that may list these tools, as text."""
     schema = _schema(Subagent)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     listed = cast(list[dict[str, object]], properties["tools"]["anyOf"])[0]
@@ -31,7 +31,7 @@ def subagent_schema(tools: Collection[str]) -> str:
 
 
 def defaults_schema() -> str:
-    """The JSON Schema of defaults.yaml, as text."""
+    """Return the JSON Schema of defaults.yaml, as text."""
     return _text("What holds for every workflow of Gofer", _schema(Defaults))
 
 

@@ -1,4 +1,4 @@
-"""What does a JSON file say, and where does each value of it stand?
+"""The values of a JSON file, each with its place.
 
 The parser of the standard library says neither where a value stands nor that a key stands twice.
 """
@@ -33,7 +33,10 @@ class _Broken(Exception):
 
 
 def read_json(file: Path) -> Source:
-    """The file as values with their places; what is wrong with it as JSON stands in its mistakes. Never raises."""
+    """Return the file as values with their places; what is wrong with it as JSON stands in its mistakes.
+
+    Never raises.
+    """
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
@@ -62,12 +65,12 @@ class _Reader:
         self.mistakes: list[Mistake] = []
 
     def place(self, at: int) -> Place:
-        """The place of a character."""
+        """Return the place of a character."""
         line = bisect_right(self._lines, at)
         return Place(line, at - self._lines[line - 1] + 1)
 
     def whole(self) -> object:
-        """The one value of the text. Raises _Broken."""
+        """Return the one value of the text. Raises _Broken."""
         value = self._value(())
         if self._next():
             raise _Broken(self._at, "More text stands behind the end of the value.", "Remove it.")
@@ -111,14 +114,17 @@ class _Reader:
         return result
 
     def _skipped(self, loc: Loc, name: str) -> None:
-        """Reads a value that stands for nothing; the places of the first one stay."""
-        values, keys = self.values, self.keys
-        self.values, self.keys = {}, {}
+        """Read a value that stands for nothing; the places of the first one stay."""
+        values = self.values
+        keys = self.keys
+        self.values = {}
+        self.keys = {}
         self._value((*loc, name))
-        self.values, self.keys = values, keys
+        self.values = values
+        self.keys = keys
 
     def _items(self, opening: str, closing: str) -> Iterator[None]:
-        """Stops before each item of an object or a list, for the caller to read it."""
+        """Stop before each item of an object or a list, for the caller to read it."""
         opened = self._at
         self._at += 1
         if self._next() == closing:
@@ -142,9 +148,10 @@ class _Reader:
                     raise _Broken(self._at, message, "Write commas between the items and none behind the last.")
 
     def _next(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is no space; empty at the end."""
         space = _SPACE.match(self._text, self._at)
-        self._at = space.end() if space else self._at
+        if space:
+            self._at = space.end()
         if self._text.startswith(("//", "/*", "#"), self._at):
             raise _Broken(self._at, "A comment stands here.", "Remove it; JSON has none.")
         return self._text[self._at : self._at + 1]

@@ -1,4 +1,4 @@
-"""How do the files of `agents/` become workflows that can run?"""
+"""The loader: files of `agents/` become workflows that can run."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import cast
 
 from gofer.models.served_model import LookUp, ServedModel
 from gofer.values.errors import ConfigError
-from gofer.workflows.allowed_skills import granted_skills, required_text, section
+from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.form_parts import bots_apart
@@ -17,8 +17,8 @@ from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.plan_prompt import planning
 from gofer.workflows.price_list import recorded
+from gofer.workflows.prompt_sections import planning, required_text, skills_and_tools
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script_source import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
@@ -84,12 +84,15 @@ class Catalog:
     """The scripts that decide in them, by file."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
-        """The compiled routes: workflows and their conditions by the kind of event that starts them."""
+        """Return the compiled routes: workflows and their conditions by the kind of event that starts them."""
         compiled: dict[str, list[tuple[str, Where]]] = {}
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.compiled():
-                    own = {"workflow": [name]} if kind == "schedule" else bots_apart(loaded.workflow.who, kind)
+                    if kind == "schedule":
+                        own = {"workflow": [name]}
+                    else:
+                        own = bots_apart(loaded.workflow.who, kind)
                     compiled.setdefault(kind, []).append((name, {**where, **own}))
         return compiled
 
@@ -99,7 +102,7 @@ class Catalog:
         return {name: ability.window for name, ability in known.items() if ability and ability.window}
 
     def schedules(self) -> list[tuple[str, object]]:
-        """Workflows and the times at which they are started, as plain JSON, in the order of their names."""
+        """Return workflows and the times at which they are started, as plain JSON, in the order of their names."""
         return [
             (name, trigger.schedule.compiled())
             for name, loaded in sorted(self.workflows.items())
@@ -109,7 +112,7 @@ class Catalog:
 
 
 def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
-    """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
+    """Return every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
 
     `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
     mistake then: the runs that need it say so. `look_up` is a price list for what the files do not say of models; left
@@ -118,7 +121,10 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
     defaults, mistakes = _defaults(folder)
-    preamble = _text(folder / defaults.preamble, "preamble") if defaults.preamble else ""
+    if defaults.preamble:
+        preamble = _text(folder / defaults.preamble, "preamble")
+    else:
+        preamble = ""
     forms: dict[Path, Workflow] = {}
     for path in workflow_files(folder):
         source = read_source(path)
@@ -126,7 +132,10 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
         schema, wrong = read_output(source)
         mistakes += [*found, *wrong]
         if workflow is not None:
-            forms[path] = workflow.model_copy(update={"output": schema}) if schema is not None else workflow
+            if schema is not None:
+                forms[path] = workflow.model_copy(update={"output": schema})
+            else:
+                forms[path] = workflow
     refuse(in_order(mistakes))
     hooks = compile_hooks(
         (path, trigger.webhook)
@@ -151,18 +160,18 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
 
 
 def _asked(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
-    """The subagents that a workflow may ask, directly or through others."""
+    """Return the subagents that a workflow may ask, directly or through others."""
     every = subagents if workflow.coordinator == "script" else ()
     return reached(subagents, every if workflow.subagents is None else workflow.subagents)
 
 
 def workflow_files(folder: Path) -> list[Path]:
-    """The workflow files of a folder, in the order of their names."""
+    """Return the workflow files of a folder, in the order of their names."""
     return sorted(path for path in folder.glob("*.yaml") if path.name != DEFAULTS)
 
 
 def prompt_name(path: Path, prompt: str) -> str:
-    """The name of a workflow's prompt, beside its file."""
+    """Return the name of a workflow's prompt, beside its file."""
     return prompt or f"{path.stem}.md"
 
 
@@ -182,7 +191,9 @@ def _load(
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
     output = cast(Schema | None, workflow.output)
-    system, prompt_file, skills = "", workflow.coordinator_script, dict[str, Skill]()
+    system = ""
+    prompt_file = workflow.coordinator_script
+    skills = dict[str, Skill]()
     if workflow.coordinator == "llm":
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = dict(granted_skills(workflow.skills, known))
@@ -190,7 +201,7 @@ def _load(
         form = instructions(output, PEOPLE) if output is not None else ""
         # First what most workflows share, so that their requests begin alike for longer.
         shared = [preamble, planning(workflow.plan)]
-        parts = [*shared, _text(prompt, "prompt"), *required, form, section(workflow, skills)]
+        parts = [*shared, _text(prompt, "prompt"), *required, form, skills_and_tools(workflow, skills)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(

@@ -155,7 +155,7 @@ START = Place()
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake, for whoever edits the file."""
+    """One mistake, for the person who edits the file."""
 
     file: Path
     place: Place
@@ -166,7 +166,7 @@ class Mistake:
     """What to write instead: one sentence."""
 
     def __post_init__(self) -> None:
-        # Sentences quote what somebody typed, and a terminal must not act on that.
+        # Sentences quote what a person typed, and a terminal must not act on that.
         object.__setattr__(self, "message", _printable(self.message))
         object.__setattr__(self, "hint", _printable(self.hint))
 
@@ -180,24 +180,26 @@ class Mistake:
         return self.rule in HINTS
 
     def to_json(self) -> dict[str, object]:
-        """The mistake as `gofer check --json` lists it."""
+        """Return the mistake as `gofer check --json` lists it."""
         where = {"file": str(self.file), "line": self.place.line, "column": self.place.column}
         level = "hint" if self.is_hint else "error"
         return {**where, "rule": self.rule, "level": level, "message": self.message, "hint": self.hint}
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Each mistake once, by file and place."""
+    """Return each mistake once, by file and place."""
     once = dict.fromkeys(mistakes)
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raises ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
+    """Raise ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
     mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))

@@ -195,5 +195,8 @@ def _undescribed(
 
 def _unknown(name: str, known: list[str]) -> PydanticCustomError:
     meant = close_match(name, known)
-    hint = f"Write `{meant}`." if meant else f"Add `endpoints: {{{name[:80]}: {{base_url: …, key: MODEL_KEY_…}}}}`."
+    if meant:
+        hint = f"Write `{meant}`."
+    else:
+        hint = f"Add `endpoints: {{{name[:80]}: {{base_url: …, key: MODEL_KEY_…}}}}`."
     return mistake(f"This file has no endpoint `{name[:80]}`.", hint)

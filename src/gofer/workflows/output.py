@@ -1,4 +1,4 @@
-"""Has an answer the form that its workflow asks for? `output` is a schema without flaws, as `output_schema` has it."""
+"""The form of an answer that its workflow asks for: `output` is a schema without flaws, as `output_schema` has it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -37,14 +37,20 @@ def instructions(schema: Schema, readers: str) -> str:
 
 
 def read_answer(text: str) -> Mapping[str, object]:
-    """The object that an answer is, with or without a fence around it. Raises ValueError that says what it is."""
+    """Return the object that an answer is, with or without a fence around it.
+
+    Raises ValueError that says what it is.
+    """
     if len(text) > ANSWER_LIMIT:
         raise ValueError(f"longer than {ANSWER_LIMIT} characters")
     return arguments(_unfenced(text.strip()))
 
 
 def problems(schema: Schema, value: Mapping[str, object]) -> list[str]:
-    """What is wrong with a value, one sentence each with its place; none when it is valid. Some, if there are many."""
+    """Return what is wrong with a value, one sentence each with its place; none when it is valid.
+
+    Some, if there are many.
+    """
     try:
         found = [_best([error]) for error in islice(_validator(schema).iter_errors(value), PROBLEMS)]
     except OverflowError:
@@ -80,12 +86,14 @@ def _unique(validator: object, wanted: bool, value: object, schema: object) -> I
 
 
 def _plain(value: object) -> object:
-    """A value whose equal numbers are written alike: for a schema 1.0 is 1."""
+    """Return a value with equal numbers written alike: for a schema 1.0 is 1."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in cast(dict[str, object], value).items()}
     if isinstance(value, list):
         return [_plain(item) for item in cast(list[object], value)]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 _validator = cast(

@@ -1,4 +1,4 @@
-"""Which schema stands in the file that `output` names? Every mistake of the name and of the file."""
+"""The schema in the file that `output` names, and every mistake of the name and of the file."""
 
 from pathlib import Path
 
@@ -13,19 +13,21 @@ EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json
 
 
 def output_name(source: Source) -> str | None:
-    """The file that a workflow names as its `output`; None when it names none."""
+    """Return the file that a workflow names as its `output`; None when it names none."""
     name = source.fields.get("output")
-    return name if isinstance(name, str) else None
+    if isinstance(name, str):
+        return name
+    return None
 
 
 def schema_files(folder: Path) -> list[Path]:
-    """The .json files of a folder that can only be schemas of workflows, in the order of their names."""
+    """Return the .json files of a folder that can only be schemas of workflows, in the order of their names."""
     files = (path for path in folder.glob("*.json") if not path.name.startswith(".") and path.name not in EDITORS)
     return sorted(path for path in files if path.is_file())
 
 
 def read_output(source: Source) -> tuple[Schema | None, list[Mistake]]:
-    """The schema in the file that a workflow names, or None; and what is wrong with both. Never raises."""
+    """Return the schema in the file that a workflow names, or None; and what is wrong with both. Never raises."""
     name = output_name(source)
     if name is None:
         return None, []
@@ -65,4 +67,6 @@ def _missing(file: Path, name: str) -> tuple[str, str]:
         return f"`{name[:80]}` is a folder.", "Write the name of a .json file that stands beside this one."
     message = f"There is no file `{name[:80]}` beside this one."
     meant = close_match(name, [path.name for path in schema_files(file.parent)])
-    return message, f"Write `output: {meant}`, or create the file." if meant else "Create it, or remove `output`."
+    if not meant:
+        return message, "Create it, or remove `output`."
+    return message, f"Write `output: {meant}`, or create the file."

@@ -1,4 +1,4 @@
-"""May a JSON Schema be the `output` of a workflow? What is wrong with it, part by part.
+"""The flaws of a JSON Schema that is the `output` of a workflow, part by part.
 
 The schema is an author's and the value a model's, so that no value may cost more than it is long: patterns are matched
 by an engine without backtracking (that of pydantic), a schema refers to nothing outside and never to itself, and sizes
@@ -33,7 +33,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LOOK_UP = "Write a JSON Schema; docs/workflow-file.md says which."
 
 _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose value gives schemas by names of the author's."""
+"""Keywords with a value that gives schemas by names of the author's."""
 _DATA = ("enum", "const", "default", "examples", "required", "dependentRequired")
 """Keywords that hold values and no schemas."""
 _REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "patternProperties")
@@ -49,7 +49,7 @@ class Checks(Protocol):
     """A validator of one schema."""
 
     def iter_errors(self, instance: object) -> Iterator[ValidationError]:
-        """Each mistake of a value."""
+        """Yield each mistake of a value."""
         ...
 
 
@@ -65,10 +65,13 @@ class Flaw:
 
 
 def flaws(schema: object) -> list[Flaw]:
-    """Everything that is wrong with a schema, at most once for each part; none when it may be an output."""
+    """Return everything that is wrong with a schema, at most once for each part; none when it may be an output."""
     known = as_object(schema)
     if "type" not in known:
-        why = "it has no `type: object`" if isinstance(schema, dict) else "it is no mapping of keywords"
+        if isinstance(schema, dict):
+            why = "it has no `type: object`"
+        else:
+            why = "it is no mapping of keywords"
         return [Flaw((), why, "Write a JSON Schema with `type: object`, or the name of a .json file that holds one.")]
     if known["type"] != "object":
         return [Flaw(("type",), "an answer is one object", "Write `object`.")]
@@ -86,7 +89,7 @@ def flaws(schema: object) -> list[Flaw]:
 
 @lru_cache(maxsize=64)
 def _no_schema(written: str) -> tuple[Flaw, ...]:
-    """What keeps JSON from being a schema at all; the meta-schema is slow, and each file is read more than once."""
+    """Return what keeps JSON from being a schema at all. The meta-schema is slow, and files are read repeatedly."""
     return tuple(_flaw(_best([error])) for error in _META.iter_errors(json.loads(written)))
 
 
@@ -129,7 +132,7 @@ class _Census:
         self._found: list[Flaw] = []
 
     def flaws(self) -> list[Flaw]:
-        """What is wrong; a flaw without a way is one of the whole."""
+        """Return what is wrong; a flaw without a way is one of the whole."""
         try:
             self._count(self._root, (), 1)
         except _TooMuch as error:
@@ -160,7 +163,10 @@ class _Census:
             return self._referred(str(value), way, level)
         if keyword in _DATA:
             return _Size(0, 0)
-        inner = as_object(value).items() if keyword in _NAMED else enumerate(as_list(value))
+        if keyword in _NAMED:
+            inner = as_object(value).items()
+        else:
+            inner = enumerate(as_list(value))
         sizes = [self._count(part, (*way, name), level + 1) for name, part in inner]
         if keyword not in _NAMED:
             sizes.append(self._count(value, way, level + 1))
@@ -192,7 +198,7 @@ class _Census:
 
 @cache
 def matcher(pattern: str) -> TypeAdapter[str]:
-    """Matches anywhere in a text, in time that grows with its length only. Raises ValueError."""
+    """Match anywhere in a text, in time that grows with its length only. Raises ValueError."""
     try:
         return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
     except BadPattern as error:
@@ -201,7 +207,9 @@ def matcher(pattern: str) -> TypeAdapter[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+    if len(text) <= QUOTED:
+        return text
+    return f"{text[: QUOTED - 1]}…"
 
 
 _best = cast(Callable[[Iterable[ValidationError]], ValidationError], best_match)

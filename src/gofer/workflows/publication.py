@@ -1,4 +1,4 @@
-"""How do the files of workflows become one bundle that can be published, and how does a worker load it again?
+"""The bundle of workflow files: made to be published, and loaded by a worker.
 
 The bundle holds the text of every file, and is loaded the way a folder is. Scripts are code and come with a deploy.
 """
@@ -46,20 +46,20 @@ class Publication:
 
     @property
     def sha256(self) -> str:
-        """The hash of what it says, whatever it is called."""
+        """Return the hash of its content, without its name."""
         return _sha256(self.files, self.compiled)
 
     def bundle(self) -> bytes:
-        """The bytes of the bundle."""
+        """Return the bytes of the bundle."""
         return encode({"name": self.name, **_said(self.files, self.compiled)})
 
     def routes(self) -> bytes:
-        """The bytes of its small part."""
+        """Return the bytes of its small part."""
         return encode_compiled(self.compiled)
 
 
 def publication(files: Mapping[str, str], code: Path, at: float) -> tuple[Publication, Catalog]:
-    """What is to be published of some files at a time (unix seconds), and the catalog it stands for.
+    """Return what is to be published of some files at a time (unix seconds), and the catalog it stands for.
 
     `code` is where `coordinators/` stands. Raises ConfigError.
     """
@@ -70,7 +70,7 @@ def publication(files: Mapping[str, str], code: Path, at: float) -> tuple[Public
 
 
 def read_files(root: Path) -> Mapping[str, str]:
-    """The text of everything in the folders that are published. Raises ConfigError for what is no plain text."""
+    """Return the text of everything in the folders that are published. Raises ConfigError for what is no plain text."""
     files: dict[str, str] = {}
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*")):
         name = path.relative_to(root)
@@ -88,9 +88,10 @@ def read_files(root: Path) -> Mapping[str, str]:
 
 
 def read_publication(raw: bytes) -> Publication:
-    """The publication in a bundle's bytes. Raises Damaged for anything but the bytes that were published."""
+    """Return the publication in a bundle's bytes. Raises Damaged for anything but the bytes that were published."""
     value = json_object(raw, "The bundle")
-    name, files = as_text(value.get("name")), as_object(value.get("files"))
+    name = as_text(value.get("name"))
+    files = as_object(value.get("files"))
     check_format(value)
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
@@ -100,7 +101,7 @@ def read_publication(raw: bytes) -> Publication:
 
 
 def read_catalog(raw: bytes, code: Path) -> Catalog:
-    """The catalog in a bundle's bytes, with the scripts that stand below `code`.
+    """Return the catalog in a bundle's bytes, with the scripts that stand below `code`.
 
     Raises Damaged, ConfigError, and TemporaryError when there is no room to unpack it.
     """
@@ -114,16 +115,18 @@ class LiveCatalog:
     live: Live[Catalog]
 
     async def holding(self, workflow: str) -> Catalog:
-        """What is live. When it lacks a workflow the pointer is looked at anew: the front may have been first.
+        """Return what is live. When it lacks a workflow the pointer is looked at anew: the front may have been first.
 
         Raises TemporaryError when there never was anything.
         """
         catalog = await self.live.current()
-        return catalog if workflow in catalog.workflows else await self.live.look()
+        if workflow in catalog.workflows:
+            return catalog
+        return await self.live.look()
 
 
 def _load(files: Mapping[str, str], code: Path) -> Catalog:
-    """The same way as from a folder: from a folder."""
+    """Load files by way of a folder, the same way as a repository."""
     with tempfile.TemporaryDirectory(prefix="gofer-", ignore_cleanup_errors=True) as folder:
         try:
             _unpack(Path(folder), files)
@@ -141,7 +144,7 @@ def _unpack(root: Path, files: Mapping[str, str]) -> None:
 
 
 def _plain(name: str) -> bool:
-    """Whether a path stays in the folders that are published."""
+    """Return whether a path stays in the folders that are published."""
     path = PurePosixPath(name)
     return path.as_posix() == name and path.parts[0] in FOLDERS and ".." not in path.parts and "\0" not in name
 

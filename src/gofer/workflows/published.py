@@ -1,4 +1,4 @@
-"""Which workflows were published last? Their small part, the pointer to them, and who keeps the last good ones.
+"""The workflows that were published last: their small part, the pointer to them, and who keeps the last good ones.
 
 This lies on the way of ingress: no YAML, no pydantic. The files themselves are for `workflows.publication`.
 """
@@ -45,19 +45,19 @@ class BundleStore(Protocol):
     """Where published workflows stand: objects by their keys. Every call may raise TemporaryError."""
 
     async def read(self, key: str) -> Found | None:
-        """The object, or None."""
+        """Return the object, or None."""
         ...
 
     async def create(self, key: str, body: bytes) -> bool:
-        """Writes an object that is not there yet; False when it is, and nothing is written."""
+        """Write an object that is not there yet; False when it is, and nothing is written."""
         ...
 
     async def swap(self, key: str, body: bytes, tag: str) -> bool:
-        """Writes an object if what stands there has this tag, the empty one for nothing; False otherwise."""
+        """Write an object if what stands there has this tag, the empty one for nothing; False otherwise."""
         ...
 
     async def keys(self, prefix: str) -> Sequence[str]:
-        """The keys that begin so, in their order."""
+        """Return the keys that begin so, in their order."""
         ...
 
 
@@ -73,7 +73,7 @@ class Compiled:
     """Workflows and their compiled schedules."""
 
     def to_json(self) -> dict[str, object]:
-        """Without its name."""
+        """Return it without its name."""
         return {"routes": self.routes, "hooks": self.hooks, "schedules": self.schedules}
 
 
@@ -87,32 +87,32 @@ class Current:
 
 
 def bundle_name(at: float, sha256: str) -> str:
-    """The name of a bundle that was made at a time (unix seconds): names are in the order of their times."""
+    """Return the name of a bundle that was made at a time (unix seconds): names are in the order of their times."""
     return f"{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}-{sha256[:12]}"
 
 
 def is_name(text: str) -> bool:
-    """Whether a text has the form of a bundle's name."""
+    """Return whether a text has the form of a bundle's name."""
     return _NAME.fullmatch(text) is not None
 
 
 def bundle_key(name: str) -> str:
-    """Where a bundle stands."""
+    """Return where a bundle stands."""
     return f"{FOLDER}{name}.json"
 
 
 def routes_key(name: str) -> str:
-    """Where the small part of a bundle stands."""
+    """Return where the small part of a bundle stands."""
     return f"{FOLDER}{name}.routes.json"
 
 
 def encode_pointer(current: Current) -> bytes:
-    """The bytes of the pointer."""
+    """Return the bytes of the pointer."""
     return encode({"name": current.name, "at": current.at})
 
 
 def read_pointer(raw: bytes) -> Current:
-    """What the pointer says. Raises Damaged."""
+    """Return what the pointer says. Raises Damaged."""
     value = json_object(raw, "The pointer to the published workflows")
     current = Current(as_text(value.get("name")), as_text(value.get("at")))
     if not is_name(current.name):
@@ -121,13 +121,13 @@ def read_pointer(raw: bytes) -> Current:
 
 
 def encode_compiled(compiled: Compiled) -> bytes:
-    """The small part of a bundle as bytes, with its own hash."""
+    """Return the small part of a bundle as bytes, with its own hash."""
     value = {"format": FORMAT, "name": compiled.name, **compiled.to_json()}
     return encode({**value, "sha256": hashlib.sha256(encode(value)).hexdigest()})
 
 
 def read_compiled(raw: bytes) -> Compiled:
-    """The small part of a bundle. Raises Damaged for anything but the bytes that were published."""
+    """Return the small part of a bundle. Raises Damaged for anything but the bytes that were published."""
     value = dict(json_object(raw, "The small part of the published workflows"))
     sha256 = value.pop("sha256", None)
     check_format(value)
@@ -137,14 +137,14 @@ def read_compiled(raw: bytes) -> Compiled:
 
 
 def compiled_from_json(name: str, value: Mapping[str, object]) -> Compiled:
-    """What `Compiled.to_json` wrote."""
+    """Return what `Compiled.to_json` wrote."""
     pairs = map(as_list, as_list(value.get("schedules")))
     schedules = [(as_text(pair[0]), pair[1]) for pair in pairs if len(pair) == 2]
     return Compiled(name, value.get("routes"), value.get("hooks"), schedules)
 
 
 def json_object(raw: bytes, what: str) -> Mapping[str, object]:
-    """The JSON object in some bytes. Raises Damaged that says what they should be."""
+    """Return the JSON object in some bytes. Raises Damaged that says what they should be."""
     try:
         value = cast(object, json.loads(raw))
     except (ValueError, RecursionError) as error:
@@ -153,7 +153,7 @@ def json_object(raw: bytes, what: str) -> Mapping[str, object]:
 
 
 def check_format(value: Mapping[str, object]) -> None:
-    """Raises Damaged for what another Gofer wrote in a form that this one does not know."""
+    """Raise Damaged for what another Gofer wrote in a form that this one does not know."""
     if value.get("format") != FORMAT:
         told = f"are of the form {value.get('format')!r}, and this Gofer reads {FORMAT}"
         raise Corrupt(f"The published workflows {told}; deploy the Gofer that published them, or roll back.")
@@ -180,7 +180,7 @@ class Live(Generic[T]):
         packaged: T | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """`key` is `bundle_key` or `routes_key`, `load` may raise Damaged and ConfigError.
+        """Make it with `bundle_key` or `routes_key` as `key`; `load` may raise Damaged and ConfigError.
 
         `packaged` is what came with the code, for as long as nothing was ever published.
         """
@@ -194,14 +194,17 @@ class Live(Generic[T]):
         self._looked = 0.0
 
     async def current(self) -> T:
-        """What is live, as it was at most LOOK_SECONDS ago. Raises TemporaryError when there never was anything."""
+        """Return what is live, as it was at most LOOK_SECONDS ago.
+
+        Raises TemporaryError when there never was anything.
+        """
         # By the wall clock: the other one stands still while Lambda freezes a process.
         if self._held is not None and 0 <= self._clock.now() - self._looked < LOOK_SECONDS:
             return self._held.value
         return await self.look()
 
     async def look(self) -> T:
-        """What is live now. Raises TemporaryError when there never was anything."""
+        """Return what is live now. Raises TemporaryError when there never was anything."""
         # Before the look, so that others who come meanwhile go on with what there is.
         self._looked = self._clock.now()
         try:

@@ -52,7 +52,7 @@ def _described(part: Mapping[str, object], root: Schema) -> Iterator[str]:
 
 
 def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
-    """Yield the lines of a template with values; a line whose fields are all empty is left out."""
+    """Yield the lines of a template with values; a line is left out when all its fields are empty."""
     for line in template.strip("\n").split("\n"):
         named = fields_of(line)
         if named and all(_is_empty(value.get(name)) for name in named):

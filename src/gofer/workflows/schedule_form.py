@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from gofer.values.schedules.fields import NoSchedule
-from gofer.values.schedules.schedule import Kind, Schedule, parse
+from gofer.values.schedules.nominal_times import Kind, Schedule, parse
 from gofer.workflows.form_parts import Strict, mistake
 
 Missed = Literal["skip", "catch_up"]

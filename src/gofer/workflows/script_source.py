@@ -1,4 +1,4 @@
-"""Which Python does a script consist of? Its file in `coordinators/`, and the neighbours it imports."""
+"""The Python of a script: its file in `coordinators/`, and the neighbours it imports."""
 
 import ast
 import hashlib
@@ -36,7 +36,7 @@ class Script:
 
 
 def load_script(root: Path, file: str) -> Script:
-    """The script of a file below `root`. Raises ValueError that says what is wrong with it."""
+    """Return the script of a file below `root`. Raises ValueError that says what is wrong with it."""
     name = script_name(file)
     if name is None:
         raise ValueError(f"a script is named as {FOLDER}/<name>.py, with a-z, 0-9 and _")
@@ -53,10 +53,12 @@ def load_script(root: Path, file: str) -> Script:
 
 
 def script_name(file: str) -> str | None:
-    """The module that `coordinators/<name>.py` names; None for anything else."""
+    """Return the module that `coordinators/<name>.py` names; None for anything else."""
     path = PurePosixPath(file)
     plain = path.as_posix() == file and path.parent.as_posix() == FOLDER and path.suffix == ".py"
-    return path.stem if plain and path.stem.isidentifier() and path.stem.isascii() else None
+    if plain and path.stem.isidentifier() and path.stem.isascii():
+        return path.stem
+    return None
 
 
 def neighbours(tree: ast.Module, folder: str = FOLDER) -> Iterator[str]:
@@ -76,7 +78,7 @@ def neighbours(tree: ast.Module, folder: str = FOLDER) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a module, which nobody changes: that of the same text is the same.
+    """Return the syntax tree of a module, which no caller changes: that of the same text is the same.
 
     Raises SyntaxError; ValueError, RecursionError or MemoryError for odd ones.
     """
@@ -88,7 +90,7 @@ def parse(text: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Every node of a tree; each that looks through it asks again."""
+    """Return every node of a tree; each that looks through it asks again."""
     return tuple(ast.walk(tree))
 
 

@@ -45,8 +45,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 
 
 def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
-    """The one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
-    # Comparing costs the product of both lengths, and nobody misspells a name by a thousand letters.
+    """Return the one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
+    # Comparing costs the product of both lengths, and no misspelt name is a thousand letters off.
     return next(iter(difflib.get_close_matches(name[:100], list(known), n=1, cutoff=alike)), None)
 
 
@@ -68,13 +68,13 @@ def _dotted(keys: Iterable[int | str]) -> str:
 
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
-    """The forms within a form, by the key they stand under."""
+    """Return the forms within a form, by the key they stand under."""
     parts = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
     return {name: part for name, part in parts.items() if part is not None}
 
 
 def _inner(annotation: object) -> type[Strict] | None:
-    """The form that a value, or each value of a list, may have."""
+    """Return the form that a value, or each value of a list, may have."""
     if isinstance(annotation, type) and issubclass(annotation, Strict):
         return annotation
     return next((inner for part in get_args(annotation) if (inner := _inner(part))), None)
@@ -91,7 +91,7 @@ def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
 
 
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key that the form does not have, and the one that was probably meant."""
+    """Return a key that the form does not have, and the one that was probably meant."""
     around = _form_at(form, loc[:-1])
     name = str(loc[-1])
     shown = loc
@@ -108,7 +108,9 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
         return message, f"Write `{meant}`."
     if around.LISTED:
         return message, around.LISTED
-    return message, f"Remove it; the keys are {_listed(keys)}." if keys else "Remove it; there are none."
+    if not keys:
+        return message, "Remove it; there are none."
+    return message, f"Remove it; the keys are {_listed(keys)}."
 
 
 def _foreign(around: type[Strict], name: str) -> str | None:
@@ -127,7 +129,7 @@ def _foreign(around: type[Strict], name: str) -> str | None:
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key that has to be there, and what it is for."""
+    """Return a key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
     field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
     hint = _ADDED.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
@@ -135,7 +137,7 @@ def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
 
 
 def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """A key without a value, which must not mean anything silently."""
+    """Return a key without a value, which must not mean anything silently."""
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if comment and _takes_text(form, loc):
@@ -171,12 +173,15 @@ def _meant(loc: Loc, comment: str) -> str:
 
 
 def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
-    """A word that is none of those allowed; `expected` lists them as pydantic does."""
+    """Return a word that is none of those allowed; `expected` lists them as pydantic does."""
     allowed = re.findall(r"'([^']*)'", expected)
     word = source.words.get(loc)
     if word is None:
         kind = next(iter(as_object(value_at(source, loc))), "")
-        message = f"`{kind}` takes no conditions." if kind in allowed else f"{_named(loc)} is not a single name."
+        if kind in allowed:
+            message = f"`{kind}` takes no conditions."
+        else:
+            message = f"{_named(loc)} is not a single name."
         return message, f"Write {_listed(allowed, 'or')}."
     if meant := close_match(word, allowed):
         return f"{_named(loc)} cannot be `{word[:80]}`.", f"Write `{meant}`."
@@ -184,7 +189,7 @@ def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
 
 
 def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tuple[str, str]:
-    """A value of another type than `wanted`, as `WANTED` names it."""
+    """Return a value of another type than `wanted`, as `WANTED` names it."""
     value = value_at(source, loc)
     word = source.words.get(loc, "")
     name = _named(loc)
@@ -270,7 +275,7 @@ def _quoted(word: str) -> str:
 
 
 def invalid_schema(loc: Loc, why: str) -> str:
-    """A part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
+    """Return a part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
     return f"{_named(loc) if loc else 'The schema'} cannot be used: {why}."
 
 
@@ -283,8 +288,9 @@ _BOUNDS = {
 
 
 def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
-    """A value of the right type that does not fit; `kind` and `context` are those of pydantic."""
-    name, word = _named(loc), source.words.get(loc, "")[:80]
+    """Return a value of the right type that does not fit; `kind` and `context` are those of pydantic."""
+    name = _named(loc)
+    word = source.words.get(loc, "")[:80]
     match kind:
         case "string_too_short":
             return f"{name} is empty.", "Write at least one character."
@@ -295,7 +301,10 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
         case kind if kind in _BOUNDS:
             key, words = _BOUNDS[kind]
             bound = context.get(key)
-            shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+            if isinstance(bound, float) and bound.is_integer():
+                shown = int(bound)
+            else:
+                shown = bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
         case "one_tool":
             return f"{name} is not one tool.", "Begin each with a dash of its own."
@@ -330,13 +339,18 @@ def _described(value: object, word: str) -> str:
 
 
 def value_at(source: Source, loc: Loc) -> object:
-    """The value at a place of a file."""
+    """Return the value at a place of a file."""
     value = source.value
     for part in loc:
-        value = as_list(value)[part] if isinstance(part, int) else as_object(value).get(part)
+        if isinstance(part, int):
+            value = as_list(value)[part]
+        else:
+            value = as_object(value).get(part)
     return value
 
 
 def _listed(names: Iterable[str], last: str = "and") -> str:
     *others, end = [f"`{name}`" for name in names] or ["nothing"]
-    return f"{', '.join(others)} {last} {end}" if others else end
+    if others:
+        return f"{', '.join(others)} {last} {end}"
+    return end

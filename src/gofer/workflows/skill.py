@@ -1,4 +1,4 @@
-"""What does a skill say: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it?"""
+"""A skill: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -41,36 +41,39 @@ class Skill:
         return len(self.body.encode()) + sum(map(len, self.files.values()))
 
     def text(self, file: str) -> str | None:
-        """One of its files as text; None when it is something else."""
+        """Return one of its files as text; None when it is something else."""
         try:
             return self.files[file].decode()
         except UnicodeDecodeError:
             return None
 
     def to_json(self) -> dict[str, object]:
-        """As a bundle keeps it."""
+        """Return it as a bundle keeps it."""
         files = {path: self.text(path) for path in self.files}
         kept = {path: text if text is not None else _encoded(self.files[path]) for path, text in files.items()}
         return {"description": self.description, "body": self.body, "files": kept}
 
 
 def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
-    """The skill of a bundle."""
+    """Return the skill of a bundle."""
     files = {path: _decoded(content) for path, content in as_object(value.get("files")).items()}
     return Skill(name=name, description=as_text(value.get("description")), body=as_text(value.get("body")), files=files)
 
 
 def skill_folders(folder: Path) -> list[Path]:
-    """The folders of skills in `skills/`, in the order of their names; hidden ones are none."""
+    """Return the folders of skills in `skills/`, in the order of their names; hidden ones are none."""
     return sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
 
 
 def read_skill(folder: Path) -> Skill:
-    """The skill of a folder. Raises ConfigError that says what is wrong with it."""
+    """Return the skill of a folder. Raises ConfigError that says what is wrong with it."""
     file = skill_file(folder)
     text, mistakes = read_text(file)
     if text is None or mistakes:
-        reason = f"{mistakes[0].message} {mistakes[0].hint}" if mistakes else "It cannot be read."
+        if mistakes:
+            reason = f"{mistakes[0].message} {mistakes[0].hint}"
+        else:
+            reason = "It cannot be read."
         raise ConfigError(f"{file}: {reason}")
     try:
         fields, body = divide(text)
@@ -78,18 +81,22 @@ def read_skill(folder: Path) -> Skill:
         raise ConfigError(f"{file}: The skill {error}.") from error
     if found := flaws(fields, folder.name):
         raise ConfigError(f"{file}: {'; '.join(found)}.")
-    name, description = skill_name(as_text(fields["name"])), as_text(fields["description"]).strip()
+    name = skill_name(as_text(fields["name"]))
+    description = as_text(fields["description"]).strip()
     return Skill(name=name, description=description, body=body, files=_contents(folder, file))
 
 
 def read_skills(folder: Path) -> Mapping[str, Skill]:
-    """Every skill of `skills/` by its name, in the order of their names. Raises ConfigError for the first wrong one."""
+    """Return every skill of `skills/` by its name, in the order of their names.
+
+    Raises ConfigError for the first wrong one.
+    """
     skills = [read_skill(path) for path in skill_folders(folder)]
     return {skill.name: skill for skill in skills}
 
 
 def skill_file(folder: Path) -> Path:
-    """The SKILL.md of a folder; where there is none, the one that should be there."""
+    """Return the SKILL.md of a folder; where there is none, the one that should be there."""
     return next((folder / name for name in NAMES if (folder / name).exists()), folder / FILE)
 
 
@@ -103,7 +110,7 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
             name = path.relative_to(folder).as_posix()
             if not name.isprintable():
                 raise ConfigError(f"{file}: The name of the file {name!r} cannot be printed; give it another one.")
-            # Looked at before it is read: somebody may have put a film there.
+            # Looked at before it is read: the file may be a film.
             left -= path.stat().st_size
             if left < 0 or len(contents) == FILES:
                 most = f"{FILES} and {SIZE_LIMIT} bytes"
@@ -116,7 +123,7 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
 
 
 def _files(folder: Path, home: Path, depth: int) -> Iterator[Path]:
-    """Files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
+    """Yield files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__pycache__")) or not path.resolve().is_relative_to(home):
             continue
@@ -131,4 +138,6 @@ def _encoded(content: bytes) -> dict[str, object]:
 
 
 def _decoded(value: object) -> bytes:
-    return value.encode() if isinstance(value, str) else base64.b64decode(as_text(as_object(value).get("base64")))
+    if isinstance(value, str):
+        return value.encode()
+    return base64.b64decode(as_text(as_object(value).get("base64")))

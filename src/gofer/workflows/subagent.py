@@ -1,4 +1,4 @@
-"""What is a subagent: which model is asked, what is it told before the question, and whom may it ask in turn?"""
+"""A subagent: its model, its prompt, and the subagents that it may ask in turn."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from gofer.models.served_model import Candidate, ServedModel, model_from_json
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.errors import ConfigError
 from gofer.values.messages import ENDPOINT
-from gofer.workflows.allowed_skills import granted_skills, required_text
+from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
@@ -17,7 +17,7 @@ from gofer.workflows.model_roles import Roles
 from gofer.workflows.output import ASKER, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.plan_prompt import planning
+from gofer.workflows.prompt_sections import planning, required_text
 from gofer.workflows.schema import ModelChoice, Subagent
 from gofer.workflows.skill import Skill, skill_from_json
 from gofer.workflows.yaml_source import read_source
@@ -55,7 +55,7 @@ class LoadedSubagent:
         return [candidate(self.subagent.model, model) for model in self.models]
 
     def to_json(self) -> dict[str, object]:
-        """As a bundle keeps it."""
+        """Return it as a bundle keeps it."""
         return {
             "subagent": self.subagent.model_dump(mode="json"),
             "system": self.system,
@@ -65,7 +65,7 @@ class LoadedSubagent:
 
 
 def subagent_from_json(value: Mapping[str, object]) -> LoadedSubagent:
-    """The subagent of a bundle."""
+    """Return the subagent of a bundle."""
     models = tuple(map(model_from_json, as_list(value["models"])))
     skills = {name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()}
     return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models, skills)
@@ -91,12 +91,12 @@ def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
 
 
 def subagent_files(root: Path) -> list[Path]:
-    """The YAML files of subagents below a repository's root, in the order of their names."""
+    """Return the YAML files of subagents below a repository's root, in the order of their names."""
     return sorted((root / FOLDER).glob("*.yaml"))
 
 
 def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
-    """Every subagent by its name; `known` are all skills.
+    """Return every subagent by its name; `known` are all skills.
 
     Raises ConfigError with every file that cannot be read or is not of its form.
     """
@@ -107,14 +107,17 @@ def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapp
         schema, wrong = read_output(source)
         mistakes += [*found, *wrong]
         if subagent is not None:
-            filled[source.file] = subagent if schema is None else subagent.model_copy(update={"output": schema})
+            if schema is None:
+                filled[source.file] = subagent
+            else:
+                filled[source.file] = subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
     loaded = {file.stem: _load(file, subagent, roles, known) for file, subagent in filled.items()}
     return {name: _with_those_it_asks(one, loaded) for name, one in loaded.items()}
 
 
 def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mapping[str, LoadedSubagent]:
-    """The subagents of these names and those that they may ask, directly or through others."""
+    """Return the subagents of these names and those that they may ask, directly or through others."""
     found: dict[str, LoadedSubagent] = {}
     left = list(names)
     while left:
@@ -126,13 +129,15 @@ def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mappin
 
 
 def told_of(asked: Mapping[str, LoadedSubagent]) -> str:
-    """What a model is told of the subagents that it may ask; empty without any."""
+    """Return what a model is told of the subagents that it may ask; empty without any."""
     lines = [f"- `{name}`: {' '.join(one.subagent.description.split())}" for name, one in sorted(asked.items())]
-    return "\n".join([_HEAD, "", *lines]) if lines else ""
+    if lines:
+        return "\n".join([_HEAD, "", *lines])
+    return ""
 
 
 def prompt_of(file: Path, prompt: str) -> Path:
-    """The Markdown file of a subagent, beside its YAML file."""
+    """Return the Markdown file of a subagent, beside its YAML file."""
     return file.parent / (prompt or f"{file.stem}.md")
 
 

@@ -1,14 +1,14 @@
-"""How does a subagent become a workflow of its own, below whoever asks it?
+"""The workflow of a subagent, below the run that asks it.
 
-What whoever asks it may do is the ceiling: its tools are those of both, and what somebody has to approve, what happens
-once, what may leave a private channel, and which skills are prohibited stays as it is there.
+The permissions of the run that asks are the ceiling: its tools are those of both, and what a person has to approve,
+what happens once, what may leave a private channel, and which skills are prohibited stays as it is there.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gofer.workflows.allowed_skills import section
 from gofer.workflows.load import Loaded
+from gofer.workflows.prompt_sections import skills_and_tools
 from gofer.workflows.schema import Limits, Skills
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
@@ -18,9 +18,13 @@ DEPTH = 3
 
 
 def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
-    """The workflow of a subagent that stands `depth` runs below its root, with what it may use."""
-    subagent, workflow = asked.subagent, above.workflow
-    wanted = workflow.tool_names if subagent.tools == "inherit" else subagent.tools or ()
+    """Return the workflow of a subagent that stands `depth` runs below its root, with what it may use."""
+    subagent = asked.subagent
+    workflow = above.workflow
+    if subagent.tools == "inherit":
+        wanted = workflow.tool_names
+    else:
+        wanted = subagent.tools or ()
     tools = tuple(grant for grant in workflow.tools if grant.name in wanted)
     names = {grant.name for grant in tools}
     approve = workflow.approve
@@ -49,7 +53,7 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
         above,
         name=name,
         workflow=own,
-        system="\n\n".join(filter(None, [asked.system, section(own, known)])),
+        system="\n\n".join(filter(None, [asked.system, skills_and_tools(own, known)])),
         models=asked.models,
         script_sha256="",
         skills=known,
@@ -58,7 +62,7 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
 
 
 def _skills(above: Loaded, asked: LoadedSubagent) -> tuple[Skills, Mapping[str, Skill]]:
-    """What it knows and may load, without what is prohibited above it; what its prompt has stands there anyway."""
+    """Return the skills that it knows and may load, without those prohibited above it; its prompt has others anyway."""
     own = asked.subagent.skills
     barred = {*above.workflow.skills.prohibited} - {*own.required}
     known = {name: skill for name, skill in asked.skills.items() if name not in barred}

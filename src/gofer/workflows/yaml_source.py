@@ -57,26 +57,28 @@ class Source:
         return isinstance(self.value, dict)
 
     def known(self, path: Loc) -> Loc:
-        """The part of a way that exists in the file."""
+        """Return the part of a way that exists in the file."""
         while path and path not in self.values:
             path = path[:-1]
         return path
 
     def place(self, path: Loc) -> Place:
-        """Where a value stands, or the nearest thing around it."""
+        """Return where a value stands, or the nearest thing around it."""
         return self.values.get(self.known(path), START)
 
     def key(self, path: Loc) -> Place:
-        """Where a key stands, or the nearest thing around it."""
+        """Return where a key stands, or the nearest thing around it."""
         return self.keys.get(path) or self.place(path)
 
     def line(self, place: Place) -> str:
-        """The line of a place, as it is written."""
-        return self.lines[place.line - 1] if place.line <= len(self.lines) else ""
+        """Return the line of a place, as it is written."""
+        if place.line <= len(self.lines):
+            return self.lines[place.line - 1]
+        return ""
 
 
 def read_source(file: Path) -> Source:
-    """The file as values with their places; what is wrong with it as YAML stands in its mistakes."""
+    """Return the file as values with their places; what is wrong with it as YAML stands in its mistakes."""
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
@@ -85,7 +87,7 @@ def read_source(file: Path) -> Source:
 
 @lru_cache(maxsize=256)
 def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
-    """What a text says. Whoever checks a file reads it, and whoever loads it reads it again."""
+    """Return what a text says. Check reads a file, and the loader reads it again."""
     lines = text.splitlines()
     refused = _refuse(file, text)
     if refused:
@@ -97,7 +99,7 @@ def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
 
 
 def _refuse(file: Path, text: str) -> list[Mistake]:
-    """What makes it unsafe or impossible to build values from the text."""
+    """Return what makes it unsafe or impossible to build values from the text."""
     if odd := Reader.NON_PRINTABLE.search(text):
         place = after(text[: odd.start()])
         message = f"The character U+{ord(odd[0]):04X} cannot stand in YAML."
@@ -120,7 +122,7 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
 
 
 def events(text: str) -> Iterator[yaml.Event]:
-    """What a YAML text is made of, in its order. Raises yaml.YAMLError, ValueError where it is none."""
+    """Yield what a YAML text is made of, in its order. Raises yaml.YAMLError, ValueError where it is none."""
     parser = yaml.CSafeLoader(text)
     while event := parser.get_event():
         yield event
@@ -157,7 +159,7 @@ class _Reader:
         self.mistakes: list[Mistake] = []
 
     def read(self, node: yaml.Node, path: Loc) -> object:
-        """The value of a node."""
+        """Return the value of a node."""
         self.values[path] = _place(node)
         match node:
             case yaml.MappingNode():
@@ -199,7 +201,7 @@ def _place(node: yaml.Node) -> Place:
 
 
 def _scalar(node: yaml.Node) -> object:
-    """What a scalar means, for people: what only a programmer would take for a number or a date is text."""
+    """Return what a scalar means, for people: what only a programmer would take for a number or a date is text."""
     word = str(node.value)
     match node.tag.removeprefix(_TAG):
         case "null":

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from gofer.workflows.file_text import after
+from gofer.workflows.file_text import after, templates
 from gofer.workflows.mistake import START, Mistake, Place, Rule
-from gofer.workflows.template_marks import templates
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
@@ -88,7 +87,7 @@ Words = tuple[Rule, str, str]
 
 
 def explain_error(file: Path, text: str, error: Exception) -> Mistake:
-    """The sentence for an error of PyYAML."""
+    """Return the sentence for an error of PyYAML."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` a line.")
     lines = text.splitlines()
@@ -127,7 +126,7 @@ def _unclosed(text: str, begun: Place) -> Words:
 
 
 def _in_line(problem: str, context: str, line: str, column: int) -> Words:
-    """What is wrong within one line."""
+    """Return what is wrong within one line."""
     char = line[column - 1 : column]
     if "mapping values are not allowed" in problem:
         return _colon(line)
@@ -165,7 +164,7 @@ def _misplaced(line: str, column: int) -> Words:
 
 
 def _quoted(line: str) -> str:
-    """The line as it should be: its value in quotes."""
+    """Return the line as it should be: its value in quotes."""
     pair = _PAIR.fullmatch(line)
     if pair is None or len(line) > 200:
         return "Put the value in double quotes."

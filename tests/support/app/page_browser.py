@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import httpx2
 from starlette.applications import Starlette
 
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import sign_in
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted

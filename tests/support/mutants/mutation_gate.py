@@ -225,8 +225,7 @@ MUTANTS = (
         "runtime/worker.py",
         "        head = await self.services.store.head(queue_message.run)\n        # Also",
         "        await self.queue.acknowledge(queue_message)\n"
-        "        head = await self.services.store.head(queue_message.run)\n"
-        "        # Also",
+        "        head = await self.services.store.head(queue_message.run)\n        # Also",
         "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
     ),
     Mutant(

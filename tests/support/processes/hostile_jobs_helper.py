@@ -8,8 +8,7 @@ import signal
 import socket
 import time
 
-from gofer.files.child_limits import Limits
-from gofer.files.child_wire import Packet
+from gofer.files.child_wire import Limits, Packet
 from gofer.files.fork import Work, serve
 from gofer.values.errors import ToolError
 

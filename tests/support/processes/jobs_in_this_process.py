@@ -2,8 +2,8 @@
 
 from gofer.files.child import Job
 from gofer.files.child_wire import Packet
+from gofer.files.document_jobs import JOBS
 from gofer.files.fork import done
-from gofer.files.helper import JOBS
 from gofer.values.errors import ToolError
 
 

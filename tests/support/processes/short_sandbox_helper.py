@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Limits
 from gofer.files.fork import serve
-from gofer.files.sandbox.helper import JOB
-from gofer.files.sandbox.interpreter import run
+from gofer.files.sandbox.interpreter import JOB, run
 
 SECONDS = (0.5, 0.35)
 

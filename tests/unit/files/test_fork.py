@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gofer.files.child_limits import Limits
-from gofer.files.child_wire import Packet, receive_ending, send
+from gofer.files.child_wire import Limits, Packet, receive_ending, send
 from gofer.files.fork import done, serve
 from support.processes import hostile_jobs_helper
 

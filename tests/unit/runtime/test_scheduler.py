@@ -21,8 +21,8 @@ from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
+from gofer.values.schedules.nominal_times import parse
 from gofer.values.schedules.planned import Planned
-from gofer.values.schedules.schedule import parse
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.property_examples import examples

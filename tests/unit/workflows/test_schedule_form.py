@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from gofer.values.schedules.nominal_times import expression, zone_name
 from gofer.values.schedules.planned import planned
-from gofer.values.schedules.schedule import expression, zone_name
 from gofer.workflows.form import fill
 from gofer.workflows.schedule_form import ScheduleForm
 from gofer.workflows.yaml_source import read_source

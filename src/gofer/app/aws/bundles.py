@@ -1,4 +1,4 @@
-"""How do published workflows stand in S3? Objects are created once, and the pointer is moved by compare-and-swap."""
+"""Published workflows in S3: each object is created once, and compare-and-swap moves the pointer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from gofer.workflows.published import Found
 
 _MISSING = ("NoSuchKey",)
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
-"""Somebody else wrote, writes just now, or took away what was to be replaced."""
+"""Another publisher wrote, writes just now, or took away what was to be replaced."""
 
 
 class S3BundleStore:
@@ -28,7 +28,9 @@ class S3BundleStore:
             return Found(answer["Body"].read(), answer["ETag"])
 
         found: Any = await self._aws.ask(get_object, refusals=_MISSING, Bucket=self._bucket, Key=key)
-        return None if isinstance(found, Refusal) else found
+        if isinstance(found, Refusal):
+            return None
+        return found
 
     async def create(self, key: str, body: bytes) -> bool:
         """See Shelf.create."""
@@ -36,7 +38,9 @@ class S3BundleStore:
 
     async def swap(self, key: str, body: bytes, tag: str) -> bool:
         """See Shelf.swap."""
-        return await (self._put(key, body, IfMatch=tag) if tag else self.create(key, body))
+        if tag:
+            return await self._put(key, body, IfMatch=tag)
+        return await self.create(key, body)
 
     async def keys(self, prefix: str) -> Sequence[str]:
         """See Shelf.keys."""

@@ -1,4 +1,4 @@
-"""How is Gofer on AWS opened: the clients, and the stores over them?"""
+"""The clients of AWS, and the stores over them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -28,7 +28,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 
 _READ_TIMEOUT, _POLL_TIMEOUT = 5, 25
-"""Seconds for an answer; SQS takes up to 20 to say that nobody rang."""
+"""Seconds for an answer; SQS takes up to 20 to answer that the queue is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,16 @@ class Cloud:
         return Stores(self.store, self.blobs, self.queue)
 
     def close(self) -> None:
-        """Waits for what is under way."""
+        """Wait for what is under way."""
         self.aws.close()
 
 
 def open_cloud(
     settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
 ) -> Cloud:
-    """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), session or new_session(settings.region)
+    """Return the stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
+    aws = Aws(threads)
+    session = session or new_session(settings.region)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)
@@ -66,7 +67,7 @@ def open_cloud(
 
 
 def new_session(region: str | None, profile: str | None = None) -> boto3.Session:
-    """Who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
+    """Return who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
     core = cast(Any, botocore.session.Session(profile=profile))
     core.register_component("data_loader", _descriptions(core.get_config_variable("data_path")))
     return boto3.Session(botocore_session=core, region_name=region or None)
@@ -74,14 +75,14 @@ def new_session(region: str | None, profile: str | None = None) -> boto3.Session
 
 @cache
 def _descriptions(folder: str | None) -> Any:
-    """What the SDK knows of services and Regions: a tenth of a second that each session would spend on reading it."""
+    """Return what the SDK knows of services and Regions, which takes each session a tenth of a second to read."""
     return cast(Any, create_loader)(folder)
 
 
 def build_client(
     session: boto3.Session, name: str, endpoint: str, timeout: int = _READ_TIMEOUT, threads: int = THREADS
 ) -> Any:
-    """A client of boto3 that does not wait for a minute, tries three times, and has a connection for each thread.
+    """Return a client of boto3 that waits less than a minute, tries three times, and has a connection a thread.
 
     Raises ConfigError when nothing says in which Region, or AWS' configuration is wrong.
     """
@@ -99,7 +100,7 @@ def build_client(
 
 
 def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
-    """What is wrong with the files and variables that say who asks AWS and where; found before anything was asked."""
+    """Return what is wrong with the files and variables that say who asks AWS and where, before any request."""
     match error:
         case NoRegionError():
             told = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"

@@ -1,4 +1,4 @@
-"""How is a stage on AWS opened for commands that look after runs, and for publishing?"""
+"""A stage on AWS, opened for commands that look after runs and for publishing."""
 
 import contextlib
 from collections.abc import Generator
@@ -18,8 +18,9 @@ _THREADS = 8
 
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
-    """The state of a stage. Raises ConfigError for what is not set or not there."""
-    stage, clock = open_stage(place), SystemClock()
+    """Open the state of a stage. Raises ConfigError for what is not set or not there."""
+    stage = open_stage(place)
+    clock = SystemClock()
     cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
     try:
         yield Operations(cloud.stores, clock)
@@ -29,8 +30,9 @@ def open_operations(place: Place) -> Generator[Operations]:
 
 @contextlib.contextmanager
 def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
-    """Publishes to a stage, from the repository at `root`. Raises ConfigError for what is not set or not there."""
-    stage, aws = open_stage(place), Aws(_THREADS)
+    """Open a publisher from the repository at `root` to a stage. Raises ConfigError for what is not set or there."""
+    stage = open_stage(place)
+    aws = Aws(_THREADS)
     (bucket,) = stage.required("GOFER_BUCKET")
     group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
     timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)

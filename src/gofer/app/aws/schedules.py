@@ -1,4 +1,4 @@
-"""How do schedules stand in EventBridge Scheduler? In one group, all with the same function and role."""
+"""The schedules in EventBridge Scheduler: one group, all with the same function and role."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,9 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.workflows.publish.timetable import Entry
 
-_GONE, _THERE, _WRONG = "ResourceNotFoundException", "ConflictException", "ValidationException"
+_GONE = "ResourceNotFoundException"
+_THERE = "ConflictException"
+_WRONG = "ValidationException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,10 @@ class EventBridge:
             input=as_text(told.get("Input")),
             seconds=seconds if isinstance(seconds, int) else 0,
         )
-        # Whatever else somebody may have changed by hand: compared as it would be written.
-        return entry if all(found.get(key) == value for key, value in self._form(entry).items()) else None
+        # A person may have changed any other field by hand: the entry is compared as it would be written.
+        if all(found.get(key) == value for key, value in self._form(entry).items()):
+            return entry
+        return None
 
     async def put(self, entry: Entry) -> None:
         """See Timetable.put."""
@@ -76,7 +80,7 @@ class EventBridge:
         return found
 
     def _form(self, entry: Entry) -> dict[str, object]:
-        """An entry as the API has it."""
+        """Return an entry as the API has it."""
         retries = {"MaximumEventAgeInSeconds": entry.seconds, "MaximumRetryAttempts": 185}
         return {
             "Name": entry.name,

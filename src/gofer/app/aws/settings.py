@@ -1,6 +1,6 @@
-"""Where does the state of a Gofer on AWS lie, and under which key are its runs?
+"""The place of the state of a Gofer on AWS, and the key of its runs.
 
-Apart from the clients: this is on the way of a door's cold start, which loads no boto3.
+It is apart from the clients, because a receiver reads it in its cold start and loads no boto3.
 """
 
 import re
@@ -44,7 +44,10 @@ class AwsSettings:
 
 
 def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
-    """The settings in an environment that holds its parameters. Raises ConfigError naming the one that is wrong."""
+    """Return the settings in an environment that holds its parameters.
+
+    Raises ConfigError naming the one that is wrong.
+    """
     key = environment.get("INSTALLATION_KEY", "").strip()
     if not re.fullmatch("[0-9a-f]{64}", key):
         # With another key a mention that was answered before would be answered again.
@@ -53,7 +56,7 @@ def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
 
 
 def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
-    """Where the state lies. Raises ConfigError naming what is missing."""
+    """Return where the state lies. Raises ConfigError naming what is missing."""
     names = ("GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
     if missing := [name for name in names if not environment.get(name)]:
         raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")

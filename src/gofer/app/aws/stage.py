@@ -1,4 +1,4 @@
-"""What is the stage that somebody names on the command line: which table, bucket, queue and schedules?
+"""The stage that a command line names: its table, bucket, queue and schedules.
 
 A deploy writes these names into Parameter Store below `/gofer/<stage>/`. Nothing else there is read: an operator needs
 none of its secrets.
@@ -39,11 +39,11 @@ class Stage:
     session: boto3.Session
 
     def client(self, name: str) -> Any:
-        """A client of boto3."""
+        """Return a client of boto3."""
         return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
 
     def required(self, *names: str) -> tuple[str, ...]:
-        """Some variables. Raises ConfigError naming those that are not set."""
+        """Return some variables. Raises ConfigError naming those that are not set."""
         if missing := [name for name in names if not self.variables.get(name)]:
             told = "name a stage with --stage, or set what its stack has as outputs"
             raise ConfigError(f"{' and '.join(missing)} must be set; {told}.")
@@ -51,7 +51,7 @@ class Stage:
 
 
 def open_stage(place: Place) -> Stage:
-    """The stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
+    """Return the stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
     region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
     profile = place.profile or place.variables.get("AWS_PROFILE") or None
     try:
@@ -59,13 +59,16 @@ def open_stage(place: Place) -> Stage:
     except BotoCoreError as error:
         raise misconfigured(error) from error
     stage = Stage(place.variables, session)
-    return Stage({**place.variables, **_named(stage, place.stage)}, session) if place.stage else stage
+    if place.stage:
+        return Stage({**place.variables, **_named(stage, place.stage)}, session)
+    return stage
 
 
 def _named(stage: Stage, name: str) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
         raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
-    path, where = f"/gofer/{name}/", str(cast(Any, stage.session).region_name)
+    path = f"/gofer/{name}/"
+    where = str(cast(Any, stage.session).region_name)
     client = stage.client("ssm")
     try:
         answer = client.get_parameters(Names=[path + one for one in NAMES])

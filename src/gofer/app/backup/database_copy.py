@@ -12,7 +12,7 @@ from pathlib import Path
 from gofer.values.errors import Corrupt, GoferError, TemporaryError
 
 LEFT_OUT = ("leases", "doorbells", "dead_letters")
-"""Tables whose rows mean nothing after a restore."""
+"""Tables with rows that mean nothing after a restore."""
 _VERSIONS = ("user_version", "application_id")
 
 

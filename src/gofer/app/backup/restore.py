@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.app.backup.backup import SECRET_FILES, Progress
-from gofer.app.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
-from gofer.app.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
+from gofer.app.backup.backup_manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
+from gofer.app.backup.copied_files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
 from gofer.app.backup.sealed_keys import Secrets, unseal
+from gofer.app.backup.take import SECRET_FILES, Progress
 from gofer.app.embedded.integrity import DATABASE, KEY, RESTORING
 from gofer.app.embedded.serving_lock import LOCK
 from gofer.app.embedded.state import State, installation_key, open_state, serving
@@ -36,7 +36,7 @@ class RestoredState:
     backup_at: int
     """When the backup was made, unix milliseconds."""
     deleted: int
-    """Runs whose contents were deleted because their time had come meanwhile."""
+    """Runs that lost their contents because their time had come meanwhile."""
     keyless: int
     """Runs that had no key in the backup, because they were deleted while it was made."""
     held: Sequence[Head]

@@ -1,4 +1,4 @@
-"""What does the tour show of a Gofer that is killed? A second process on the same Slack, and the one after it."""
+"""The scene of a Gofer that is killed: a second process on the same Slack, and the one after it."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ class Elsewhere:
     data: Path
 
     async def start(self, *words: str) -> asyncio.subprocess.Process:
-        """A `gofer` process."""
+        """Return a `gofer` process."""
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "gofer.cli.main", *words),
             env={**self.environment, "GOFER_DATA": str(self.data)},
@@ -32,7 +32,7 @@ class Elsewhere:
         )
 
     async def finish(self, *words: str) -> None:
-        """A `gofer` process that has to come out well. Raises TourFailed with what it said."""
+        """Wait for a `gofer` process that has to come out well. Raises TourFailed with what it said."""
         process = await self.start(*words)
         async with asyncio.timeout(PATIENCE):
             _, said = await process.communicate()
@@ -41,7 +41,7 @@ class Elsewhere:
 
 
 async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:
-    """A process is killed when Slack has its message and it does not know yet; the next one ends with one answer."""
+    """Kill a process when Slack has its message and it does not know yet; the next one ends with one answer."""
     tour.title("8. Killed between a tool call and its outcome")
     asked = tour.question()
     held = tour.slack.hold_next("chat.postMessage")

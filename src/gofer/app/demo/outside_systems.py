@@ -1,4 +1,4 @@
-"""How does the demo let a clock strike and another system call, by the same ways as in earnest?"""
+"""The clock and the other system of the demo, which call Gofer by the same ways as real ones."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ class Outsiders:
     embedded: EmbeddedStack
 
     async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
-        """Begins the run of a workflow's schedule for a time (aware), or as if now were its time.
+        """Begin the run of a workflow's schedule for a time (aware), or as if now were its time.
 
         Raises ConfigError when it has no schedule.
         """
@@ -28,10 +28,12 @@ class Outsiders:
         raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
 
     async def call(self, hook: str, body: bytes) -> int:
-        """Calls a webhook over HTTP, signed as Standard Webhooks; gives the status. Raises TemporaryError."""
-        services, settings = self.embedded.worker.services, self.embedded.settings
+        """Call a webhook over HTTP, signed as Standard Webhooks; return the status. Raises TemporaryError."""
+        services = self.embedded.worker.services
+        settings = self.embedded.settings
         (secret, *_) = settings.webhook_secrets[""]
-        delivery, at = services.outside.new_id(), str(int(services.outside.clock.now()))
+        delivery = services.outside.new_id()
+        at = str(int(services.outside.clock.now()))
         signature = standard_signature(standard_key(secret), delivery, at, body)
         headers = {"webhook-id": delivery, "webhook-timestamp": at, "webhook-signature": signature}
         request = HttpRequest("POST", f"{self.embedded.url}/hooks/{hook}", headers, body)

@@ -1,6 +1,6 @@
-"""What does a newcomer see Gofer do with tickets, pages, schedules, pull requests and webhooks?
+"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks.
 
-Each scene lets somebody act in a simulated system, waits for the runs that follow, and reports what changed there.
+Each scene lets a person act in a simulated system, waits for the runs that follow, and reports what changed there.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Scenes:
     """Calls a webhook by its name with a body, signed; gives the status."""
 
     async def play(self) -> None:
-        """Plays every scene. Raises TourFailed."""
+        """Play every scene. Raises TourFailed."""
         await self.one_ticket_for_two_people()
         await self.reviewed_when_its_status_changes()
         await self.answered_in_jira()
@@ -43,8 +43,9 @@ class Scenes:
         await self.checklist_by_webhook()
 
     async def one_ticket_for_two_people(self) -> None:
-        """Two people react to one message: one ticket, an answer for the first, a private word for the second."""
-        tour, slack = self.tour, self.tour.slack
+        """Let two people react to one message: one ticket, an answer for the first, a private word for the second."""
+        tour = self.tour
+        slack = tour.slack
         tour.title("2. Two people add :jira: to one message")
         channel = slack.workspace.channel_named("general")
         about = _last(slack.workspace.timeline(channel.id) if channel else [], "refund")
@@ -66,8 +67,9 @@ class Scenes:
             raise TourFailed(f"expected one issue, one answer and one private word, found {found}")
 
     async def reviewed_when_its_status_changes(self) -> None:
-        """An RFC moves to a status: it is read, and commented on where it is weak."""
-        tour, page = self.tour, "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
+        """Move an RFC to a status: Gofer reads it, and comments on it where it is weak."""
+        tour = self.tour
+        page = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
         tour.title("3. An RFC in Notion goes back to draft, and becomes ready for review")
         before = await self._known()
         self.notion.people.set_status(page, "Draft", by="Checkout Owner")
@@ -83,7 +85,7 @@ class Scenes:
             raise TourFailed(f"expected two comments on paragraphs and one on the page, found {len(comments)}")
 
     async def answered_in_jira(self) -> None:
-        """Somebody asks in a comment on an issue, and is answered there."""
+        """Let a person ask in a comment on an issue, where Gofer answers."""
         self.tour.title("4. A question in a comment on a Jira issue")
         issue = self.jira.site.find("PAY-17")
         if issue is None:
@@ -94,7 +96,7 @@ class Scenes:
         self._show_comments("PAY-17")
 
     async def digest_at_its_time(self) -> None:
-        """A schedule comes due: the week in one message."""
+        """Let a schedule come due: the week in one message."""
         tour = self.tour
         tour.title("5. The time of a schedule has come")
         general = tour.slack.workspace.channel_named("general")
@@ -108,8 +110,9 @@ class Scenes:
         tour.show_thread(new[0])
 
     async def marked_when_merged(self) -> None:
-        """A pull request is merged: the message that posted it gets its emoji, by a script and without a model."""
-        tour, workspace = self.tour, self.tour.slack.workspace
+        """Merge a pull request: a script gives the message that posted it an emoji, without a model."""
+        tour = self.tour
+        workspace = tour.slack.workspace
         tour.title("6. A pull request is merged; plain code marks the message that posted it")
         channel = workspace.channel_named("pull-requests")
         posted = _last(workspace.timeline(channel.id) if channel else [], "pull/41")
@@ -124,13 +127,14 @@ class Scenes:
             raise TourFailed("the message was not marked")
 
     async def checklist_by_webhook(self) -> None:
-        """Another system calls: tickets are made, and people are told."""
+        """Let another system call: tickets are made, and people are told."""
         self.tour.title("7. The HR system calls a webhook")
         issues = set(self.jira.state())
         before = await self._known()
         hire = {"id": f"hire-{len(before)}-{self.tour.slack.workspace.next_ts()}", "name": "Payments Engineer"}
         body = json.dumps({**hire, "role": "engineer", "team": "Payments", "start": "2026-12-01"}).encode()
-        status, again = await self.call("new-hire", body), await self.call("new-hire", body)
+        status = await self.call("new-hire", body)
+        again = await self.call("new-hire", body)
         await self._ended("new-hire-checklist", before, 1)
         new = sorted(set(self.jira.state()) - issues)
         self.tour.say(f"   Called twice with the same id, answered with HTTP {status} and {again}; one run.")
@@ -142,7 +146,7 @@ class Scenes:
         return {head.run for head in await self.tour.store.heads(1_000, private=True)}
 
     async def _ended(self, workflow: str, before: set[str], runs: int, status: str = "done") -> Sequence[Head]:
-        """The runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
+        """Return the runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
         fresh: list[Head] = []
         try:
             async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""What does a newcomer see Gofer do in the demo? Scenes on the simulated Slack, each with what came of it.
+"""The tour of the demo: scenes on the simulated Slack, each with what came of it.
 
 A scene reports what happened in the simulated world, not what was meant to happen; the tour fails when they differ.
 """
@@ -22,7 +22,7 @@ from gofer_simulators.slack import Channel, Message, SlackSimulator
 PATIENCE = 120.0
 """Seconds a scene waits for a run to end; a real model may take its time."""
 WORKFLOW = "answer-here"
-"""The workflow whose runs the tour shows; other workflows of the folder may answer too."""
+"""The workflow of the runs that the tour shows; other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
 _LINK = re.compile(r"<(https?://[^|>]*)(?:\|[^>]*)?>")
 
@@ -41,14 +41,15 @@ class Tour:
     say: Callable[[str], None]
 
     async def play(self) -> None:
-        """Plays every scene. Raises TourFailed."""
+        """Play every scene. Raises TourFailed."""
         await self.answered_in_its_thread()
         await self.eleven_deliveries_one_answer()
 
     async def answered_in_its_thread(self) -> None:
-        """A mention is answered in its thread, with a tool call on the way."""
+        """Mention Gofer: it answers in the thread, with a tool call on the way."""
         self.title("1. A mention, answered in its thread")
-        incident, deploy = self._first_message("incidents"), self._first_message("deploys")
+        incident = self._first_message("incidents")
+        deploy = self._first_message("deploys")
         link = self.slack.workspace.permalink(incident)
         before = await self._known()
         asked = await self.slack.say(
@@ -71,7 +72,7 @@ class Tour:
             self.say(line)
 
     async def eleven_deliveries_one_answer(self) -> None:
-        """The same mention comes eleven times and is answered once."""
+        """Deliver the same mention eleven times: it is answered once."""
         self.title("   The same mention, delivered eleven times")
         before = await self._known()
         asked = self.question()
@@ -88,14 +89,14 @@ class Tour:
             raise TourFailed(f"expected one run and one answer, found {len(runs)} and {len(answers)}")
 
     def question(self) -> Message:
-        """A new mention that Slack announces to nobody by itself."""
+        """Return a new mention that Slack announces to no receiver by itself."""
         colleague = self._first_message("deploys").user
         channel = self._channel("general")
         text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
         return self.slack.workspace.post(Message(channel=channel.id, ts="", user=colleague, text=text))
 
     def _eleven(self, asked: Message) -> Sequence[Callable[[], Awaitable[int]]]:
-        """Eleven deliveries of one message: both event types, four event ids each, and three retries."""
+        """Return eleven deliveries of one message: both event types, four event ids each, and three retries."""
         deliveries: list[Callable[[], Awaitable[int]]] = []
         for copy in range(4):
             for envelope in self.slack.envelopes(asked):
@@ -113,7 +114,7 @@ class Tour:
         return {head.run for head in await self.store.heads(1_000, private=True)}
 
     async def _ended(self, before: set[str]) -> Head:
-        """The newest of the new runs, when all of them have ended. Raises TourFailed."""
+        """Return the newest of the new runs, when all of them have ended. Raises TourFailed."""
         with contextlib.suppress(TimeoutError):
             return await self._wait(before)
         raise TourFailed(f"no run ended within {PATIENCE:.0f} seconds; `gofer runs` shows what there is")
@@ -140,13 +141,13 @@ class Tour:
         return [parent, *self.slack.workspace.replies(parent)]
 
     def answers(self, asked: Message, workflow: str = WORKFLOW) -> Sequence[Message]:
-        """What a workflow wrote into the thread after a message."""
+        """Return what a workflow wrote into the thread after a message."""
         bot = self.slack.workspace.bot.user
         written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
         return [message for message in written if f"|{workflow} prompt>" in str(message.blocks)]
 
     def show_thread(self, asked: Message) -> None:
-        """Prints the thread of a message as it stands now."""
+        """Print the thread of a message as it stands now."""
         workspace = self.slack.workspace
         self.say("")
         self.say(f"   #{workspace.channel(asked.channel).name}")
@@ -162,7 +163,7 @@ class Tour:
         return _LINK.sub(r"\1", named)
 
     def title(self, text: str) -> None:
-        """Begins a scene."""
+        """Begin a scene."""
         self.say("")
         self.say(text)
         self.say("─" * len(text))

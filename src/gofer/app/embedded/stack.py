@@ -22,7 +22,7 @@ from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import Endpoints, build_model, keys_of
 from gofer.app.notion_token import FILE, Tell, Window, registered
 from gofer.app.own_accounts import with_own_accounts
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors

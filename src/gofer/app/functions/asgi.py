@@ -1,4 +1,4 @@
-"""How does an ASGI application answer one request that came as an event?"""
+"""The answer of an ASGI application to a request that came as an event."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from gofer.sources.receiver import RawRequest, Reply
 
 
 async def call(app: ASGIApp, event: object) -> Response:
-    """The answer of the application; an event that is no request is one with status 400."""
+    """Return the answer of the application; an event that is no request is one with status 400."""
     request = read_request(event)
     if request is None:
         return response(Reply(400, b"This is no HTTP request."))

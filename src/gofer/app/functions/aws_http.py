@@ -1,4 +1,4 @@
-"""How does a signed request reach a service of AWS? Over connections that are kept, three times when it has to."""
+"""Signed requests to a service of AWS, over connections that are kept, with up to three attempts."""
 
 import hashlib
 import hmac
@@ -27,19 +27,21 @@ class Signer:
     key_id: str
     key: Secret
     token: str
-    """Of the session; empty where the keys are somebody's own."""
+    """Of the session; empty for the keys of a user."""
     region: str
     service: str
 
     def headers(
         self, method: str, host: str, path: str, given: Mapping[str, str], body: bytes, now: float
     ) -> dict[str, str]:
-        """All headers of a request without a query; `path` is percent-encoded, names in `given` are lower case."""
+        """Return all headers of a request without a query; `path` is percent-encoded, names are lower case."""
         at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body).hexdigest()
         headers = {**given, "host": host, "x-amz-date": at}
-        headers |= {"x-amz-content-sha256": content} if self.service == "s3" else {}
-        headers |= {"x-amz-security-token": self.token} if self.token else {}
+        if self.service == "s3":
+            headers["x-amz-content-sha256"] = content
+        if self.token:
+            headers["x-amz-security-token"] = self.token
         names = sorted(headers)
         told = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
         canonical = "\n".join([method, path, "", told, ";".join(names), content])
@@ -81,7 +83,7 @@ class Account:
     """AWS_ENDPOINT_URL; empty is AWS itself."""
 
     def origin(self, service: str, bucket: str = "") -> str:
-        """Where a service is reached; a bucket has an address of its own."""
+        """Return where a service is reached; a bucket has an address of its own."""
         if self.endpoint:
             return self.endpoint.rstrip("/")
         china = ".cn" if self.region.startswith("cn-") else ""
@@ -89,7 +91,7 @@ class Account:
 
 
 def read_account(environment: Mapping[str, str]) -> Account:
-    """The account of a function, as Lambda sets it."""
+    """Return the account of a function, as Lambda sets it."""
     return Account(
         environment.get("AWS_ACCESS_KEY_ID", ""),
         Secret(environment.get("AWS_SECRET_ACCESS_KEY", "")),
@@ -121,24 +123,24 @@ class Wire:
         )
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """The answer to a request, whatever its status. Raises EndpointConnectionError."""
+        """Return the answer to a request, with any status. Raises EndpointConnectionError."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self._once(method, path, headers, body)
             except (OSError, http.client.HTTPException) as error:
                 if attempt == ATTEMPTS:
                     raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
-                # What was kept beside it was closed as well, while nobody looked: Lambda may sleep for minutes.
+                # What was kept beside it was closed as well, unseen: Lambda may sleep for minutes.
                 self.close()
             else:
                 if attempt == ATTEMPTS or not _busy(answer):
                     return answer
-            # A connection that was closed while nobody looked is no reason to wait, what is busy is.
+            # A connection that was closed unseen is no reason to wait, a busy service is.
             time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
-        """Closes the connections that were kept."""
+        """Close the connections that were kept."""
         while not self._idle.empty():
             self._idle.get_nowait().close()
 

@@ -1,4 +1,4 @@
-"""How does a door reach AWS without the half second that it takes to load boto3? By the few requests that it makes.
+"""The few requests that a receiver makes to AWS, without the half second that it takes to load boto3.
 
 Operations look as a boto3 client's do: keyword arguments in, a JSON object out, botocore's errors. So everything above
 them is the same, and is tried with both.
@@ -23,7 +23,7 @@ _S3_CODE = re.compile(rb"<Code>(\w+)</Code>")
 
 
 def code_of(answer: Answer) -> str:
-    """The name of a refusal; empty for an answer that is none."""
+    """Return the name of a refusal; empty for an answer that is none."""
     status, headers, body = answer
     if status < 300:
         return ""
@@ -34,7 +34,7 @@ def code_of(answer: Answer) -> str:
 
 
 def operation(wire: Wire, target: str, name: str, version: str = "1.0") -> Callable[..., Any]:
-    """One operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
+    """Return one operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
     words = "".join(word.capitalize() for word in name.split("_"))
     headers = {"content-type": f"application/x-amz-json-{version}", "x-amz-target": f"{target}.{words}"}
 
@@ -61,11 +61,13 @@ def _object(body: bytes) -> dict[str, Any]:
         value = json.loads(body, object_hook=_with_bytes)
     except (ValueError, RecursionError):
         return {}
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return cast(dict[str, Any], value)
+    return {}
 
 
 def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
-    """Binary attributes as bytes: an attribute value has one key, its type."""
+    """Return binary attributes as bytes: an attribute value has one key, its type."""
     match value:
         case {"B": str(text)} if len(value) == 1:
             return {"B": base64.b64decode(text)}
@@ -111,7 +113,7 @@ class LightS3:
         self._wire = wire
 
     def get_object(self, *, Bucket: str, Key: str) -> Mapping[str, Any]:  # noqa: N803 - as boto3 has it
-        """An object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
+        """Return an object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
         status, headers, body = self._wire.send("GET", self._path(Bucket, Key), {}, b"")
         if status != 200:
             # Doors may list the bucket too, so what is forbidden is not what is missing.
@@ -119,7 +121,7 @@ class LightS3:
         return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
 
     def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> Mapping[str, Any]:  # noqa: N803
-        """Adds an object. Raises ClientError, `PreconditionFailed` for one that is there."""
+        """Add an object. Raises ClientError, `PreconditionFailed` for one that is there."""
         status, headers, body = self._wire.send("PUT", self._path(Bucket, Key), {"if-none-match": IfNoneMatch}, Body)
         if status != 200:
             raise ClientError({"Error": {"Code": _code(status, body)}}, "PutObject")
@@ -132,7 +134,9 @@ class LightS3:
 
 def _code(status: int, body: bytes) -> str:
     found = _S3_CODE.search(body)
-    return found[1].decode() if found else str(status)
+    if found:
+        return found[1].decode()
+    return str(status)
 
 
 class LightParameters:
@@ -154,7 +158,7 @@ class LightParameters:
         return found
 
     def write(self, name: str, value: str) -> None:
-        """Replaces a SecureString. Raises TemporaryError."""
+        """Replace a SecureString. Raises TemporaryError."""
         try:
             self._put(Name=name, Value=value, Type="SecureString", Overwrite=True)
         except (ClientError, BotoCoreError) as error:

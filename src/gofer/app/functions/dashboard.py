@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -15,14 +16,13 @@ from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import SsmParameters
 from gofer.app.functions.parameters import SIGN_IN, Following
 from gofer.app.functions.payload import Response
-from gofer.app.functions.refusal_metric import count_refusal
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.pages.page_headers import PageHeaders
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
 from gofer.sources.slack.openid import SlackOpenId
-from gofer.sources.slack.page_requests import SlackWeb
+from gofer.sources.slack.page_requests import SlackRefused, SlackWeb
 from gofer.sources.slack.people import SlackPeople
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
@@ -31,13 +31,16 @@ from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
 
+NAMESPACE = "Gofer"
+
 
 def dashboard_function(ground: Ground) -> Handler:
     """Return the function at /runs and beside it, for people."""
     session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))
+    parameters = ground.parameters(SsmParameters(ssm))
+    outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 
     def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
@@ -80,9 +83,16 @@ def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Star
 
 
 def _catalogs(ground: Ground) -> Live[Catalog]:
-    """The published workflows, for the pages of their prompts; none before anything was published."""
+    """Return the published workflows, for the pages of their prompts; none before anything was published."""
 
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, ground.package)
 
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
+
+
+def count_refusal(refused: SlackRefused) -> None:
+    """Count a refusal by Slack that keeps the pages closed; the log line beside it names the call and the code."""
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
+    metrics.flush_metrics()

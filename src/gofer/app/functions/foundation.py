@@ -1,4 +1,4 @@
-"""What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
+"""The foundation of every function: log lines, parameters, and the workflows that came with its code."""
 
 import asyncio
 import contextlib
@@ -60,46 +60,47 @@ class Ground:
         return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
 
     def parameters(self, store: ParameterStore) -> Parameters:
-        """What the function is told."""
+        """Return what the function is told."""
         return Parameters(self.environment, store, self.clock)
 
     def outside(self, http: Http | None = None) -> Outside:
-        """Time, ids, chance and the network."""
+        """Return time, ids, chance and the network."""
         return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
 
     def wire(self, service: str, bucket: str = "", timeout: float = TIMEOUT) -> Wire:
-        """Signed requests to a service; `timeout` is how many seconds each step of one may take."""
+        """Return signed requests to a service; `timeout` is how many seconds each step of one may take."""
         wire = Wire(self.account, service, self.clock, bucket, timeout=timeout)
         self.kept.callback(wire.close)
         return wire
 
     def shelf(self) -> BundleStore:
-        """Where workflows are published, to be read."""
+        """Return where workflows are published, to be read."""
         return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
-        """Routes, hooks and schedules as they were published last; those of the package while there are none."""
+        """Return routes, hooks and schedules as they were published last; those of the package while there are none."""
         compiled = self.package / COMPILED
         return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
 
     def handler(self, answer: Answer) -> Handler:
-        """The entry point."""
+        """Return the entry point."""
         return handler(self.logger, self.runner, answer)
 
     def close(self) -> None:
-        """Lets everything go; Lambda never does, it ends the process."""
+        """Let everything go; Lambda never does, it ends the process."""
         self.kept.close()
         self.runner.close()
 
 
 def stand() -> Ground:
-    """What this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
+    """Return what this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
     gc.freeze()
     gc.enable()
     forbid_core_dumps()
     environment = process_variables()
     logger = start_lines(read_log_level(environment))
-    cloud, account = cloud_settings(environment), read_account(environment)
+    cloud = cloud_settings(environment)
+    account = read_account(environment)
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
 
 

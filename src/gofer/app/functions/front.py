@@ -3,8 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+from gofer.app.functions.current import Current
 from gofer.app.functions.payload import Response, read_request, response
-from gofer.app.functions.publication import Current
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest, Reply
 from gofer.values.errors import ConfigError, TemporaryError
@@ -19,9 +19,11 @@ class Front:
     ingress: Current[Ingress]
 
     async def answer(self, event: object, seconds: float) -> Response:
-        """The HTTP answer to an event; never raises for what a sender can cause."""
+        """Return the HTTP answer to an event; never raises for what a sender can cause."""
         request = read_request(event)
-        return response(Reply(400, b"This is no HTTP request.") if request is None else await self._receive(request))
+        if request is None:
+            return response(Reply(400, b"This is no HTTP request."))
+        return response(await self._receive(request))
 
     async def _receive(self, request: RawRequest) -> Reply:
         if request.path == "/healthz":

@@ -1,4 +1,4 @@
-"""How does a coroutine answer invocations? On one event loop that is kept for all of them, as its clients are.
+"""The invocations that a coroutine answers, on one event loop that is kept for all of them, as its clients are.
 
 What goes wrong unexpectedly is named by its type: the runtime would print all that the error says, contents too.
 """
@@ -17,7 +17,7 @@ class Context(Protocol):
     """What the runtime says of an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Until it is killed."""
+        """Return how long until it is killed."""
         ...
 
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 def handler(logger: Logger, runner: asyncio.Runner, answer: Answer) -> Handler:
-    """The entry point of a function; `runner` has the loop on which its clients were made, if they know one."""
+    """Return the entry point of a function; `runner` has the loop on which its clients were made, if they know one."""
 
     async def work(event: object, seconds: float) -> object:
         return await answer(event, seconds)

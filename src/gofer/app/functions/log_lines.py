@@ -1,6 +1,6 @@
-"""What do the log lines of a function tell? Powertools' JSON, with typed fields only; contents never, unless asked for.
+"""The log lines of a function: Powertools' JSON with typed fields only, and no contents unless asked for.
 
-What `AGENT_LOG_LEVEL` lets through is decided where it is for every other process.
+`app/logs.py` decides what `AGENT_LOG_LEVEL` lets through, as it does for every other process.
 """
 
 import json
@@ -32,7 +32,7 @@ class TypedLines(LambdaPowertoolsFormatter):
 
 
 def start_lines(level: LogLevel) -> Logger:
-    """Sends the log lines of this process to where Lambda keeps them; gives the logger that knows the invocation."""
+    """Send the log lines of this process to where Lambda keeps them; return the logger that knows the invocation."""
     logger = Logger(service=None, logger_formatter=TypedLines(level))
     root = logging.getLogger()
     # The runtime's own handler would write everything a second time, in its own way.

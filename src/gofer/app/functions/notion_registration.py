@@ -1,8 +1,8 @@
-"""How does a door on AWS take the verification token that Notion offers? While an operator lets it, by its parameter.
+"""The verification token that Notion offers to a receiver on AWS, which takes it while its parameter says so.
 
 `NOTION_WEBHOOK_SECRET` then holds `register until 2026-11-21T12:00:00Z` in place of the token, and beside the older one
-where there is one. The first token that is offered takes its place. Anybody can offer one, so whoever reads it there
-and gives it to Notion learns whether it was Notion's.
+where there is one. The first token that is offered takes its place. Any sender can offer one, so the
+operator who reads it there and gives it to Notion learns whether it was Notion's.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Window:
 def opened(
     environment: Mapping[str, str], read: Callable[[], str], write: Callable[[str], None], clock: Clock
 ) -> tuple[Mapping[str, str], Window | None]:
-    """The environment with the tokens that are known, and the window that the parameter opens, if it does."""
+    """Return the environment with the tokens that are known, and the window that the parameter opens, if it does."""
     standing, known = _parts(environment.get(NAME, ""))
     told = {**environment, NAME: ",".join(known)}
     if not standing:
@@ -66,7 +66,7 @@ def opened(
 
 
 def _parts(value: str) -> tuple[str, Sequence[str]]:
-    """When the window closes, or the empty string; and the tokens."""
+    """Return when the window closes, or the empty string; and the tokens."""
     parts = [part.strip() for part in value.split(",") if part.strip()]
     times = [found[1] for part in parts if (found := _OPEN.fullmatch(part)) and _is_time(found[1])]
     # What says so wrongly is no token either: everybody could sign with it.

@@ -1,4 +1,4 @@
-"""How are parameters read by their names? By Powertools, over the one client that is made for it."""
+"""The reader of parameters by their names: Powertools, over the one client that is made for it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""How does an HTTP request come to a function, and how does the answer leave it? API Gateway's payload format 2.0.
+"""The HTTP request that comes to a function, and the answer that leaves it: API Gateway's payload format 2.0.
 
 Function URLs have the same shape. Nothing a caller sends can make this raise: what is no request is none.
 """
@@ -17,13 +17,14 @@ Response = dict[str, object]
 
 
 def read_request(event: object) -> RawRequest | None:
-    """The request in an event; None when the event is no HTTP request, or its body is not what it says it is.
+    """Return the request in an event; None when the event is no HTTP request, or its body is not what it says it is.
 
     The gateway has joined repeated headers with commas and written their names in lower case; cookies stand apart.
     """
     fields = as_object(event)
     context = as_object(fields.get("requestContext"))
-    method, path = as_text(as_object(context.get("http")).get("method")), as_text(fields.get("rawPath"))
+    method = as_text(as_object(context.get("http")).get("method"))
+    path = as_text(fields.get("rawPath"))
     body = _body(fields)
     if not method or not path.startswith("/") or body is None:
         return None
@@ -34,21 +35,23 @@ def read_request(event: object) -> RawRequest | None:
 
 
 def query(event: object) -> str:
-    """The query of a request as it was written, without its question mark."""
+    """Return the query of a request as it was written, without its question mark."""
     return as_text(as_object(event).get("rawQueryString"))
 
 
 def response(reply: Reply) -> Response:
-    """The answer of a door as API Gateway takes it."""
+    """Return the answer of a door as API Gateway takes it."""
     return respond(reply.status, [("content-type", reply.media_type)], reply.body)
 
 
 def respond(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Response:
-    """Any answer; `set-cookie` may stand there more than once, of other headers the last one counts."""
+    """Return any answer; `set-cookie` may stand there more than once, of other headers the last one counts."""
     single: Mapping[str, str] = {name.lower(): value for name, value in headers if name.lower() != "set-cookie"}
     cookies = [value for name, value in headers if name.lower() == "set-cookie"]
     answer: Response = {"statusCode": status, "headers": dict(single), **_text_or_base64(body)}
-    return answer | ({"cookies": cookies} if cookies else {})
+    if cookies:
+        answer["cookies"] = cookies
+    return answer
 
 
 def _body(fields: Mapping[str, object]) -> bytes | None:
@@ -67,7 +70,7 @@ def _body(fields: Mapping[str, object]) -> bytes | None:
 
 
 def _below_stage(path: str, stage: str) -> str:
-    """The path as it is everywhere: a stage with a name stands before it."""
+    """Return the path as it is everywhere: a stage with a name stands before it."""
     if stage in _STAGELESS or not f"{path}/".startswith(f"/{stage}/"):
         return path
     return path.removeprefix(f"/{stage}") or "/"

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
+from gofer.app.functions.current import Current, Told
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.front import Front
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.notion_registration import NAME, opened
 from gofer.app.functions.parameters import KEY
-from gofer.app.functions.publication import Current, Told
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog

@@ -7,11 +7,11 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
 from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
+from gofer.app.functions.current import Current, Told
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import SsmParameters
 from gofer.app.functions.parameters import KEY
-from gofer.app.functions.publication import Current, Told
 from gofer.app.functions.ticks import PAUSES, Ticking, Timed
 from gofer.app.ingress import build_ingress
 from gofer.runtime.retention import Purger

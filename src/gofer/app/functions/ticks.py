@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.app.functions.publication import Current
+from gofer.app.functions.current import Current
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
 from gofer.runtime.sweeper import Sweeper

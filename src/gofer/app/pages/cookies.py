@@ -27,7 +27,7 @@ class Cookie:
     """Begins with `__Host-`, so that browsers take it from this host only."""
     key: Secret
     site: str
-    """The URL of the pages: the cookie of one stage is none of another, whose key may be the same."""
+    """The URL of the pages: the cookie of one stage is none of another, which may have the same key."""
     seconds: int
     """How long a value is good."""
 

@@ -77,7 +77,7 @@ class Sessions:
     async def current(self, request: Request) -> Session | None:
         """Return the session of a request, or None where there is none or the person signed out.
 
-        A session whose check is too old is checked anew. Raises BadRequest(403) when the person is no full member any
+        Slack is asked anew when the last check is too old. Raises BadRequest(403) when the person is no full member any
         more, TemporaryError when Slack or the store does not say.
         """
         session = self.read(request)

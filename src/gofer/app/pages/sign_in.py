@@ -1,7 +1,7 @@
 """The sign-in before the pages: full members of the workspace come in, with Slack.
 
 Each attempt to sign in is bound to the browser that began it: its nonce stands in a cookie that is named after its
-state, so that tabs may sign in at once. An attempt counts once: whatever it came to, its browser forgets it, and one
+state, so that tabs may sign in at once. An attempt counts once: its browser forgets it when it ends, and one
 that began a session begins no other.
 """
 
@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from gofer.app.pages.cookies import Cookie
 from gofer.app.pages.page_headers import HEADERS
-from gofer.app.pages.pages import for_program
+from gofer.app.pages.run_pages import for_program
 from gofer.app.pages.sessions import SESSION_SECONDS, Session, Sessions
 from gofer.app.pages.sign_in_attempts import KEPT_SECONDS, Attempt, Attempts
 from gofer.app.pages.slack_readers import SIGN_OUT, TOKEN, SlackReaders
@@ -202,7 +202,9 @@ def sign_in(
 
 
 def _own(path: str) -> str:
-    return path if _OWN.fullmatch(path) else "/runs"
+    if _OWN.fullmatch(path):
+        return path
+    return "/runs"
 
 
 def _send(url: str) -> Response:

@@ -139,4 +139,6 @@ def _narrowed(where: Where) -> Sequence[str]:
 
 
 def _channel(event: Event) -> str:
-    return event.place.get("channel", "") if event.source == "slack" else ""
+    if event.source == "slack":
+        return event.place.get("channel", "")
+    return ""

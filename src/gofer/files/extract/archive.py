@@ -1,7 +1,7 @@
 """The reader of archives: what is in a ZIP, tar or gzip file by its full path, and one member of it.
 
 Nothing is ever unpacked to a place. A path in an archive is a name and nothing else, and a member is read up to a limit
-of its own, whatever the archive says of its size.
+of its own, not up to the size that the archive states.
 """
 
 import gzip
@@ -192,7 +192,7 @@ class _Followed:
         return piece
 
     def trouble_behind(self, end: int) -> str:
-        """Return why a tar whose last file ends there is incomplete; empty where its end mark follows, and no more."""
+        """Return why a tar is incomplete, by what follows its last file; empty for its end mark, and no more."""
         while self.read(_PIECE):
             pass
         if self._size < end + _END_MARK:

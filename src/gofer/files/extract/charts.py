@@ -1,10 +1,10 @@
-"""What do a chart and a diagram of an Office document say? The table it was drawn from, and the list."""
+"""The charts and diagrams of an Office document: the table of a chart, and the list of a diagram."""
 
 import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.table import markdown
+from gofer.files.extract.notation import markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -20,13 +20,15 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
-    """What a chart or a diagram shows that stands at this element; empty when its part is missing."""
+    """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
     name = "id" if element.tag == CHART else "dm"
     _, target = relations.get(attribute(element, f"{_RELATION}{name}"), ("", ""))
     tree = package.tree(target) if target else None
     if tree is None:
         return ""
-    return _chart(tree) if element.tag == CHART else _diagram(tree)
+    if element.tag == CHART:
+        return _chart(tree)
+    return _diagram(tree)
 
 
 def _diagram(tree: Element) -> str:
@@ -36,7 +38,9 @@ def _diagram(tree: Element) -> str:
 
 def _chart(tree: Element) -> str:
     title = tree.find(f"{_C}chart/{_C}title")
-    named = "".join(title.itertext(f"{_A}t", f"{_C}v")).strip() if title is not None else ""
+    named = ""
+    if title is not None:
+        named = "".join(title.itertext(f"{_A}t", f"{_C}v")).strip()
     columns: list[tuple[str, dict[int, str]]] = []
     before: dict[int, str] | None = None
     for series in tree.iter(f"{_C}ser"):
@@ -53,7 +57,7 @@ def _chart(tree: Element) -> str:
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
-    """The values of a series by their places: what has no value has no place."""
+    """Return the values of a series by their places: what has no value has no place."""
     part = series.find(f"{_C}{name}")
     if part is None:
         return {}
@@ -71,14 +75,15 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at, value = attribute(point, "idx"), point.find(f"{_C}v")
+        at = attribute(point, "idx")
+        value = point.find(f"{_C}v")
         if value is not None and at.isdigit() and len(at) < 10 and int(at) < _MOST_POINTS:
             found[int(at)] = value.text or ""
     return found
 
 
 def _grouped(levels: list[Element]) -> dict[int, str]:
-    """Categories within categories; the innermost come first, and an outer one holds until the next."""
+    """Return categories within categories; the innermost come first, and an outer one holds until the next."""
     inner, *outer = [_values(level) for level in levels]
     named: dict[int, str] = {}
     current = [""] * len(outer)
@@ -89,7 +94,7 @@ def _grouped(levels: list[Element]) -> dict[int, str]:
 
 
 def _day(said: str) -> str:
-    """A date, which charts keep as a number of days."""
+    """Return a date, which charts keep as a number of days."""
     try:
         days = float(said)
     except ValueError:
@@ -97,4 +102,6 @@ def _day(said: str) -> str:
     if not 0 < days < _LAST_DAY:
         return said
     moment = _FIRST_DAY + datetime.timedelta(seconds=round(days * 86_400))
-    return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")
+    if moment.time() == datetime.time():
+        return moment.date().isoformat()
+    return moment.isoformat(sep=" ")

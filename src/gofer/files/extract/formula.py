@@ -1,4 +1,4 @@
-"""How does a formula of an Office document read on one line? Fractions, powers and roots stay what they are."""
+"""A formula of an Office document on one line: fractions, powers and roots stay what they are."""
 
 from gofer.files.extract.xml_package import Element
 
@@ -6,7 +6,7 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 
 def formula(element: Element) -> str:
-    """(a+b)/2, x^2, a_1, √(x): what a person would type."""
+    """Return what a person would type: (a+b)/2, x^2, a_1, √(x)."""
     return "".join(_said(child) for child in element.iterchildren())
 
 
@@ -17,7 +17,8 @@ def _said(element: Element) -> str:
         case "f":
             return f"{_held(element, 'num')}/{_held(element, 'den')}"
         case "sSup" | "sSub" | "sSubSup":
-            above, below = _held(element, "sup"), _held(element, "sub")
+            above = _held(element, "sup")
+            below = _held(element, "sub")
             return f"{_held(element, 'e')}{f'_{below}' if below else ''}{f'^{above}' if above else ''}"
         case "rad":
             return f"{_held(element, 'deg')}√{_held(element, 'e')}"
@@ -31,15 +32,21 @@ def _said(element: Element) -> str:
 
 def _part(element: Element, name: str) -> str:
     found = element.find(f"{_M}{name}")
-    return formula(found).strip() if found is not None else ""
+    if found is not None:
+        return formula(found).strip()
+    return ""
 
 
 def _held(element: Element, name: str) -> str:
-    """A part in brackets, unless it is one word or has them already."""
+    """Return a part in brackets, unless it is one word or has them already."""
     text = _part(element, name)
-    return text if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")") else f"({text})"
+    if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):
+        return text
+    return f"({text})"
 
 
 def _sign(element: Element) -> str:
     sign = element.find(f"{_M}naryPr/{_M}chr")
-    return (sign.get(f"{_M}val") or "" if sign is not None else "") or "∫"
+    if sign is None:
+        return "∫"
+    return sign.get(f"{_M}val") or "∫"

@@ -1,14 +1,14 @@
-"""Which pieces of text on a page stand in rows and columns?
+"""Tables on a page: pieces of text in rows and columns.
 
-Goes by where the pieces lie: neighbours on a line that keep their distance are cells, and lines whose cells lie below
-each other are a table. Two columns of prose are none.
+The reader goes by where the pieces lie: neighbours on a line that keep their distance are cells, and lines with cells
+below each other are a table. Two columns of prose are none.
 """
 
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gofer.files.extract.table import markdown
+from gofer.files.extract.notation import markdown
 
 _GAP = 0.9
 """Distance between two cells, in heights of the text; words of one cell are nearer."""
@@ -42,7 +42,7 @@ class Segment:
         return max(self.top - self.bottom, 1.0)
 
     def text(self) -> str:
-        """What is written here, on one line."""
+        """Return what is written here, on one line."""
         said = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
         return said.replace("\r\n", " ").strip("\r\n ")
 
@@ -52,7 +52,7 @@ Row = list[Cell]
 
 
 def with_tables(segments: Sequence[Segment]) -> str:
-    """The text of a page with its tables as Markdown, from top to bottom; empty when no table is seen on it."""
+    """Return the text of a page with its tables as Markdown, from top to bottom; empty when no table is seen on it."""
     lines = _lines(segments)
     if sum(len(line) > 1 for line in lines) < 2:
         return ""
@@ -76,7 +76,7 @@ def with_tables(segments: Sequence[Segment]) -> str:
 
 
 def _lines(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Pieces that stand on one line, lines from the top."""
+    """Return pieces that stand on one line, lines from the top."""
     lines: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: -one.middle):
         last = lines[-1][0] if lines else None
@@ -98,7 +98,7 @@ def _cells(line: list[Segment], height: float) -> Row:
 
 
 def _tables(rows: list[Row], height: float) -> list[tuple[int, int, list[tuple[float, float]]]]:
-    """Where tables begin and end among the rows, and where their columns lie."""
+    """Return where tables begin and end among the rows, and where their columns lie."""
     found: list[tuple[int, int, list[tuple[float, float]]]] = []
     begin = 0
     while begin < len(rows):
@@ -117,7 +117,7 @@ def _near(above: Row, below: Row, height: float) -> bool:
 
 
 def _columns(rows: list[Row]) -> list[tuple[float, float]]:
-    """Where cells that lie below each other begin and end."""
+    """Return where cells that lie below each other begin and end."""
     spans = sorted((cell[0].left, cell[-1].right) for row in rows for cell in row)
     columns: list[tuple[float, float]] = []
     for left, right in spans:

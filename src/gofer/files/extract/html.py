@@ -1,4 +1,4 @@
-"""What does a web page say to its reader? As Markdown, without scripts, and without following anything."""
+"""The reader of web pages: Markdown, without scripts, and without following anything."""
 
 import re
 from collections.abc import Callable
@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gofer.files.extract.marks import raised, struck
+from gofer.files.extract.notation import markdown, raised, struck
 from gofer.files.extract.plain import text_of, tidy
-from gofer.files.extract.table import markdown
 
 _SILENT = frozenset(
     {"script", "style", "noscript", "template", "svg", "iframe", "object", "head", "canvas", "audio", "video", "select"}
@@ -43,12 +42,12 @@ _SPANNED = 1_000
 
 
 def read(data: bytes) -> str:
-    """The page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
+    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
     return read_text(text_of(data).text)
 
 
 def read_text(html: str) -> str:
-    """The same for HTML that is text already."""
+    """Return the same for HTML that is text already."""
     parser = LexborHTMLParser(tidy(html))
     # From the end, so that what is in a node is looked at before the node is gone.
     for node in reversed(parser.css("[hidden], [style]")):
@@ -61,7 +60,9 @@ def read_text(html: str) -> str:
         page.walk(parser.body)
     text = page.text()
     named = " ".join(title.text().split()) if title is not None else ""
-    return f"[page title: {named}]\n\n{text}".strip() if named and named not in text[:500] else text
+    if named and named not in text[:500]:
+        return f"[page title: {named}]\n\n{text}".strip()
+    return text
 
 
 @dataclass(slots=True)
@@ -78,18 +79,21 @@ class _Table:
     """For columns that a cell from above reaches into, how many more rows it does."""
 
     def add(self, text: str) -> None:
-        """A cell, in the next column that none from above covers."""
+        """Add a cell, in the next column that none from above covers."""
         if not self.rows:
             self.rows.append([])
         self._past_covered()
         row = self.rows[-1]
-        below = range(len(row), min(len(row) + self.wide, _SPANNED)) if self.tall > 1 else ()
+        if self.tall > 1:
+            below = range(len(row), min(len(row) + self.wide, _SPANNED))
+        else:
+            below = ()
         row += [text, *[""] * (self.wide - 1)]
         self.covered |= dict.fromkeys(below, self.tall - 1)
         self.wide = self.tall = 1
 
     def end_row(self) -> None:
-        """What reaches down behind the last cell of the row covers one row less."""
+        """End a row: cells that reach down behind its last one cover one row less."""
         if self.covered:
             self._past_covered()
             width = len(self.rows[-1])
@@ -153,7 +157,7 @@ class _Page:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(self._blocks)).strip()
 
     def walk(self, root: LexborNode) -> None:
-        """Through the whole tree without recursion, however deep it is."""
+        """Walk through the whole tree without recursion, however deep it is."""
         opened: list[tuple[LexborNode, str]] = []
         begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root
@@ -202,7 +206,7 @@ class _Page:
             self._marker = f"{depth}- "
 
     def _begin_sign(self, tag: str, node: LexborNode) -> None:
-        """What stands for itself and holds nothing."""
+        """Begin an element that stands for itself and holds nothing."""
         if tag == "br":
             self._line.append("\n")
         elif tag == "hr":
@@ -320,7 +324,8 @@ class _Page:
     def _end_table(self, tag: str) -> None:
         self._loosen()
         table = self._tables.pop()
-        self._blocks, loose = table.outer, table.loose
+        self._blocks = table.outer
+        loose = table.loose
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
             # It lays out a page, or stands within a cell.
@@ -331,13 +336,15 @@ class _Page:
 
 
 def _span(said: str | None, most: int) -> int:
-    """How many columns or rows a cell takes; 0 rows are all that follow."""
+    """Return how many columns or rows a cell takes; 0 rows are all that follow."""
     if said is None or not said.strip().isdecimal():
         return 1
     return min(int(said.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:
-    """Where a link leads, if it leads anywhere a reader could go."""
+    """Return where a link leads, if it leads anywhere a reader could go."""
     address = (attributes.get("href") or "").strip()
-    return address if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000 else ""
+    if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000:
+        return address
+    return ""

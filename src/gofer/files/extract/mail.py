@@ -1,4 +1,4 @@
-"""What does an e-mail say: who wrote to whom, the text, and what is attached?"""
+"""The reader of e-mails: sender, recipients, text and attachments."""
 
 import email
 import email.policy
@@ -22,7 +22,10 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 def read(data: bytes) -> str:
-    """Headers, the text (plain where it has that), names of attachments, forwarded messages. Raises ToolError."""
+    """Return headers, the text (plain where it has that), names of attachments, forwarded messages.
+
+    Raises ToolError.
+    """
     return _message(email.message_from_bytes(data, policy=email.policy.default), 0)
 
 
@@ -41,7 +44,10 @@ def _message(message: EmailMessage, depth: int) -> str:
                 inner.append("[forwarded message]\n" + _message(cast(EmailMessage, forwarded[0]), depth + 1))
         elif len(attached) < _MOST:
             attached.append(f"- {display(_name(part))} ({part.get_content_type()}, {_size(part):,} bytes)")
-    listed = ["[attachments; their contents are not part of this text]\n" + "\n".join(attached)] if attached else []
+    if attached:
+        listed = ["[attachments; their contents are not part of this text]\n" + "\n".join(attached)]
+    else:
+        listed = []
     return "\n\n".join(["\n".join(headers), body or "(The e-mail has no text.)", *inner, *listed])
 
 
@@ -69,16 +75,19 @@ def _read(part: EmailMessage) -> str:
     text = _tidy(found)
     if part.get_content_type() == "text/html":
         text = read_text(text).strip()
-    return f"[{found.note}]\n{text}" if found.note and text else text
+    if found.note and text:
+        return f"[{found.note}]\n{text}"
+    return text
 
 
 def _shown(message: EmailMessage) -> list[EmailMessage]:
-    """The parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
+    """Return the parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting and len(found) < _MOST:
         part = waiting.pop()
-        payload, kind = part.get_payload(), part.get_content_type()
+        payload = part.get_payload()
+        kind = part.get_content_type()
         if kind == "multipart/alternative":
             found += _alternative(part)
         elif kind.startswith("multipart/") and isinstance(payload, list):
@@ -89,7 +98,7 @@ def _shown(message: EmailMessage) -> list[EmailMessage]:
 
 
 def _alternative(part: EmailMessage) -> list[EmailMessage]:
-    """The plain form, unless it is empty and there is another."""
+    """Return the plain form, unless it is empty and there is another."""
     bodies = [body for kind in ("plain", "html") if (body := part.get_body((kind,))) is not None]
     texts = [cast(EmailMessage, body) for body in bodies]
     texts += [one for one in _within(part) if one.get_content_maintype() == "text"]
@@ -106,18 +115,20 @@ def _tidy(found: Decoded) -> str:
 
 def _decoded(part: EmailMessage) -> Decoded:
     raw = part.get_payload(decode=True)
-    return text_of(raw, part.get_content_charset() or "") if isinstance(raw, bytes) else Decoded("", "UTF-8")
+    if isinstance(raw, bytes):
+        return text_of(raw, part.get_content_charset() or "")
+    return Decoded("", "UTF-8")
 
 
 def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:
-    """What is not shown, without the other forms of what is."""
+    """Return what is not shown, without the other forms of what is."""
     known = {id(part) for part in shown}
     others = {id(body) for kind in ("plain", "html") if (body := message.get_body((kind,))) is not None}
     return [part for part in _within(message) if id(part) not in known and id(part) not in others]
 
 
 def _within(message: EmailMessage) -> list[EmailMessage]:
-    """The parts that hold no others, in order; a forwarded message is one."""
+    """Return the parts that hold no others, in order; a forwarded message is one."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting:
@@ -139,4 +150,6 @@ def _name(part: EmailMessage) -> str:
 
 def _size(part: EmailMessage) -> int:
     raw = part.get_payload(decode=True)
-    return len(raw) if isinstance(raw, bytes) else 0
+    if isinstance(raw, bytes):
+        return len(raw)
+    return 0

@@ -1,4 +1,4 @@
-"""What stands before the items of Word's lists?"""
+"""The numbers and bullets of Word's lists."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -50,12 +50,14 @@ class Numbering:
             self._read(tree)
 
     def label(self, about: Element, style: str = "") -> tuple[str, str]:
-        """Two spaces for each level, and what Word shows before the paragraph with these properties.
+        """Return two spaces for each level, and what Word shows before the paragraph with these properties.
 
         A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
         """
         number, level = self._place(about, style)
-        return ("  " * level, self._said(number, level)) if number and number != "0" else ("", "")
+        if number and number != "0":
+            return ("  " * level, self._said(number, level))
+        return ("", "")
 
     def _read(self, tree: Element) -> None:
         kinds = {attribute(kind, f"{_W}abstractNumId"): kind for kind in tree.iterchildren(f"{_W}abstractNum")}
@@ -66,7 +68,10 @@ class Numbering:
             link = _value(kind, "numStyleLink") if kind is not None else ""
             if link and (linked := self._styles.get(link)) is not None:
                 kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
-            levels = dict(_level(level) for level in kind.iter(f"{_W}lvl")) if kind is not None else {}
+            if kind is not None:
+                levels = dict(_level(level) for level in kind.iter(f"{_W}lvl"))
+            else:
+                levels = {}
             again: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
                 at = _whole(attribute(other, f"{_W}ilvl"), 0)
@@ -77,7 +82,7 @@ class Numbering:
             self._lists[number] = _List(refers[number], levels, again)
 
     def _place(self, about: Element, style: str) -> tuple[str, int]:
-        """The list and the level of a paragraph; an empty list when it is in none."""
+        """Return the list and the level of a paragraph; an empty list when it is in none."""
         listed = about.find(f"{_W}numPr")
         if listed is None:
             return self._of_style(style)
@@ -91,7 +96,7 @@ class Numbering:
         return self._by_style[style]
 
     def _in_styles(self, style: str) -> tuple[str, int]:
-        """What a style, or the one it is based on, says of its list."""
+        """Return what a style, or the one it is based on, says of its list."""
         name = style
         for _ in range(_DEEPEST_STYLE):
             found = self._styles.get(name)
@@ -124,29 +129,38 @@ class Numbering:
 
 
 def _level(element: Element) -> tuple[int, _Level]:
-    form, text = _value(element, "numFmt") or "decimal", _value(element, "lvlText")
+    form = _value(element, "numFmt") or "decimal"
+    text = _value(element, "lvlText")
     level = _Level(form, text, _whole(_value(element, "start"), 1), _value(element, "pStyle"))
     return _whole(attribute(element, f"{_W}ilvl"), 0), level
 
 
 def _value(element: Element, name: str) -> str:
-    """What an element below this one says; empty when there is none."""
+    """Return what an element below this one says; empty when there is none."""
     found = element.find(f"{_W}{name}")
-    return attribute(found, f"{_W}val") if found is not None else ""
+    if found is not None:
+        return attribute(found, f"{_W}val")
+    return ""
 
 
 def _whole(said: str, otherwise: int) -> int:
-    return int(said) if said.isdigit() and len(said) < 10 else otherwise
+    if said.isdigit() and len(said) < 10:
+        return int(said)
+    return otherwise
 
 
 def counted(number: int, form: str) -> str:
-    """A number in a form that Word has a name for; in figures for all others."""
+    """Return a number in a form that Word has a name for; in figures for all others."""
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-            return letter.upper() if form == "upperLetter" else letter
+            if form == "upperLetter":
+                return letter.upper()
+            return letter
         case "lowerRoman" | "upperRoman":
-            return _roman(number).upper() if form == "upperRoman" else _roman(number)
+            if form == "upperRoman":
+                return _roman(number).upper()
+            return _roman(number)
         case _:
             return str(number)
 

@@ -1,10 +1,9 @@
-"""What does an OpenDocument text or presentation say?"""
+"""The reader of OpenDocument texts and presentations."""
 
 from collections.abc import Iterator
 
-from gofer.files.extract.marks import joined
+from gofer.files.extract.notation import joined, markdown
 from gofer.files.extract.open_styles import Styles
-from gofer.files.extract.table import markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -24,24 +23,29 @@ _MOST_SPACES = 100
 
 
 def read(data: bytes) -> str:
-    """Headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
+    """Return headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
     package = Package(data)
-    content, styles = package.tree("content.xml"), package.tree("styles.xml")
+    content = package.tree("content.xml")
+    styles = package.tree("styles.xml")
     body = content.find(f"{_OFFICE}body") if content is not None else None
-    return _Open(package, Styles((styles, content))).text(body, styles) if body is not None else ""
+    if body is not None:
+        return _Open(package, Styles((styles, content))).text(body, styles)
+    return ""
 
 
 class _Open:
     """One document while it is read."""
 
     def __init__(self, package: Package, styles: Styles) -> None:
-        self._package, self._styles = package, styles
+        self._package = package
+        self._styles = styles
         self._notes: list[str] = []
         self._endnotes: list[str] = []
         self._comments: list[str] = []
         self._lists: dict[str, int] = {}
         """The last number of each list that others may go on with, by its style."""
-        self._slide, self._slides = 0, 0
+        self._slide = 0
+        self._slides = 0
 
     def text(self, body: Element, styles: Element | None) -> str:
         self._slides = sum(1 for _ in body.iter(f"{_DRAW}page"))
@@ -53,7 +57,7 @@ class _Open:
         return "\n\n".join(block for block in blocks if block.strip())
 
     def _around(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
-        """Headers or footers, each text once."""
+        """Yield headers or footers, each text once."""
         texts = [
             " ".join(block.strip() for block in self._blocks(part) if block.strip())
             for page in styles.iter(f"{_STYLE}master-page")
@@ -89,14 +93,17 @@ class _Open:
 
     def _page(self, page: Element) -> Iterator[str]:
         self._slide += 1
-        hidden = ", hidden" if self._styles.hidden(attribute(page, f"{_DRAW}style-name")) else ""
+        if self._styles.hidden(attribute(page, f"{_DRAW}style-name")):
+            hidden = ", hidden"
+        else:
+            hidden = ""
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
         # The title comes first wherever it lies.
         yield from sorted(blocks, key=lambda block: not block.startswith("## "))
 
     def _chart(self, element: Element) -> str:
-        """A chart as the table it was drawn from; other things that lie in a document are not opened."""
+        """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
         name = attribute(element, _LINK).removeprefix("./")
         tree = self._package.tree(f"{name}/content.xml") if name else None
         chart = tree.find(f".//{_CHART}chart") if tree is not None else None
@@ -121,7 +128,9 @@ class _Open:
         for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
             anew = attribute(item, f"{_TEXT}start-value")
             number = int(anew) if anew.isdigit() and len(anew) < 10 else number + 1
-            label = self._styles.label(style, [*above, number]) if item.tag == f"{_TEXT}list-item" else ""
+            label = ""
+            if item.tag == f"{_TEXT}list-item":
+                label = self._styles.label(style, [*above, number])
             for inner in item.iterchildren():
                 if inner.tag == f"{_TEXT}list":
                     yield from self._items(inner, style, [*above, number][-8:])
@@ -139,7 +148,7 @@ class _Open:
                 yield from self._rows(child)
 
     def _in_cell(self, cell: Element) -> Iterator[str]:
-        """The blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
+        """Yield the blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
         for child in cell.iterchildren():
             if child.tag == f"{_TABLE}table":
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
@@ -166,7 +175,8 @@ class _Open:
             elif child.tag == f"{_OFFICE}annotation":
                 yield self._comment(child)
             elif child.tag == f"{_TEXT}a":
-                text, target = self._said(child), attribute(child, _LINK)
+                text = self._said(child)
+                target = attribute(child, _LINK)
                 yield f"[{text}]({target})" if "://" in target and target != text else text
             elif child.tag == f"{_TEXT}span":
                 yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
@@ -192,6 +202,8 @@ class _Open:
 
 
 def _value(cell: Element) -> str:
-    """What a chart was drawn from; where there was nothing, it says that this is no number."""
+    """Return what a chart was drawn from; where there was nothing, it says that this is no number."""
     said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
-    return "" if said == "NaN" else said
+    if said == "NaN":
+        return ""
+    return said

@@ -1,9 +1,9 @@
-"""Which styles of an OpenDocument change what is read? Those of lists, and of raised and crossed out words."""
+"""The styles of an OpenDocument that change what is read: lists, raised words, crossed out words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gofer.files.extract.marks import raised, struck
+from gofer.files.extract.notation import raised, struck
 from gofer.files.extract.numbering import counted
 from gofer.files.extract.xml_package import Element, attribute
 
@@ -39,12 +39,14 @@ class Styles:
                 self._read(tree)
 
     def start(self, style: str, depth: int) -> int:
-        """The number of the first item on a level of a list, counted from 1."""
+        """Return the number of the first item on a level of a list, counted from 1."""
         level = self._levels.get((style, depth))
-        return level.start if level is not None else 1
+        if level is not None:
+            return level.start
+        return 1
 
     def label(self, style: str, numbers: list[int]) -> str:
-        """What is shown before an item; `numbers` are its own and, before it, those of the items it stands in."""
+        """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
         level = self._levels.get((style, len(numbers)))
         if level is None:
             return "- "
@@ -53,17 +55,22 @@ class Styles:
         return f"{level.before}{'.'.join(shown)}{level.behind} "
 
     def looks(self, style: str, text: str) -> str:
-        """A text in a style as it is seen where that is another text."""
-        text = raised(text) if style in self._raised else text
-        return struck(text) if style in self._struck else text
+        """Return a text in a style as it is seen where that is another text."""
+        if style in self._raised:
+            text = raised(text)
+        if style in self._struck:
+            return struck(text)
+        return text
 
     def hidden(self, style: str) -> bool:
-        """Whether a slide in this style is not shown."""
+        """Return whether a slide in this style is not shown."""
         return style in self._hidden
 
     def _form(self, style: str, depth: int) -> str:
         level = self._levels.get((style, depth))
-        return level.form if level is not None else "decimal"
+        if level is not None:
+            return level.form
+        return "decimal"
 
     def _read(self, tree: Element) -> None:
         for kind in tree.iter(f"{_TEXT}list-style"):
@@ -86,4 +93,6 @@ class Styles:
 
 
 def _whole(said: str) -> int:
-    return int(said) if said.isdigit() and len(said) < 10 else 1
+    if said.isdigit() and len(said) < 10:
+        return int(said)
+    return 1

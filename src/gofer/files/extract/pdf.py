@@ -155,7 +155,10 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
         return ""
     raw = page.get_text_range(0, min(characters, PAGE_CHARACTERS))
     leftward = not raw.isascii() and RIGHT_TO_LEFT.search(raw)
-    areas = list(_areas(page, page.count_rects())) if characters < PAGE_CHARACTERS else []
+    if characters < PAGE_CHARACTERS:
+        areas = list(_areas(page, page.count_rects()))
+    else:
+        areas = []
     alone = _lines_of(areas)
     plain = ""
     # Two lines at least are of several pieces where there is a table.
@@ -173,7 +176,7 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
 
 
 def _ordered(lines: Lines, raw: str) -> dict[str, str]:
-    """For lines of the page that run leftwards, how they are read."""
+    """Return how lines of the page that run leftwards are read."""
     if not lines.plain():
         return {}
     letters = sum(map(str.isalpha, raw))
@@ -188,13 +191,13 @@ def _ordered(lines: Lines, raw: str) -> dict[str, str]:
 
 
 def _alike(ours: str, theirs: str) -> bool:
-    """Whether both have nearly as many letters and digits."""
+    """Return whether both have nearly as many letters and digits."""
     many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
     return many - few <= max(2, many // _SPARED)
 
 
 def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
-    """Where pieces of text lie that were drawn in one go."""
+    """Yield where pieces of text lie that were drawn in one go."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
     for at in range(count if count <= _TABLE_SEGMENTS[1] else 0):
         pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)
@@ -202,8 +205,9 @@ def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
 
 
 def _lines_of(areas: list[_Area]) -> int:
-    """On how many lines the pieces lie, each on as few as may be."""
-    lines, above = 0, 1e9
+    """Return on how many lines the pieces lie, each on as few as may be."""
+    lines = 0
+    above = 1e9
     for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
         lines += above - middle >= 0.6 * max(height, 1.0) + 1
         above = middle
@@ -211,7 +215,7 @@ def _lines_of(areas: list[_Area]) -> int:
 
 
 def _joined(text: str) -> str:
-    """Words that were divided at the end of a line are whole again, unless the page also writes them with a hyphen."""
+    """Join words that were divided at the end of a line, unless the page also writes them with a hyphen."""
 
     def whole(found: re.Match[str]) -> str:
         return f"{found[1]}{'-' if f'{found[1]}-{found[2]}' in text else ''}{found[2]}"
@@ -219,10 +223,14 @@ def _joined(text: str) -> str:
     joined = text
     if any(mark in text for mark in _MARKS):
         joined = _DIVIDED.sub(whole, joined)
-    return _BROKEN.sub(whole, joined) if "-\n" in joined else joined
+    if "-\n" in joined:
+        return _BROKEN.sub(whole, joined)
+    return joined
 
 
 def _these(first: int, last: int, count: int) -> str:
     if (first, last) == (1, count):
-        return "the only page" if count == 1 else f"any of the {count:,} pages"
+        if count == 1:
+            return "the only page"
+        return f"any of the {count:,} pages"
     return numbered("page", range(first, last + 1))

@@ -1,4 +1,4 @@
-"""In which order is a line of a PDF read that runs leftwards and has words, numbers and signs of both directions?
+"""The order of words, numbers and signs in a line of a PDF that runs leftwards.
 
 A page holds what is seen. Words are read from the right, and those of Latin letters that stand beside each other from
 the left, with the numbers behind them.
@@ -43,18 +43,18 @@ class _Piece:
         return any(map(str.isalnum, self.text)) and not RIGHT_TO_LEFT.match(self.text)
 
     def gap(self, other: "_Piece") -> float:
-        """The distance to another on its line, in heights of the taller."""
+        """Return the distance to another on its line, in heights of the taller."""
         return max(self.left - other.right, other.left - self.right) / max(self.height, other.height, 1.0)
 
     def apart(self, other: "_Piece") -> bool:
-        """Whether a space stands between both."""
+        """Return whether a space stands between both."""
         if abs(self.at - other.at) == 1:
             return max(self, other, key=lambda piece: piece.at).spaced
         return self.gap(other) > _APART
 
 
 def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> str:
-    """The line as it is read; `box` says where its characters lie, `leftward` whether the page runs so.
+    """Return the line as it is read; `box` says where its characters lie, `leftward` whether the page runs so.
 
     A line of mostly Latin letters on a page of such is left as it is.
     """
@@ -72,17 +72,21 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
         pieces.append(
             _Piece(found[0], len(pieces), spaced, min(one[0] for one in boxes), max(one[1] for one in boxes), height)
         )
-    said, before = "", None
+    said = ""
+    before = None
     for group in _groups(sorted(pieces, key=lambda piece: -piece.left - piece.right)):
         # What is turned around keeps its distance to what stood beside it.
-        said += " " if before is not None and group[0].apart(before) else ""
+        if before is not None and group[0].apart(before):
+            said += " "
         said += _joined(group[::-1])
         before = group[-1]
-    return said if Counter(said.replace(" ", "")) == Counter("".join(line.split())) else line
+    if Counter(said.replace(" ", "")) == Counter("".join(line.split())):
+        return said
+    return line
 
 
 def _groups(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Pieces from the right; those that are read from the left are in one group."""
+    """Return pieces from the right; those that are read from the left are in one group."""
     groups: list[list[_Piece]] = []
     run: list[_Piece] = []
     for piece in [*pieces, None]:

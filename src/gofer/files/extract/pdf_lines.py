@@ -1,4 +1,4 @@
-"""Where do the lines of a PDF's page end, what is raised on them, and in which order is one read that runs leftwards?
+"""The lines of a PDF's page: where each ends, what is raised on it, and the order in which it is read.
 
 PDFium ends a line where the height of the text changes much, which a raised mark does as well, and does not always end
 one where it should.
@@ -10,7 +10,7 @@ import re
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.files.extract.marks import raised
+from gofer.files.extract.notation import raised
 
 _CAREFULLY = 5_000
 """Characters of a page up to which each is looked at."""
@@ -33,11 +33,12 @@ class Lines:
     """The text of one page, and where each of its characters lies."""
 
     def __init__(self, page: pypdfium2.PdfTextPage, text: str) -> None:
-        self._page, self._text = page, text
+        self._page = page
+        self._text = text
         self._sides = tuple(ctypes.c_double() for _ in range(4))
 
     def whole(self) -> str:
-        """The text with lines whole that only a raised mark divides; the mark stands raised."""
+        """Return the text with lines whole that only a raised mark divides; the mark stands raised."""
         if not _GOES_ON.search(self._text) or not self.plain():
             return self._text
         parts: list[str] = []
@@ -52,7 +53,7 @@ class Lines:
         return "".join([*parts, self._text[done:]])
 
     def divided(self, lines: int) -> str:
-        """The text with line ends where it goes down and back, if the page has more lines than the text."""
+        """Return the text with line ends where it goes down and back, if the page has more lines than the text."""
         text = self._text
         if text.count("\n") + 1 >= lines or len(text) > _CAREFULLY or not self.plain():
             return text
@@ -60,7 +61,8 @@ class Lines:
         before: Box | None = None
         for at, char in enumerate(text):
             if char.isspace():
-                before = before if char == " " else None
+                if char != " ":
+                    before = None
             else:
                 box = self.box(at)
                 if box and before and box[3] < before[2] and box[0] < before[0]:
@@ -70,11 +72,11 @@ class Lines:
         return re.sub(r" +\n", "\n", "".join(parts))
 
     def plain(self) -> bool:
-        """Whether places in the text are places on the page: each character has one code unit."""
+        """Return whether places in the text are places on the page: each character has one code unit."""
         return max(self._text, default="") <= "\uffff"
 
     def box(self, at: int) -> Box | None:
-        """Where the character at a place of the text lies, if that is known."""
+        """Return where the character at a place of the text lies, if that is known."""
         place = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, at)
         if place < 0 or not pdfium.FPDFText_GetCharBox(self._page, place, *self._sides):
             return None
@@ -82,14 +84,14 @@ class Lines:
         return left, right, bottom, top
 
     def _side_by_side(self, before: Box | None, after: Box | None) -> bool:
-        """Whether one stands behind the other on a line, each perhaps a little higher."""
+        """Return whether one stands behind the other on a line, each perhaps a little higher."""
         if before is None or after is None:
             return False
         height = before[3] - before[2]
         return after[0] >= before[1] - 1 and -height < before[2] - after[2] < 1.2 * height
 
     def _marks(self, end: int, after: Box | None) -> int:
-        """How many characters before a place are figures that stand higher than what follows."""
+        """Return how many characters before a place are figures that stand higher than what follows."""
         count = 0
         while after and count < _MOST_MARKS and self._text[end - 1 - count].isdigit():
             box = self.box(end - 1 - count)
@@ -100,13 +102,15 @@ class Lines:
 
 
 def reread(line: str) -> str:
-    """A line that runs leftwards in the order it is read: its last sign comes last, brackets open before they close."""
+    """Return a line that runs leftwards in reading order: its last sign comes last, brackets open before they close."""
     if not RIGHT_TO_LEFT.search(line):
         return line
     if not _nested(line) and _nested(turned := line.translate(_BRACKETS)):
         line = turned
     found = _ENDS_FIRST.match(line)
-    return f"{found[2].rstrip()}{found[1]}" if found else line
+    if found:
+        return f"{found[2].rstrip()}{found[1]}"
+    return line
 
 
 def _nested(line: str) -> bool:

@@ -70,7 +70,9 @@ def state_of(page: pypdfium2.PdfPage, text: str) -> State:
         return "damaged"
     if is_image:
         return "image"
-    return "text" if letters else "blank"
+    if letters:
+        return "text"
+    return "blank"
 
 
 def _is_large(one: pypdfium2.PdfObject, page: pypdfium2.PdfPage) -> bool:

@@ -17,7 +17,7 @@ _WRITTEN = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COM
 
 
 def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[str]:
-    """A line for each field of a form, then for each comment, as they stand on the page."""
+    """Yield a line for each field of a form, then for each comment, as they stand on the page."""
     comments: list[str] = []
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page), PAGE_NOTES)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
@@ -36,7 +36,7 @@ def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[
 
 
 def _field(document: pypdfium2.PdfDocument, note: "pdfium.Annotation") -> Iterator[str]:
-    """What a person sees in a field: its text, or whether it is ticked; an empty one is not told of."""
+    """Yield what a person sees in a field: its text, or whether it is ticked; an empty one is not told of."""
     form = document.formenv
     if form is None:
         return
@@ -55,7 +55,7 @@ def _own(note: "pdfium.Annotation", key: bytes) -> str:
 
 
 def _told(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
-    """What PDFium writes into a buffer, as text on one line."""
+    """Return what PDFium writes into a buffer, as text on one line."""
     size = ask(None, 0)
     if not 2 < size <= _LARGEST:
         return ""

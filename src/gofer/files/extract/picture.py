@@ -1,4 +1,4 @@
-"""What can be said of an image without looking at it, and how does it fit into a model's window?"""
+"""The description of an image without a look at it, and its size in a model's window."""
 
 import warnings
 from io import BytesIO
@@ -20,7 +20,7 @@ _QUALITIES = (85, 70, 50)
 
 
 def prepare() -> None:
-    """Loads what opens each format, once for all children."""
+    """Load what opens each format, once for all children."""
     Image.init()
 
 
@@ -36,11 +36,12 @@ def read(data: bytes) -> Reading:
 
 
 def resize(packet: Packet) -> Packet:
-    """The first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
+    """Return the first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
 
     Gives the fields media_type, width, height, original_width, original_height.
     """
-    edge, most = cast(int, packet.fields["edge"]), cast(int, packet.fields["most"])
+    edge = cast(int, packet.fields["edge"])
+    most = cast(int, packet.fields["most"])
     with _opened(packet.data) as image:
         original = image.size
         try:
@@ -74,7 +75,7 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
-    """PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
+    """Return PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
     if original != "JPEG":
         plain = image.convert("RGBA" if _transparent(image) else "RGB")
         if len(encoded := _saved(plain, "PNG", 0)) <= most:

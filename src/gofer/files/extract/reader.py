@@ -52,7 +52,7 @@ _IN_SMALLER_PARTS = "ask for the document in smaller parts"
 _READ_AS_IT_IS = ("text", "markdown", "json", "xml", "svg")
 _IN_THE_DOCUMENT = "look for it in the document itself with file_regex"
 _TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
-"""Kinds whose readers are given UTF-8, whatever encoding the file is in."""
+"""Kinds with readers that are given UTF-8 for a file in any encoding."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "binary": "This is a binary file of no kind that is known here. If it is a text, name its `encoding`: utf-16-le.",
@@ -121,7 +121,10 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
     """Return no more characters than a text holds."""
-    instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
+    if kind.name in _READ_AS_IT_IS:
+        instead = _IN_THE_DOCUMENT
+    else:
+        instead = _IN_SMALLER_PARTS
     part = text_from(reading.text, wanted.first_row, instead)
     return Reading(part.text, (*reading.missing, *part.missing))
 

@@ -1,4 +1,4 @@
-"""What does a table of separated values say, whatever separates them?"""
+"""The reader of separated values, with any separator."""
 
 import csv
 import re
@@ -8,9 +8,9 @@ from io import StringIO
 from itertools import islice
 
 from gofer.files.completeness import ALL, Reading, Wanted
+from gofer.files.extract.notation import cell, line, rule
 from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.rows import rows_from, text_from
-from gofer.files.extract.table import cell, line, rule
 
 _SEPARATORS = ",;\t|"
 _LOOKED_AT = 50
@@ -54,13 +54,14 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _separator(text: str) -> str:
-    """The one that quotes agree with, that cuts the most lines, and the most of them alike.
+    """Return the one that quotes agree with, that cuts the most lines, and the most of them alike.
 
     Empty when none cuts more than half of them.
     """
     lines = list(islice(_lines(text), _LOOKED_AT))
     sample = "".join(lines)
-    best, most = "", (False, 0.5, -1.0, 0.0, 0)
+    best = ""
+    most = (False, 0.5, -1.0, 0.0, 0)
     for separator in _SEPARATORS:
         if separator not in sample:
             continue
@@ -76,12 +77,13 @@ def _separator(text: str) -> str:
         clean = -sum('"' in field for row in rows for field in row) / max(1, sum(map(len, rows)))
         score = (_well_formed(sample, separator, len(lines)), cut, clean, alike, len(rows))
         if cut > 0.5 and score > most:
-            best, most = separator, score
+            best = separator
+            most = score
     return best
 
 
 def _well_formed(sample: str, separator: str, lines: int) -> bool:
-    """Whether each field in quotes ends where the separator says; the last may go on behind the sample."""
+    """Return whether each field in quotes ends where the separator says; the last may go on behind the sample."""
     reader = csv.reader(StringIO(sample), delimiter=separator, strict=True)
     try:
         deque(reader, maxlen=0)

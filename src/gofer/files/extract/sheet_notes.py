@@ -1,4 +1,4 @@
-"""What lies on a sheet of a workbook beside its cells? Comments, conversations and boxes of text."""
+"""The notes on a sheet of a workbook beside its cells: comments, conversations and boxes of text."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def notes(package: Package, sheet: str) -> Iterator[str]:
-    """A line for each; `sheet` is the name of its part."""
+    """Yield a line for each; `sheet` is the name of its part."""
     parts = [
         (kind, tree)
         for kind, name in package.relations(sheet).values()
@@ -38,7 +38,7 @@ def notes(package: Package, sheet: str) -> Iterator[str]:
 
 
 def open_notes(package: Package) -> dict[str, list[str]]:
-    """The same for an OpenDocument spreadsheet: comments by the names of its sheets."""
+    """Return the same for an OpenDocument spreadsheet: comments by the names of its sheets."""
     raw = package.read("content.xml")
     if b"annotation" not in raw or len(raw) > _LARGEST:
         return {}
@@ -59,7 +59,7 @@ def open_notes(package: Package) -> dict[str, list[str]]:
 
 
 def letters(column: int) -> str:
-    """A column as spreadsheets call it: 0 is A, 26 is AA."""
+    """Return a column as spreadsheets call it: 0 is A, 26 is AA."""
     said = ""
     while column >= 0:
         said = chr(ord("A") + column % 26) + said
@@ -69,15 +69,20 @@ def letters(column: int) -> str:
 
 def _times(element: Element, what: str) -> int:
     said = attribute(element, f"{_TABLE}number-{what}-repeated")
-    return int(said) if said.isdigit() and len(said) < 9 else 1
+    if said.isdigit() and len(said) < 9:
+        return int(said)
+    return 1
 
 
 def _comments(tree: Element, told: set[str]) -> Iterator[str]:
-    """Without those that only say, to older programs, that there is a conversation."""
+    """Yield comments without those that only tell older programs of a conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
-        number, at = attribute(comment, "authorId"), attribute(comment, "ref")
-        author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+        number = attribute(comment, "authorId")
+        at = attribute(comment, "ref")
+        author = ""
+        if number.isdigit() and int(number) < len(authors):
+            author = authors[int(number)]
         if at not in told:
             yield _line(at, author, "".join(comment.itertext(f"{_MAIN}t")).strip())
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
+from gofer.files.extract.notation import rule
 from gofer.files.extract.sheet_notes import letters
-from gofer.files.extract.table import rule
 from gofer.values.missing import Missing
 
 CELLS = 1_000_000
@@ -81,7 +81,9 @@ class Table:
         """Return the sheet under its marker."""
         area = self._area
         size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
-        where = f" from {letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
+        where = ""
+        if (area.top, area.left) != (0, 0):
+            where = f" from {letters(area.left)}{area.top + 1}"
         marker = f'[sheet "{name}"{hidden}: {size}{where}{self._shown()}]'
         lines = [marker, *self._head, rule(area.width), *self._rows]
         if self.done < area.bottom:

@@ -20,9 +20,9 @@ from python_calamine import (
 )
 
 from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
+from gofer.files.extract.notation import cell
 from gofer.files.extract.sheet_notes import notes, open_notes
 from gofer.files.extract.sheet_table import FULL, Area, Room, Table
-from gofer.files.extract.table import cell
 from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
@@ -166,22 +166,26 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
-    """With cells that hold a formula and no value, which a reader of values does not count."""
-    rows, columns = set(exact), {column for cells in exact.values() for column, _ in cells}
+    """Return the area with cells that hold a formula and no value, which a reader of values does not count."""
+    rows = set(exact)
+    columns = {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
         rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
         columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
-    return Area(top=min(rows), left=min(columns), bottom=max(rows) + 1, right=max(columns) + 1) if rows else None
+    if rows:
+        return Area(top=min(rows), left=min(columns), bottom=max(rows) + 1, right=max(columns) + 1)
+    return None
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
-    """Rows of values with the number of the first; rows without any, one by one, where a formula stands in them."""
+    """Yield rows of values with the number of the first; empty rows one by one, where they hold a formula."""
     begin = sheet.start[0] if sheet.start is not None else 0
     end = begin + sheet.height if sheet.start is not None else 0
     for row in sorted(row for row in exact if row < begin):
         yield [[]], row
     # It gives columns from the first that is used, but rows from the top of the sheet.
-    read, done = islice(sheet.iter_rows(), begin, None), begin
+    read = islice(sheet.iter_rows(), begin, None)
+    done = begin
     while batch := list(islice(read, _BATCH)):
         yield batch, done
         done += len(batch)
@@ -202,7 +206,7 @@ def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, 
 
 
 def _column_texts(column: tuple[object, ...]) -> list[str]:
-    """The cells of a column as they are written; a column of one type all at once."""
+    """Return the cells of a column as they are written; a column of one type all at once."""
     kinds = set(map(type, column))
     if kinds == {float}:
         joined = "\n".join(map(repr, column))
@@ -220,13 +224,17 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
 def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        # Digits that nobody wrote are zeros.
-        return f"{Decimal(repr(value)):.0f}" if value else "0"
+        # Digits that were not written are zeros.
+        if value:
+            return f"{Decimal(repr(value)):.0f}"
+        return "0"
     return repr(value)
 
 
 def _truth(value: bool) -> str:
-    return "TRUE" if value else "FALSE"
+    if value:
+        return "TRUE"
+    return "FALSE"
 
 
 def _date(moment: datetime.datetime) -> str:
@@ -251,14 +259,15 @@ _SAY = cast(
 
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
-    """The name of each sheet and of the part it stands in."""
-    tree, relations = package.tree("xl/workbook.xml"), package.relations("xl/workbook.xml")
+    """Yield the name of each sheet and of the part it stands in."""
+    tree = package.tree("xl/workbook.xml")
+    relations = package.relations("xl/workbook.xml")
     for sheet in tree.iter(f"{_MAIN}sheet") if tree is not None else ():
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
 def _exact(package: Package, name: str) -> Exact:
-    """Cells whose text a float does not hold."""
+    """Return the cells with a number that a float does not hold."""
     raw = package.read(name) if name else b""
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from gofer.files.completeness import AGAIN, Reading, numbered
 from gofer.files.extract.charts import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
-from gofer.files.extract.marks import joined, raised, struck
-from gofer.files.extract.table import markdown
+from gofer.files.extract.notation import joined, markdown, raised, struck
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
@@ -16,7 +15,10 @@ P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MAIN = "ppt/presentation.xml"
-_SHAPE, _PICTURE, _FRAME, _GROUP = f"{P}sp", f"{P}pic", f"{P}graphicFrame", f"{P}grpSp"
+_SHAPE = f"{P}sp"
+_PICTURE = f"{P}pic"
+_FRAME = f"{P}graphicFrame"
+_GROUP = f"{P}grpSp"
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
@@ -42,9 +44,12 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
 
 
 def _order(package: Package) -> Iterator[str]:
-    """Slides as they are shown, not as they are numbered."""
-    tree, relations = package.tree(_MAIN), package.relations(_MAIN)
-    for slide in tree.iter(f"{P}sldId") if tree is not None else ():
+    """Yield slides as they are shown, not as they are numbered."""
+    tree = package.tree(_MAIN)
+    relations = package.relations(_MAIN)
+    if tree is None:
+        return
+    for slide in tree.iter(f"{P}sldId"):
         kind, target = relations.get(attribute(slide, f"{RELATIONSHIPS}id"), ("", ""))
         if kind == "slide":
             yield target
@@ -54,7 +59,9 @@ def _authors(package: Package) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"):
         tree = package.tree(name)
-        for author in tree.iterchildren() if tree is not None else ():
+        if tree is None:
+            continue
+        for author in tree.iterchildren():
             found[attribute(author, "id")] = attribute(author, "name")
     return found
 
@@ -63,7 +70,8 @@ class _Slide:
     """One slide while it is read."""
 
     def __init__(self, package: Package, name: str, authors: dict[str, str]) -> None:
-        self._package, self._authors = package, authors
+        self._package = package
+        self._authors = authors
         self._tree = package.tree(name)
         self._relations = package.relations(name)
 
@@ -89,10 +97,12 @@ class _Slide:
         # The title comes first wherever it lies; all else stays in its order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
         parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
-        return "\n\n".join(parts) if len(parts) > 1 else f"{parts[0]}\n\n(This slide has no text.)"
+        if len(parts) > 1:
+            return "\n\n".join(parts)
+        return f"{parts[0]}\n\n(This slide has no text.)"
 
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
-        """Whether each shape is the title, and its text."""
+        """Return whether each shape is the title, and its text."""
         for shape in parent.iterchildren():
             if shape.tag == _GROUP:
                 yield from self._shapes(shape)
@@ -138,7 +148,9 @@ class _Slide:
         if link is None or not text.strip():
             return text
         _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
-        return f"[{text}]({target})" if "://" in target and target != text else text
+        if "://" in target and target != text:
+            return f"[{text}]({target})"
+        return text
 
     def _frame(self, frame: Element) -> str:
         for table in frame.iter(f"{A}tbl"):
@@ -150,7 +162,9 @@ class _Slide:
 
     def _cell(self, cell: Element) -> str:
         body = cell.find(f"{A}txBody")
-        return self._paragraphs(body) if body is not None else ""
+        if body is not None:
+            return self._paragraphs(body)
+        return ""
 
     def _notes(self) -> Iterator[str]:
         for kind, target in self._relations.values():
@@ -167,21 +181,30 @@ class _Slide:
                 if comment.tag.endswith("}cm") or comment.tag.endswith("}reply"):
                     plain = comment.find(f"{P}text")
                     own = next((child for child in comment.iterchildren() if child.tag.endswith("}txBody")), None)
-                    text = (plain.text or "") if plain is not None else self._paragraphs(own) if own is not None else ""
+                    if plain is not None:
+                        text = plain.text or ""
+                    elif own is not None:
+                        text = self._paragraphs(own)
+                    else:
+                        text = ""
                     author = self._authors.get(attribute(comment, "authorId"), "")
                     yield f"[comment] {author}: {text}" if author else f"[comment] {text}"
 
 
 def _looks(run: Element, text: str) -> str:
-    """The text of a run as it is seen where that is another text: raised, or struck through."""
+    """Return the text of a run as it is seen where that is another text: raised, or struck through."""
     about = run.find(f"{A}rPr")
     if about is None:
         return text
     if attribute(about, "baseline") not in ("", "0") and not attribute(about, "baseline").startswith("-"):
         text = raised(text)
-    return struck(text) if attribute(about, "strike") in ("sngStrike", "dblStrike") else text
+    if attribute(about, "strike") in ("sngStrike", "dblStrike"):
+        return struck(text)
+    return text
 
 
 def _role(shape: Element) -> str:
     place = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
-    return (attribute(place, "type") or "body") if place is not None else ""
+    if place is not None:
+        return attribute(place, "type") or "body"
+    return ""

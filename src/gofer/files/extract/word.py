@@ -5,18 +5,29 @@ from collections.abc import Iterator
 from gofer.files.completeness import Reading
 from gofer.files.extract.charts import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
-from gofer.files.extract.marks import joined, raised, struck
+from gofer.files.extract.notation import joined, markdown, raised, struck
 from gofer.files.extract.numbering import Numbering
-from gofer.files.extract.table import markdown
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.missing import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Names are written out once: they are compared with every element there is.
-_P, _TABLE, _ROW, _CELL = f"{W}p", f"{W}tbl", f"{W}tr", f"{W}tc"
-_RUN, _TEXT, _DELETED, _DELETED_TEXT, _LINK = f"{W}r", f"{W}t", f"{W}del", f"{W}delText", f"{W}hyperlink"
-_SYMBOL, _BOX, _KIND, _VALUE = f"{W}sym", f"{W}txbxContent", f"{W}type", f"{W}val"
-_ABOUT_P, _ABOUT_R, _STYLE = f"{W}pPr", f"{W}rPr", f"{W}pStyle"
+_P = f"{W}p"
+_TABLE = f"{W}tbl"
+_ROW = f"{W}tr"
+_CELL = f"{W}tc"
+_RUN = f"{W}r"
+_TEXT = f"{W}t"
+_DELETED = f"{W}del"
+_DELETED_TEXT = f"{W}delText"
+_LINK = f"{W}hyperlink"
+_SYMBOL = f"{W}sym"
+_BOX = f"{W}txbxContent"
+_KIND = f"{W}type"
+_VALUE = f"{W}val"
+_ABOUT_P = f"{W}pPr"
+_ABOUT_R = f"{W}rPr"
+_STYLE = f"{W}pStyle"
 _REFERENCES = frozenset({f"{W}footnoteReference", f"{W}endnoteReference", f"{W}commentReference"})
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -70,12 +81,14 @@ class _Word:
         return "\n\n".join(part for part in parts if part.strip())
 
     def _part(self, name: str) -> list[str]:
-        """The paragraphs and tables of a part."""
+        """Return the paragraphs and tables of a part."""
         self._relations = self._package.relations(name)
         return [self._block(element) for element in self._package.outermost(name, (_P, _TABLE))]
 
     def _block(self, element: Element) -> str:
-        return self._table(element) if element.tag == _TABLE else self._paragraph(element)
+        if element.tag == _TABLE:
+            return self._table(element)
+        return self._paragraph(element)
 
     def _paragraph(self, element: Element) -> str:
         text = joined("".join(self._inline(element))).strip("\n")
@@ -90,7 +103,9 @@ class _Word:
         indent, label = self._numbering.label(about, style)
         if level:
             return f"{'#' * level} {label}{text.strip()}"
-        return f"{indent}{label}{text}" if label else text
+        if label:
+            return f"{indent}{label}{text}"
+        return text
 
     def _inline(self, element: Element) -> Iterator[str]:
         for child in element.iterchildren():
@@ -134,7 +149,7 @@ class _Word:
                 yield from self._inline(child)
 
     def _run(self, element: Element) -> str:
-        """What a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
+        """Return what a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
         text = "".join(self._inline(element))
         about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
@@ -144,12 +159,16 @@ class _Word:
         place = about.find(f"{W}vertAlign")
         if place is not None and attribute(place, _VALUE) == "superscript":
             text = raised(text)
-        return struck(text) if _on(about, "strike") or _on(about, "dstrike") else text
+        if _on(about, "strike") or _on(about, "dstrike"):
+            return struck(text)
+        return text
 
     def _link(self, element: Element) -> str:
         text = "".join(self._inline(element))
         _, target = self._relations.get(attribute(element, f"{RELATIONSHIPS}id"), ("", ""))
-        return f"[{text}]({target})" if text.strip() and target and target != text else text
+        if text.strip() and target and target != text:
+            return f"[{text}]({target})"
+        return text
 
     def _reference(self, element: Element) -> str:
         kind = element.tag.removeprefix(W).removesuffix("Reference")
@@ -158,7 +177,7 @@ class _Word:
         return {"footnote": f"[^{number}]", "endnote": f"[^e{number}]"}.get(kind, f"[comment {number}]")
 
     def _numbered(self, name: str, kind: str) -> list[tuple[int, str]]:
-        """The notes of a part that the text refers to, by their numbers there; comments nobody refers to follow."""
+        """Return the notes of a part that the text refers to, by their numbers there; other comments follow."""
         known = self._notes[kind]
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
@@ -173,7 +192,7 @@ class _Word:
         return sorted(found)
 
     def _around(self, kind: str) -> list[str]:
-        """Headers or footers, each text once."""
+        """Return headers or footers, each text once."""
         texts: list[str] = []
         for name in self._package.names(f"word/{kind}"):
             if name.endswith(".xml"):
@@ -186,7 +205,7 @@ class _Word:
         return [[cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(table, _ROW)]
 
     def _within_cell(self, element: Element) -> str:
-        """A paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
+        """Return a paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
         if element.tag == _P:
             return self._paragraph(element)
         return "\n".join("; ".join(cell for cell in row if cell.strip()) for row in self._rows(element))
@@ -198,7 +217,7 @@ class _Word:
         return markdown(rows)
 
     def _cell(self, element: Element) -> list[str]:
-        """The text of a cell, with empty cells for the columns it spans."""
+        """Return the text of a cell, with empty cells for the columns it spans."""
         span = element.find(f"{W}tcPr/{W}gridSpan")
         width = attribute(span, f"{W}val") if span is not None else "1"
         merged = element.find(f"{W}tcPr/{W}vMerge")
@@ -209,7 +228,7 @@ class _Word:
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
-    """Children with these names, also those in content controls and tracked insertions."""
+    """Yield children with these names, also those in content controls and tracked insertions."""
     for child in element.iterchildren():
         if child.tag in tags:
             yield child
@@ -218,13 +237,13 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
 
 
 def _on(about: Element, name: str) -> bool:
-    """Whether a property is there and not switched off."""
+    """Return whether a property is there and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
 
 
 def _headings(styles: Element | None) -> dict[str, int]:
-    """The level of each style that is a heading."""
+    """Return the level of each style that is a heading."""
     levels: dict[str, int] = {}
     for style in styles.iter(f"{W}style") if styles is not None else ():
         name = style.find(f"{W}name")
@@ -246,9 +265,15 @@ def _symbol(element: Element) -> str:
     except ValueError:
         return ""
     # Symbol fonts keep theirs in the private area, at the place of their Latin letter.
-    return "•" if 0xF000 <= code <= 0xF0FF else chr(code) if code < 0x110000 else ""
+    if 0xF000 <= code <= 0xF0FF:
+        return "•"
+    if code < 0x110000:
+        return chr(code)
+    return ""
 
 
 def _picture(element: Element) -> str:
     said = attribute(element, "descr") or attribute(element, "title")
-    return f"[image: {said}]" if said else ""
+    if said:
+        return f"[image: {said}]"
+    return ""

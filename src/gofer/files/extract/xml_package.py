@@ -1,4 +1,4 @@
-"""Is a ZIP of XML harmless enough to be opened, and what do its parts hold?
+"""A ZIP of XML that is harmless enough to be opened, and its parts.
 
 What a package says of its sizes bounds what is read, and each part is read only as far as it says; entry names are
 looked up and never become paths.
@@ -40,17 +40,17 @@ class Package:
     """An Office document as a package of parts."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ToolError for one that is damaged, encrypted, or made to blow up."""
+        """Raise ToolError for one that is damaged, encrypted, or made to blow up."""
         self._zip = opened(data)
         self._names = {name.lower(): name for name in self._zip.namelist()}
 
     def names(self, prefix: str = "") -> list[str]:
-        """Parts whose name begins so, in the order of their numbers."""
+        """Return the parts with a name that begins so, in the order of their numbers."""
         found = [name for low, name in self._names.items() if low.startswith(prefix)]
         return sorted(found, key=lambda name: (len(name), name))
 
     def read(self, name: str) -> bytes:
-        """The bytes of a part; empty when there is none. Raises ToolError for a damaged one."""
+        """Return the bytes of a part; empty when there is none. Raises ToolError for a damaged one."""
         known = self._names.get(name.lower().lstrip("/"))
         if known is None:
             return b""
@@ -59,16 +59,18 @@ class Package:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise ToolError(_DAMAGED, code="damaged") from error
         # Strict documents say the same in other namespaces.
-        return (
-            _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw) if b"purl.oclc.org/ooxml" in raw else raw
-        )
+        if b"purl.oclc.org/ooxml" in raw:
+            return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw)
+        return raw
 
     def tree(self, name: str) -> Element | None:
-        """A small part as a tree; None when there is none. Raises ToolError for a damaged one."""
-        return root(raw) if (raw := self.read(name)) else None
+        """Return a small part as a tree; None when there is none. Raises ToolError for a damaged one."""
+        if raw := self.read(name):
+            return root(raw)
+        return None
 
     def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
-        """Elements of a part with these names that stand in no other such; each is freed once the next is asked for.
+        """Yield a part's elements of these names outside of any other such; each is freed when the next is asked for.
 
         Raises ToolError for a damaged part.
         """
@@ -87,7 +89,7 @@ class Package:
                     del parent[0]
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: id -> (last word of the kind, target). Targets inside are names of parts."""
+        """Return what a part refers to: id -> (last word of the kind, target). Targets inside are names of parts."""
         folder, file = posixpath.split(name)
         tree = self.tree(f"{folder}/_rels/{file}.rels")
         found: dict[str, tuple[str, str]] = {}
@@ -103,7 +105,7 @@ _DAMAGED = "The document is damaged: a part of it cannot be read. Ask for it to 
 
 
 def root(raw: bytes) -> Element:
-    """The tree of some XML. Raises ToolError for what is none, or declares entities."""
+    """Return the tree of some XML. Raises ToolError for what is none, or declares entities."""
     _no_doctype(raw)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
@@ -140,7 +142,7 @@ def _events(raw: bytes, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
-    """The archive, once what it says of itself is harmless. Raises ToolError."""
+    """Return the archive, once what it says of itself is harmless. Raises ToolError."""
     try:
         end = zipfile.ZipFile(BytesIO(data)) if _plausible(data) else None
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
@@ -152,7 +154,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
 
 
 def _plausible(data: bytes) -> bool:
-    """Before a directory is read at all: whether it is as small as that of a document."""
+    """Return whether a directory is as small as that of a document, before it is read at all."""
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or len(data) < at + 22:
         raise zipfile.BadZipFile
@@ -196,5 +198,5 @@ def _no_doctype(raw: bytes) -> None:
 
 
 def attribute(element: Element, name: str) -> str:
-    """An attribute, or the empty string."""
+    """Return an attribute, or the empty string."""
     return element.get(name) or ""

@@ -1,4 +1,4 @@
-"""What is a model told of code that failed? One sentence: the line, what is wrong, what to write instead."""
+"""The sentence for a model about code that failed: the line, what is wrong, what to write instead."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ class Where:
     bounds: Bounds
 
     def line(self, error: MontyRuntimeError | MontySyntaxError) -> str:
-        """The line that failed, as a sentence begins with it; empty when nobody knows."""
+        """Return the line that failed, as a sentence begins with it; empty when it is not known."""
         for frame in reversed(error.traceback()):
             if said := self._placed(frame, isinstance(error, MontySyntaxError)):
                 return said
@@ -94,18 +94,24 @@ class Where:
 
     def _placed(self, frame: Frame, columns: bool) -> str:
         known = re.fullmatch(r"<python-input-(\d+)>", frame.filename)
-        part = self.parts[int(known[1])] if known and int(known[1]) < len(self.parts) else ""
+        part = ""
+        if known and int(known[1]) < len(self.parts):
+            part = self.parts[int(known[1])]
         if not known and frame.filename != "main.py":
             return ""
         column = f", column {frame.column}" if columns else ""
-        return f"In {part}, line {frame.line}{column}: " if part else f"Line {frame.line}{column}: "
+        if part:
+            return f"In {part}, line {frame.line}{column}: "
+        return f"Line {frame.line}{column}: "
 
 
 def sentence(error: MontyError | ValueError | RecursionError, where: Where) -> str:
-    """What to tell of a failure."""
+    """Return what to tell of a failure."""
     match error:
         case MontyCrashedError():
-            return _too_long(where.bounds) if error.timed_out else _CRASHED
+            if error.timed_out:
+                return _too_long(where.bounds)
+            return _CRASHED
         case MontySyntaxError():
             return _ended(f"{where.line(error)}this is no Python: {_cut(error.display('msg'))}")
         case MontyRuntimeError():
@@ -124,7 +130,7 @@ def sentence(error: MontyError | ValueError | RecursionError, where: Where) -> s
 
 
 def _beyond(kind: str, message: str, bounds: Bounds) -> str:
-    """What is told of code that went beyond its bounds; empty for any other failure."""
+    """Return what is told of code that went beyond its bounds; empty for any other failure."""
     if kind == "TimeoutError" and "time limit exceeded" in message:
         return _too_long(bounds)
     if kind != "MemoryError":
@@ -139,7 +145,7 @@ def _too_long(bounds: Bounds) -> str:
 
 
 def _runtime(kind: str, message: str, where: Where) -> str:
-    """What went wrong while it ran, without the line."""
+    """Return what went wrong while it ran, without the line."""
     if asked := _ASKED.search(message):
         return _not_there(asked[1])
     name = (re.findall(r"'([^']*)'", message) or [""])[0]
@@ -147,7 +153,9 @@ def _runtime(kind: str, message: str, where: Where) -> str:
         case "NotImplementedError" if "not yet support" in message or "not supported" in message:
             what = message.partition("does not yet support ")[2].removeprefix("the ") or message
             instead = next((told for word, told in _UNSUPPORTED.items() if word in what), "write it another way")
-            return f"this Python has no {what}; {instead}" if what != message else f"{message}; {instead}"
+            if what != message:
+                return f"this Python has no {what}; {instead}"
+            return f"{message}; {instead}"
         case "ModuleNotFoundError":
             known = f"there are {_MODULES}"
             return f"there is no module {name!r}; {_INSTEAD_OF_MODULE.get(name.partition('.')[0], known)}"
@@ -169,7 +177,7 @@ def _runtime(kind: str, message: str, where: Where) -> str:
 
 
 def _not_there(asked: str) -> str:
-    """Why the host does not answer, by the function that asked."""
+    """Return why the host does not answer, by the function that asked."""
     if asked == "os.urandom":
         return _SEED
     if asked.startswith(("os.getenv", "os.environ")):
@@ -178,9 +186,11 @@ def _not_there(asked: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """A message in one line, as long as a sentence may be."""
+    """Return a message in one line, as long as a sentence may be."""
     plain = " ".join(text.split())
-    return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"
+    if len(plain) <= _SHOWN:
+        return plain
+    return f"{plain[:_SHOWN]}…"
 
 
 def _ended(text: str) -> str:

@@ -1,4 +1,7 @@
-"""Runs Python without a host; in a child, as an interpreter may still hang or eat memory."""
+"""The helper process that runs Python without a host, and the text of the last value.
+
+The code runs in a child, as an interpreter may still hang or eat memory.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +10,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from pydantic_monty import CollectString, Monty, MontyError, MontySession, OSPolicy, ResourceLimits
+from pydantic_monty import (
+    CollectString,
+    Monty,
+    MontyClassProxy,
+    MontyClassTypeProxy,
+    MontyError,
+    MontySession,
+    MontyStdTypeProxy,
+    OSPolicy,
+    ResourceLimits,
+)
 
-from gofer.files.child_wire import Packet
+from gofer.files.child_wire import Limits, Packet
+from gofer.files.fork import serve
 from gofer.files.sandbox.failures import NO_INTERPRETER, Bounds, Where, sentence
-from gofer.files.sandbox.last_value import shown
 from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 
+JOB = "python"
+"""The one job of the helper process."""
 MEMORY = 192 << 20
 """Bytes of values that code may hold."""
 DEPTH = 200
@@ -40,10 +55,16 @@ class Part:
     code: str
 
 
-def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
-    """What code printed, and its last value, as text.
+def main(control: float, memory: float, seconds: float, wall: float) -> None:
+    """Serve jobs over the socket that has the number `control`, until it is closed."""
+    # The interpreter is a program of its own, so its job may start one; that has the limits of its child.
+    serve({JOB: run}, (), int(control), Limits(int(memory), seconds, wall), starting={JOB})
 
-    Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other), at
+
+def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
+    """Return what code printed, and its last value, as text.
+
+    Fields: parts (`{name, code}` each), files (`{id, size}` each, with the texts in `data` one after the other), at
     (the unix seconds at which the code's clock stands).
     `places` are the folders where the interpreter may be, `seconds` what SECONDS says. Raises ToolError.
     """
@@ -73,10 +94,13 @@ def _output(session: MontySession, parts: Sequence[Part], files: Mapping[str, st
         # They stay bound for what follows in the session.
         inputs = {"files": dict(files)} if number == 0 else None
         value = cast(object, session.feed_run(part.code, inputs=inputs, print_callback=printed))
-    said, last = printed.output, "" if value is None else shown(value)
+    said = printed.output
+    last = "" if value is None else shown(value)
     if len(last) > PRINTED:
         raise ToolError(f"The last value has {len(last):,} characters; give a part of it.", code="too_much")
-    return said + last if not said or not last or said.endswith("\n") else f"{said}\n{last}"
+    if not said or not last or said.endswith("\n"):
+        return said + last
+    return f"{said}\n{last}"
 
 
 def _clock(packet: Packet) -> datetime:
@@ -101,3 +125,44 @@ def _binary(places: Sequence[Path]) -> Path:
     if found is None:
         raise ToolError(NO_INTERPRETER, code="not_installed")
     return found
+
+
+def shown(value: object) -> str:
+    """Return a text as it is, everything else as Python writes it.
+
+    Raises RecursionError for what is nested too deep.
+    """
+    if isinstance(value, str):
+        return value
+    return _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case dict():
+            pairs = cast(Mapping[object, object], value).items()
+            return "{" + ", ".join(f"{_written(key)}: {_written(item)}" for key, item in pairs) + "}"
+        case list():
+            return f"[{_joined(cast(list[object], value))}]"
+        case tuple() if not hasattr(cast(object, value), "_fields"):
+            items = cast(tuple[object, ...], value)
+            return f"({_joined(items)}{',' if len(items) == 1 else ''})"
+        case set() | frozenset():
+            # A set has no order of its own, and Python's changes from process to process.
+            inner = ", ".join(sorted(_written(item) for item in cast(set[object], value)))
+            braced = f"{{{inner}}}" if inner else ""
+            frozen = isinstance(value, frozenset)
+            if braced and not frozen:
+                return braced
+            return f"{'frozenset' if frozen else 'set'}({braced})"
+        case MontyClassProxy():
+            fields = ", ".join(f"{key}={_written(item)}" for key, item in value.attributes.items())
+            return f"{value.name}({fields})"
+        case MontyClassTypeProxy() | MontyStdTypeProxy():
+            return f"<{value.name}>"
+        case _:
+            return repr(value)
+
+
+def _joined(items: list[object] | tuple[object, ...]) -> str:
+    return ", ".join(_written(item) for item in items)

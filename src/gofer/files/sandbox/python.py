@@ -1,4 +1,4 @@
-"""What does Python that a model wrote print, and what is its last value?"""
+"""Python that a model wrote: what it prints, and its last value."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ FILES = 24_000_000
 CODE = 100_000
 """Characters of code, and of a script, at most."""
 
-_MODULE = "gofer.files.sandbox.helper"
+_MODULE = "gofer.files.sandbox.interpreter"
 _JOB = "python"
 _LOST = ("limits", "damaged")
 """Codes of what is said of a child that ended without a sentence of its own."""
@@ -41,7 +41,7 @@ class Program:
 
 
 def sandbox(environment: Mapping[str, str] | None = None, places: threading.Semaphore | None = None) -> Children:
-    """What code is run in; nothing is started before the first run.
+    """Return what code is run in; nothing is started before the first run.
 
     `environment` is all its helper gets, as for Children, and `places` are shared as there; code sees nothing of it.
     """
@@ -57,7 +57,7 @@ def sandbox(environment: Mapping[str, str] | None = None, places: threading.Sema
 
 
 async def run(children: Children, program: Program) -> str:
-    """What was printed, and the last value behind it; empty when there was neither.
+    """Return what was printed, and the last value behind it; empty when there was neither.
 
     Raises ToolError with one sentence, and the line, for code that is wrong, has no end or wants what is not there.
     """
@@ -84,8 +84,12 @@ async def run(children: Children, program: Program) -> str:
 
 
 def _parts(program: Program) -> Sequence[Mapping[str, str]]:
-    parts = [{"name": program.script_name, "code": program.script}] if program.script else []
-    parts += [{"name": "", "code": program.code}] if program.code.strip() or not parts else []
+    if program.script:
+        parts = [{"name": program.script_name, "code": program.script}]
+    else:
+        parts = []
+    if program.code.strip() or not parts:
+        parts += [{"name": "", "code": program.code}]
     for part in parts:
         if len(part["code"]) > CODE:
             raise ToolError(f"The code is longer than {CODE:,} characters; put data into a file and read it there.")

@@ -8,8 +8,8 @@ from gofer.sources.receiver import Ignored, RawRequest, json_object
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
+from gofer.values.schedules.nominal_times import Schedule, expression, local, next_after, previous_before, zone_name
 from gofer.values.schedules.planned import Planned, fired
-from gofer.values.schedules.schedule import Schedule, expression, local, next_after, previous_before, zone_name
 
 _YEARS = range(1970, 2200)
 """In which schedules have times."""

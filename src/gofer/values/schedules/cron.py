@@ -123,7 +123,7 @@ def _parse_six(text: str) -> Cron:
 
 
 def _both_days(words: Sequence[str]) -> NoSchedule:
-    """Return the error for six fields whose two days are both `?`, or neither."""
+    """Return the error for six fields where both days are `?`, or neither is."""
     minutes, hours, month_day, month, week_day, year = words
     by_month = f"{minutes} {hours} {month_day.replace('?', '*')} {month} ? {year}"
     by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
@@ -138,7 +138,7 @@ def _both_days(words: Sequence[str]) -> NoSchedule:
 
 
 def next_wall(cron: Cron, after: datetime) -> datetime | None:
-    """The first minute after a time of the wall clock (naive) at which it fires; None when there is none any more."""
+    """Return the first minute after a naive wall time at which it fires; None when there is none any more."""
     for year in cron.years[bisect_left(cron.years, after.year) :]:
         for month in cron.months:
             if (year, month) < (after.year, after.month):
@@ -147,14 +147,17 @@ def next_wall(cron: Cron, after: datetime) -> datetime | None:
                 begun = datetime(year, month, day)  # noqa: DTZ001
                 if begun.date() < after.date():
                     continue
-                at = bisect_right(cron.times, _minute(after)) if begun.date() == after.date() else 0
+                if begun.date() == after.date():
+                    at = bisect_right(cron.times, _minute(after))
+                else:
+                    at = 0
                 if at < len(cron.times):
                     return begun + timedelta(minutes=cron.times[at])
     return None
 
 
 def previous_wall(cron: Cron, before: datetime) -> datetime | None:
-    """The last minute before a time of the wall clock (naive) at which it fires; None when there was none."""
+    """Return the last minute before a time of the wall clock (naive) at which it fires; None when there was none."""
     whole = before.replace(second=0, microsecond=0)
     partly = before > whole
     for year in reversed(cron.years[: bisect_right(cron.years, before.year)]):
@@ -173,7 +176,7 @@ def previous_wall(cron: Cron, before: datetime) -> datetime | None:
 
 
 def days_of(days: Days, year: int, month: int) -> Sequence[int]:
-    """The days of a month that are meant, in order."""
+    """Return the days of a month that are meant, in order."""
     length = calendar.monthrange(year, month)[1]
     match days:
         case MonthDays(days=some):
@@ -181,7 +184,9 @@ def days_of(days: Days, year: int, month: int) -> Sequence[int]:
         case LastDay():
             return [length]
         case NearestWeekday(day=day):
-            return [_nearest(year, month, day, length)] if day <= length else []
+            if day <= length:
+                return [_nearest(year, month, day, length)]
+            return []
         case Weekdays(days=some):
             return [day for day in range(1, length + 1) if _week_day(year, month, day) in some]
         case LastWeekday(day=wanted):
@@ -196,9 +201,13 @@ def days_of(days: Days, year: int, month: int) -> Sequence[int]:
 def _nearest(year: int, month: int, day: int, length: int) -> int:
     match _week_day(year, month, day):
         case 7:
-            return day - 1 if day > 1 else day + 2
+            if day > 1:
+                return day - 1
+            return day + 2
         case 1:
-            return day + 1 if day < length else day - 2
+            if day < length:
+                return day + 1
+            return day - 2
         case _:
             return day
 
@@ -231,7 +240,7 @@ def _week_days(word: str) -> Days:
 
 
 def _values(word: str, field: Field) -> tuple[int, ...]:
-    """The values a field stands for, in order. Raises NoSchedule."""
+    """Return the values a field stands for, in order. Raises NoSchedule."""
     if word == "*":
         return tuple(range(field.low, field.high + 1))
     return tuple(sorted({value for item in field.numbered(word).split(",") for value in _item(item, word, field)}))

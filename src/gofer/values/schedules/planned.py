@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gofer.values.canonical_json import as_object, as_text
-from gofer.values.schedules.schedule import Kind, Schedule, expression, next_after, parse, previous_before, zone_name
+from gofer.values.schedules.nominal_times import (
+    Kind,
+    Schedule,
+    expression,
+    next_after,
+    parse,
+    previous_before,
+    zone_name,
+)
 
 HEARD = timedelta(seconds=90)
 """How late a nominal time is heard without having been missed."""
@@ -20,7 +28,7 @@ class Planned:
     workflow: str
     schedule: Schedule
     catch_up: bool = False
-    """Whether there is one run for all the times at which nobody listened."""
+    """Whether there is one run for all the times that were missed."""
 
     @property
     def id(self) -> str:
@@ -29,7 +37,7 @@ class Planned:
 
 
 def planned(workflow: str, compiled: object) -> Planned:
-    """The schedule of a workflow from its compiled JSON, as `workflows.schedule` makes it. Raises NoSchedule."""
+    """Return the schedule of a workflow from its compiled JSON, as `workflows.schedule` makes it. Raises NoSchedule."""
     value: Mapping[str, object] = as_object(compiled)
     kinds: Mapping[str, Kind] = {"cron": "cron", "every": "every", "at": "at"}
     kind = kinds.get(as_text(value.get("kind")), "cron")
@@ -38,7 +46,7 @@ def planned(workflow: str, compiled: object) -> Planned:
 
 
 def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) -> tuple[Planned, datetime] | str:
-    """Which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
+    """Return which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
 
     `schedule` is its id, `at` the time (aware) it was to fire. An interval that is counted from elsewhere has its run
     for the nominal time before. Where missed times are left out Scheduler itself has left them out: what is late then
@@ -53,4 +61,6 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     if not plan.catch_up or now - at <= HEARD + RETRIED:
         return plan, nominal
     later = next_after(plan.schedule, nominal)
-    return (plan, nominal) if later is None or later > now else "a later time stands for it"
+    if later is None or later > now:
+        return (plan, nominal)
+    return "a later time stands for it"

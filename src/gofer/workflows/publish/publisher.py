@@ -1,6 +1,6 @@
-"""How do workflows become live, and those of before again?
+"""The publisher: makes workflows live, and earlier ones live again.
 
-A bundle is written, then its new schedules, then the pointer is moved if nobody else moved it, and only then goes what
+A bundle is written, then its new schedules, then the pointer is moved if no one else moved it, and only then goes what
 is not wanted any more: so the schedules of what is live are always there, and one that is not live starts nothing.
 """
 
@@ -41,12 +41,12 @@ class Difference:
     removed: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """As `gofer publish --json` has it."""
+        """Return it as `gofer publish --json` has it."""
         return {"added": list(self.added), "changed": list(self.changed), "removed": list(self.removed)}
 
 
 def difference(before: Catalog | None, after: Catalog) -> Difference:
-    """What is different for the runs of each workflow; None for what cannot be read, or was never there."""
+    """Return what is different for the runs of each workflow; None for what cannot be read, or was never there."""
     old: Mapping[str, object] = _said(before) if before else dict[str, object]()
     new = _said(after)
     return Difference(
@@ -57,7 +57,7 @@ def difference(before: Catalog | None, after: Catalog) -> Difference:
 
 
 def _said(catalog: Catalog) -> Mapping[str, object]:
-    """What each workflow says; not its script, which comes with a deploy."""
+    """Return what each workflow says; not its script, which comes with a deploy."""
     said: dict[str, object] = {}
     for name, loaded in catalog.workflows.items():
         hooks = [catalog.hooks[trigger.webhook.name] for trigger in loaded.workflow.when if trigger.webhook]
@@ -79,7 +79,7 @@ _log = logging.getLogger(__name__)
 
 
 class Overtaken(TemporaryError):
-    """Somebody else published while this was about to; nothing of it is live."""
+    """Another publisher was first; nothing of this bundle is live."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Published:
         return self.name != self.before
 
     def to_json(self) -> dict[str, object]:
-        """As `gofer publish --json` has it."""
+        """Return it as `gofer publish --json` has it."""
         changed = {"workflows": self.workflows.to_json(), "schedules": self.schedules.to_json()}
         return {"name": self.name, "before": self.before, "moved": self.moved, **changed}
 
@@ -125,9 +125,9 @@ class Publisher:
     """Where `coordinators/` stands."""
 
     async def publish(self, files: Mapping[str, str], *, dry: bool = False) -> Published:
-        """Makes files live; with `dry` only says what would be. The same files again only set the schedules right.
+        """Make files live; with `dry` only say what would be. The same files again only set the schedules right.
 
-        Raises ConfigError, TemporaryError, and Overtaken when somebody else was first.
+        Raises ConfigError, TemporaryError, and Overtaken when another publisher was first.
         """
         wanted, catalog = publication(files, self.code, self.clock.now())
         standing = await self._standing()
@@ -138,7 +138,7 @@ class Publisher:
         return await self._make_live(wanted.compiled, catalog, standing, dry=dry)
 
     async def roll_back(self, name: str, *, dry: bool = False) -> Published:
-        """Makes an earlier bundle live again, with its schedules. Raises as `publish`."""
+        """Make an earlier bundle live again, with its schedules. Raises as `publish`."""
         found = await self.shelf.read(bundle_key(name)) if is_name(name) else None
         if found is None:
             raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
@@ -153,7 +153,7 @@ class Publisher:
         return await self._make_live(wanted.compiled, catalog, await self._standing(), dry=dry)
 
     async def listing(self, limit: int) -> tuple[Sequence[str], Current | None]:
-        """The newest bundles first, and what is live. Raises TemporaryError."""
+        """Return the newest bundles first, and what is live. Raises TemporaryError."""
         keys = await self.shelf.keys(FOLDER)
         names = [key.removeprefix(FOLDER).removesuffix(".json") for key in keys]
         return sorted(filter(is_name, names), reverse=True)[:limit], await self._current()
@@ -165,7 +165,9 @@ class Publisher:
         if dry:
             return done
         await write(coming, self.timetable)
-        overtaken = await self._overtaken(compiled.name, standing) if done.moved else ""
+        overtaken = ""
+        if done.moved:
+            overtaken = await self._overtaken(compiled.name, standing)
         await self._settle(compiled)
         if overtaken:
             told = "look what it changed with `gofer publish --dry-run`, then publish again"
@@ -173,26 +175,33 @@ class Publisher:
         return done
 
     async def _overtaken(self, name: str, standing: _Standing) -> str:
-        """Moves the pointer; gives what is live instead, if somebody else was first."""
+        """Move the pointer; return what is live instead, if another publisher was first."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
         if await self.shelf.swap(POINTER, pointer, standing.tag):
             return ""
         # An answer that was lost may have been a yes.
         current = await self._current()
-        return "" if current is not None and current.name == name else current.name if current else "something"
+        if current is not None and current.name == name:
+            return ""
+        if current:
+            return current.name
+        return "something"
 
     async def _settle(self, mine: Compiled) -> None:
-        """Makes the schedules those of what is live and no others.
+        """Make the schedules those of what is live and no others.
 
-        Whoever changed anything looks at the pointer again afterwards. So of several who publish at once the last one
-        to change something leaves the schedules of what is live, whoever that is.
+        A publisher that changed anything looks at the pointer again afterwards. So of several that publish at once the
+        last one to change a schedule leaves the schedules of what is live.
         """
         settled = ""
         for _ in range(_ROUNDS):
             current = await self._current()
             if current is None or current.name == settled:
                 return
-            compiled = mine if current.name == mine.name else await self._compiled(current.name)
+            if current.name == mine.name:
+                compiled = mine
+            else:
+                compiled = await self._compiled(current.name)
             if compiled is None:
                 return
             left = await changes(_plans(compiled), self.timetable, self._now())
@@ -234,7 +243,9 @@ class Publisher:
     async def _current(self) -> Current | None:
         found = await self.shelf.read(POINTER)
         try:
-            return read_pointer(found.body) if found else None
+            if found:
+                return read_pointer(found.body)
+            return None
         except Corrupt as error:
             _log.warning("%s", error)
             return None

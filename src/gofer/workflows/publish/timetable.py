@@ -1,4 +1,4 @@
-"""What has to stand in EventBridge Scheduler so that it holds the schedules of published workflows, and no others?"""
+"""The timetable in EventBridge Scheduler: the schedules of published workflows, and no others."""
 
 import asyncio
 import hashlib
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from gofer.values.schedules.nominal_times import Every, expression, next_after, zone_name
 from gofer.values.schedules.planned import HEARD, Planned
-from gofer.values.schedules.schedule import Every, expression, next_after, zone_name
 
 NOMINAL = "<aws.scheduler.scheduled-time>"
 """What Scheduler replaces by the time a firing is meant for."""
@@ -36,19 +36,19 @@ class Timetable(Protocol):
     """The schedules of one stage. Every call may raise TemporaryError, and ConfigError when it is not set up."""
 
     async def names(self) -> Sequence[str]:
-        """The names of all of them."""
+        """Return the names of all of them."""
         ...
 
     async def entry(self, name: str) -> Entry | None:
-        """What stands under a name; None for nothing, and for what does not go to where it should."""
+        """Return what stands under a name; None for nothing, and for what does not go to where it should."""
         ...
 
     async def put(self, entry: Entry) -> None:
-        """Writes an entry, whether there is one of that name or not."""
+        """Write an entry, whether there is one of that name or not."""
         ...
 
     async def delete(self, name: str) -> None:
-        """Removes an entry; nothing happens when there is none."""
+        """Remove an entry; nothing happens when there is none."""
         ...
 
 
@@ -62,7 +62,7 @@ class Changes:
     """Names."""
 
     def to_json(self) -> dict[str, object]:
-        """By name, and what is new with its expression."""
+        """Return changes by name, and what is new with its expression."""
         shown = [
             [{"name": one.name, "expression": one.expression, "zone": one.zone} for one in entries]
             for entries in (self.added, self.changed)
@@ -71,10 +71,13 @@ class Changes:
 
 
 def entry_of(plan: Planned, now: datetime) -> Entry:
-    """The entry of a schedule; its name is the same as long as neither the workflow's name nor the schedule changes."""
+    """Return the entry of a schedule. Its name stays the same while the workflow's name and the schedule do."""
     name = f"{plan.workflow[:47]}-{hashlib.sha256(plan.id.encode()).hexdigest()[:16]}"
     told = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
-    starts = next_after(plan.schedule, now) if isinstance(plan.schedule, Every) else None
+    if isinstance(plan.schedule, Every):
+        starts = next_after(plan.schedule, now)
+    else:
+        starts = None
     late = OLDEST if plan.catch_up else HEARD
     return Entry(
         name=name,
@@ -87,7 +90,7 @@ def entry_of(plan: Planned, now: datetime) -> Entry:
 
 
 async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime) -> Changes:
-    """What is to be changed so that a timetable holds these schedules and nothing else.
+    """Return what is to be changed so that a timetable holds these schedules and nothing else.
 
     A schedule without a time to come is left out; one that was over only lately stays, for it may be under delivery.
     """
@@ -104,12 +107,12 @@ async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime)
 
 
 async def write(wanted: Changes, timetable: Timetable) -> None:
-    """Adds and changes; what is not wanted any more is removed by `clear`, when nobody relies on it."""
+    """Add and change schedules; `clear` removes the others, when no workflow relies on them."""
     for entry in (*wanted.added, *wanted.changed):
         await timetable.put(entry)
 
 
 async def clear(wanted: Changes, timetable: Timetable) -> None:
-    """Removes what is not wanted."""
+    """Remove what is not wanted."""
     for name in wanted.removed:
         await timetable.delete(name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.app.backup.files import clear, emptied_on_failure
+from gofer.app.backup.copied_files import clear, emptied_on_failure
 from gofer.stores.sqlite.durable_files import erase
 
 KEY = b"the key of a run" * 10_000

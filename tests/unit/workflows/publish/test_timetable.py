@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.values.schedules.nominal_times import Kind, next_after, parse
 from gofer.values.schedules.planned import HEARD, RETRIED, Planned, fired
-from gofer.values.schedules.schedule import Kind, next_after, parse
 from gofer.workflows.publish.timetable import Entry, changes, clear, entry_of, write
 from support.workflows.publishing import MemoryTimetable
 

@@ -42,7 +42,7 @@ pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius:
 
 
 def for_program(request: Request) -> bool:
-    """Whether a page is asked for by a program and not by somebody at a browser."""
+    """Return whether a program asks for a page, and no person at a browser."""
     return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
 
 
@@ -59,7 +59,7 @@ class Pages:
     """What people who look at the pages have to know of the workflow files; empty when all is well."""
 
     def routes(self) -> list[Route]:
-        """Where the pages are."""
+        """Return where the pages are."""
         return [
             Route("/", self.runs, methods=["GET"]),
             Route("/runs", self.runs, methods=["GET"]),
@@ -69,7 +69,7 @@ class Pages:
         ]
 
     async def runs(self, request: Request) -> Response:
-        """The newest runs that are not private."""
+        """Return the newest runs that are not private."""
         heads = await self.stores.journals.heads(200)
         if for_program(request):
             return JSONResponse({"runs": [row_of(head) for head in heads]})
@@ -84,7 +84,7 @@ class Pages:
         return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
 
     async def run(self, request: Request) -> Response:
-        """The trace of one run as a table."""
+        """Return the trace of one run as a table."""
         if for_program(request):
             return await self.trace(request)
         if not (spans := await self._spans(request)):
@@ -98,13 +98,13 @@ class Pages:
         )
 
     async def trace(self, request: Request) -> Response:
-        """The trace of one run as JSON."""
+        """Return the trace of one run as JSON."""
         if not (spans := await self._spans(request)):
             return _absent()
         return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
 
     async def prompt(self, request: Request) -> Response:
-        """The prompt of a workflow as its next run will read it, or its script."""
+        """Return the prompt of a workflow as its next run will read it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None or not await self.readers.reads(request, loaded):
             return _absent()
@@ -129,7 +129,7 @@ class Pages:
             return ()
 
     async def _shown(self, request: Request, begun: Progress) -> bool:
-        """Return whether a reader may see a run, as its place is now. Hides a run whose place became private."""
+        """Return whether a reader may see a run, as its place is now. Hides a run if its place became private."""
         if begun.event is None:
             return False
         if begun.private:

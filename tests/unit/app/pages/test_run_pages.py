@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from gofer.app.pages.pages import Pages
+from gofer.app.pages.run_pages import Pages
 from gofer.journal.coordination import Head
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.app.backup.database_copy import copy_database, runs_of
-from gofer.app.backup.files import (
+from gofer.app.backup.backup_manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
+from gofer.app.backup.copied_files import (
     bodies,
     clear,
     copy_file,
@@ -23,7 +23,7 @@ from gofer.app.backup.files import (
     sync_folders,
     write_file,
 )
-from gofer.app.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
+from gofer.app.backup.database_copy import copy_database, runs_of
 from gofer.app.backup.sealed_keys import WORK, Secrets, seal
 from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.app.embedded.state import read_state
@@ -79,7 +79,7 @@ def _check_place(data: Path, folder: Path) -> None:
 
 
 def _check_keys(data: Path) -> None:
-    """Raise ConfigError for a state whose backup would open nothing, or answer old mentions again."""
+    """Raise ConfigError for a state that lacks the keys or the marks without which its backup is of no use."""
     if not (data / KEY).exists():
         missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
         raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from gofer.app.backup.manifest import CopiedFile
+from gofer.app.backup.backup_manifest import CopiedFile
 from gofer.stores.sqlite.durable_files import erase, sync_folder
 
 _CHUNK = 1 << 20

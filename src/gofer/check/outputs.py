@@ -1,14 +1,32 @@
-"""The `reply_template` of each workflow, compared with the fields of its `output`."""
+"""What workflows say of their answers: the schema files that `output` names, and the fields of `reply_template`."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from gofer.values.canonical_json import as_object
-from gofer.workflows.mistake import Mistake
-from gofer.workflows.output_file import output_name, read_output
+from gofer.workflows.mistake import START, Mistake
+from gofer.workflows.output_file import output_name, read_output, schema_files
 from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.reply_template import fields_in, fields_of
 from gofer.workflows.sentences import close_match
 from gofer.workflows.yaml_source import Source
+
+
+def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake]:
+    """Yield mistakes in schema files that workflows name, and JSON files that none of them names."""
+    for source in workflows:
+        yield from read_output(source)[1]
+    # Which schema a workflow means cannot be determined while the workflow cannot be read.
+    if all(source.is_mapping for source in workflows):
+        yield from _unused(folder, {output_name(source) for source in workflows})
+
+
+def _unused(folder: Path, used: set[str | None]) -> Iterator[Mistake]:
+    for path in schema_files(folder):
+        if path.name not in used:
+            hint = "Name it with `output` in a workflow, or delete it."
+            yield Mistake(path, START, "unused-schema", "No workflow uses this file.", hint)
+
 
 _LISTED = 20
 """Fields that a hint lists at most."""

@@ -32,7 +32,7 @@ class ByCron:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """At regular intervals, whatever wall clocks say."""
+    """At regular intervals, which wall clocks do not change."""
 
     count: int
     unit: Literal["minute", "hour", "day"]
@@ -63,7 +63,7 @@ _UNITS: dict[str, Literal["minute", "hour", "day"]] = {"minute": "minute", "hour
 
 
 def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
-    """A schedule as people write it: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
+    """Return a schedule as people write it: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
 
     Raises NoSchedule.
     """
@@ -79,7 +79,7 @@ def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
 
 
 def read_zone(name: str) -> ZoneInfo:
-    """A time zone by its name in the IANA database. Raises NoSchedule."""
+    """Return a time zone by its name in the IANA database. Raises NoSchedule."""
     try:
         return ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -87,12 +87,14 @@ def read_zone(name: str) -> ZoneInfo:
 
 
 def next_after(schedule: Schedule, time: datetime) -> datetime | None:
-    """The first nominal time after an aware time, in UTC; None when there is none any more."""
+    """Return the first nominal time after an aware time, in UTC; None when there is none any more."""
     match schedule:
         case Every() as every:
             return EPOCH + every.step * ((time - EPOCH) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            return then if (then := _real(wall, zone)) is not None and then > time else None
+            if (then := _real(wall, zone)) is not None and then > time:
+                return then
+            return None
         case ByCron(cron=cron, zone=zone):
             wall = _wall(time, zone)
             while (found := next_wall(cron, wall)) is not None:
@@ -106,12 +108,14 @@ def next_after(schedule: Schedule, time: datetime) -> datetime | None:
 
 
 def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
-    """The last nominal time before an aware time, in UTC; None when there was none."""
+    """Return the last nominal time before an aware time, in UTC; None when there was none."""
     match schedule:
         case Every() as every:
             return EPOCH - every.step * ((EPOCH - time) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            return then if (then := _real(wall, zone)) is not None and then < time else None
+            if (then := _real(wall, zone)) is not None and then < time:
+                return then
+            return None
         case ByCron(cron=cron, zone=zone):
             local = time.astimezone(zone)
             # In an hour that comes again, all of it has been once.
@@ -127,7 +131,7 @@ def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
 
 
 def expression(schedule: Schedule) -> str:
-    """The ScheduleExpression of EventBridge Scheduler; its zone goes into ScheduleExpressionTimezone."""
+    """Return the ScheduleExpression of EventBridge Scheduler; its zone goes into ScheduleExpressionTimezone."""
     match schedule:
         case ByCron(cron=cron):
             return f"cron({cron.text})"
@@ -140,12 +144,14 @@ def expression(schedule: Schedule) -> str:
 
 
 def zone_name(schedule: Schedule) -> str:
-    """The name of its time zone; UTC for intervals, which have none."""
-    return "UTC" if isinstance(schedule, Every) else schedule.zone.key
+    """Return the name of its time zone; UTC for intervals, which have none."""
+    if isinstance(schedule, Every):
+        return "UTC"
+    return schedule.zone.key
 
 
 def local(schedule: Schedule, time: datetime) -> datetime:
-    """An aware time by its wall clock."""
+    """Return an aware time by its wall clock."""
     return time.astimezone(UTC if isinstance(schedule, Every) else schedule.zone)
 
 
@@ -179,7 +185,9 @@ def _wall(time: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _real(wall: datetime, zone: ZoneInfo) -> datetime | None:
-    """The moment in UTC at which a wall clock first shows a time; None when it never does."""
+    """Return the moment in UTC at which a wall clock first shows a time; None when it never does."""
     # In UTC: two times of one zone are compared by their wall clocks, which is wrong where one comes again.
     then = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    return then if _wall(then, zone) == wall else None
+    if _wall(then, zone) == wall:
+        return then
+    return None

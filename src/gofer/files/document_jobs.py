@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 
 from gofer.files import encoding_guess, jq_child, json_grep
-from gofer.files.child_limits import Limits
+from gofer.files.child_wire import Limits
 from gofer.files.extract import archive, pdf, pdf_images, picture, reader
 from gofer.files.fork import Work, serve
 
@@ -19,7 +19,7 @@ JOBS: dict[str, Work] = {
 }
 
 SEALED = frozenset({"jq"})
-"""Jobs whose program comes from a model: they cannot open files."""
+"""Jobs with a program that comes from a model: they cannot open files."""
 
 
 _TRIM, _MAP = -1, -3
@@ -27,7 +27,7 @@ _TRIM, _MAP = -1, -3
 
 
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
-    """Serves jobs over the socket that has the number `control`, until it is closed."""
+    """Serve jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
     encoding_guess.prepare()
     _keep_freed_memory()
@@ -35,7 +35,7 @@ def main(control: float, memory: float, seconds: float, wall: float) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Children end soon: to give memory back between two pages of a PDF costs a fifth of the time its text takes."""
+    """Keep freed memory: to give it back between two pages of a PDF costs a fifth of the time its text takes."""
     with contextlib.suppress(OSError, AttributeError):  # Another library for memory has no such thing.
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_TRIM, 64 << 20)

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 import pytest
 
-from gofer.app.backup.backup import BackedUp, take_backup
-from gofer.app.backup.manifest import NAME, SEALED
+from gofer.app.backup.backup_manifest import NAME, SEALED
 from gofer.app.backup.restore import RestoredState, restore_backup
 from gofer.app.backup.sealed_keys import seal, unseal
+from gofer.app.backup.take import BackedUp, take_backup
 from gofer.app.embedded.integrity import RESTORING, unclean_until_closed
 from gofer.app.embedded.state import State, installation_key, open_state, serving
 from gofer.app.embedded.state_files import write_secret

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.sources.schedule.receiver import scheduled
 from gofer.values.schedules.fields import NoSchedule
-from gofer.values.schedules.planned import planned
-from gofer.values.schedules.schedule import (
+from gofer.values.schedules.nominal_times import (
     Kind,
     Schedule,
     expression,
@@ -20,6 +19,7 @@ from gofer.values.schedules.schedule import (
     previous_before,
     zone_name,
 )
+from gofer.values.schedules.planned import planned
 from support.property_examples import examples
 
 

@@ -1,4 +1,4 @@
-"""What does a function make of published workflows and its settings, made anew when either was changed?"""
+"""The object that a function makes of published workflows and its settings, made anew when either was changed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar

@@ -1,0 +1,73 @@
+"""The sections of a system prompt about plans, skills and tools that are searched for."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from gofer.workflows.allowed_skills import loadable, skills_are_searched, tools_are_searched
+from gofer.workflows.schema import Plan, Workflow
+from gofer.workflows.skill import SCRIPTS, Skill
+
+_REQUIRED = "Before anything else, write your plan with `todo_write`; other tools refuse until there is one."
+_OPTIONAL = "For work of three or more steps, first write your plan with `todo_write`; for less, none is needed."
+_KEPT = (
+    "One item is `in_progress` at a time, and `todo_update` marks each as soon as it is done. You can answer only when "
+    "every item is `completed` or `blocked`. An item is `blocked` when only a person can help; `needs` says with what."
+)
+_HOW = "Load what fits with `load_skills` before you begin."
+
+
+def planning(plan: Plan) -> str:
+    """Return the section on plans of a workflow's system prompt; empty where there is none."""
+    match plan:
+        case "off":
+            return ""
+        case "required":
+            return f"# Your plan\n\n{_REQUIRED} {_KEPT}"
+        case "optional":
+            return f"# Your plan\n\n{_OPTIONAL} {_KEPT}"
+
+
+def required_text(skill: Skill, *, files: bool = True) -> str:
+    """Return a required skill as the prompt has it; with its other files where the run has tools to read them."""
+    text = f"# Skill: {skill.name}\n\n{skill.body}"
+    if files and (told := other_files(skill)):
+        return f"{text}\n\n{told}"
+    return text
+
+
+def other_files(skill: Skill) -> str:
+    """Return the files of a skill beside its text, and what can be done with them; empty without any."""
+    if not skill.files:
+        return ""
+    lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
+    scripts = any(path.startswith(SCRIPTS) for path in skill.files)
+    told = ""
+    if scripts:
+        told = f"; what is in {SCRIPTS} is Python for the tool python"
+    return "\n".join([f"Its other files, for load_subskill{told}:", *lines])
+
+
+def skills_and_tools(workflow: Workflow, skills: Mapping[str, Skill]) -> str:
+    """Return what a prompt says of skills to load and of tools to search for; empty when there are none."""
+    return "\n\n".join(part for part in (_skills(workflow, skills), _tools(workflow)) if part)
+
+
+def _skills(workflow: Workflow, skills: Mapping[str, Skill]) -> str:
+    listed = loadable(workflow, skills)
+    if not listed:
+        return ""
+    if skills_are_searched(workflow, skills):
+        return f"# Skills\n\nThere are {len(listed)} skills; find those for your work with `tool_search`. {_HOW}"
+    lines = [f"- `{skill.name}`: {' '.join(skill.description.split())}" for skill in listed]
+    return "\n".join(["# Skills", "", _HOW, "", *lines])
+
+
+def _tools(workflow: Workflow) -> str:
+    if not tools_are_searched(workflow):
+        return ""
+    systems = Counter(name.partition("_")[0] for name in workflow.tool_names)
+    counted = ", ".join(f"{system} ({count})" for system, count in sorted(systems.items()))
+    return (
+        f"# More tools\n\nYou have {len(workflow.tools)} tools beside those listed, of: {counted}. `tool_search` gives "
+        "the names, descriptions and arguments of those that fit some words; `call_tool` calls one by its name."
+    )
