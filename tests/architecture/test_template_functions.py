@@ -16,11 +16,11 @@ from gofer.app.functions.refusal_metric import count_refusal
 from gofer.app.functions.schedule import measuring_tokens
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.slack_readers import SIGN_OUT
-from gofer.app.receivers import PATHS
 from gofer.app.settings import read_settings
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.runtime.worker import Ended
+from gofer.sources.receivers import PATHS
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.stores.aws.journal import KEYS_TABLE, TABLE

@@ -15,7 +15,6 @@ import httpx2
 from frozen.lines import line
 from frozen.recording import described
 from frozen.stage import ThreadlessLoop
-from gofer.app.receivers import PATHS
 from gofer.app.settings import Settings, read_settings
 from gofer.app.toolbox import build_tools
 from gofer.app.unverified_payloads import way
@@ -30,6 +29,7 @@ from gofer.models.scripted import ScriptedModel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
 from gofer.sources.receiver import RawRequest
+from gofer.sources.receivers import PATHS
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue

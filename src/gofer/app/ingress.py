@@ -5,13 +5,13 @@ What is imported here is on the way of every cold start to its first 2xx: no eng
 
 from dataclasses import replace
 
-from gofer.app.notion_token import Registering
-from gofer.app.receivers import receivers, secret_settings
 from gofer.app.settings import Settings
 from gofer.journal.blob_store import Bodies
 from gofer.journal.store import Store
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.receiver import Registering
+from gofer.sources.receivers import receivers, secret_settings
 from gofer.sources.webhook.hook import every_hook
 from gofer.sources.webhook.receiver import JwtProofs, webhook_receivers
 from gofer.stores.queue import Queue
@@ -41,7 +41,7 @@ def build_ingress(
     secret that cannot be used.
     """
     every = every_hook(hooks, settings.webhook_secrets)
-    found = receivers(settings, window) | webhook_receivers([hook for hook in every if hook.proven], jwt)
+    found = receivers(settings.sources, window) | webhook_receivers([hook for hook in every if hook.proven], jwt)
     ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside, settings=secret_settings(every))
     if log is not None:
         ingress = replace(ingress, log=log)

@@ -23,10 +23,10 @@ import httpx2
 
 from gofer.app.catalog import price_list
 from gofer.app.embedded.server import serve as serve_app
-from gofer.app.receivers import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
+from gofer.sources.receivers import PATHS
 from gofer.values.outside import SystemClock
 from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
