@@ -20,9 +20,10 @@ from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest
 from gofer.sources.receivers import PATHS
 from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from support.app.company import Company, company
 from support.app.one_workflow import Echo
 from support.workflows import every_condition

@@ -9,9 +9,10 @@ from gofer.app.toolbox import build_tools
 from gofer.check.folder import check_folder
 from gofer.check.model_table import model_table
 from gofer.models.price_library import look_up
+from gofer.sources.workflow_files import load_catalog
 from gofer.tools.definition import Tool
 from gofer.tools.mocks import Overrides, read_overrides
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, refuse
 from gofer.workflows.price_list import Recorder
 

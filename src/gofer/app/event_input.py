@@ -41,7 +41,7 @@ def occasion(catalog: Catalog, workflow: str, told: Told, now: float) -> Event:
         known = ", ".join(catalog.workflows)
         raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
     if not told.hook:
-        own = list(dict.fromkeys(trigger.webhook.name for trigger in loaded.workflow.when if trigger.webhook))
+        own = list(dict.fromkeys(trigger.hook.name for trigger in loaded.workflow.when if trigger.hook))
         told = replace(told, hook=own[0] if len(own) == 1 else "")
     source = told.source or _source(catalog, loaded, told)
     if told.body is None:

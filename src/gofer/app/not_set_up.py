@@ -22,9 +22,9 @@ def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
 
 def _lacks(settings: Settings, trigger: Trigger) -> str:
     """The setting without which a trigger never fires; empty when it can."""
-    if trigger.webhook is not None:
-        own = settings.webhook_secrets.get(trigger.webhook.name) or settings.webhook_secrets.get("")
-        return "" if own or trigger.webhook.auth.jwt is not None else variable(trigger.webhook.name)
+    if trigger.hook is not None:
+        own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
+        return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
     spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
     if spec is None or settings.hears(spec):
         return ""

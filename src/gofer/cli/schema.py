@@ -3,6 +3,7 @@
 import argparse
 
 from gofer.app.catalog import tool_names
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:
@@ -31,5 +32,5 @@ def execute(arguments: argparse.Namespace) -> int:
     elif arguments.subagent:
         print(subagent_schema(tool_names()), end="")
     else:
-        print(workflow_schema(tool_names()), end="")
+        print(workflow_schema(tool_names(), WorkflowForm), end="")
     return 0

@@ -14,6 +14,7 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan import plan_tools
 from gofer.tools.search import search_tools
@@ -22,7 +23,7 @@ from gofer.tools.subagent import subagent_tools
 from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Subagent, Workflow
+from gofer.workflows.schema import Subagent
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
 from support.engine.memory_run import PROVENANCE, Room, says

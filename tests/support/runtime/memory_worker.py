@@ -19,6 +19,7 @@ from gofer.sources.slack.private_message import PostEphemeral
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.slack.tools import slack_tools
 from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -28,15 +29,15 @@ from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
-WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+WorkflowForm = Workflow(description="d", owner="#o", when=("slack.mention",))
 _REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
 CATALOG = Catalog(
-    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
+    {"answer-here": Loaded("answer-here", WorkflowForm, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
 )
 
 CONVERSATION = TOKENS.conversation(mention().conversation)

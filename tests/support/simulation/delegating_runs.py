@@ -5,12 +5,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Tool
 from gofer.tools.files.read import read_tools
 from gofer.tools.plan import plan_tools
 from gofer.tools.subagent import subagent_tools
 from gofer.values.messages import ToolAsk, Usage
-from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits, Workflow
+from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits
 from gofer.workflows.subagent import LoadedSubagent
 from support.models.served import served
 

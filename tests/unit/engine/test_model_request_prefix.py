@@ -16,13 +16,14 @@ from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan import plan_tools
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Context, Limits, Workflow
+from gofer.workflows.schema import Context, Limits
 from support.engine.memory_run import PROVENANCE, Room, Said, room, says
 from support.models.served import served
 from support.property_examples import examples

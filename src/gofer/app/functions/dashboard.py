@@ -25,6 +25,7 @@ from gofer.sources.slack import settings as slack
 from gofer.sources.slack.openid import SlackOpenId
 from gofer.sources.slack.page_requests import SlackWeb
 from gofer.sources.slack.people import SlackPeople
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
 from gofer.workflows.load import Catalog
@@ -86,6 +87,6 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
     """The published workflows, for the pages of their prompts; none before anything was published."""
 
     def load(raw: bytes) -> Catalog:
-        return read_catalog(raw, ground.package)
+        return read_catalog(raw, ground.package, WorkflowForm)
 
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))

@@ -8,8 +8,9 @@ from starlette.applications import Starlette
 
 from gofer.app.pages.pages import Pages
 from gofer.journal.coordination import Head
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.models.served import served
 from support.stand_ins import SetClock, claimed, memory_stores
