@@ -60,7 +60,7 @@ from gofer.app.functions.worker import worker_function
 from gofer.engine.effects import Patience
 
 """
-FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
+FUNCTIONS = (*PATHS, "webhook", "schedule", "worker", "dashboard")
 _PATIENCE = 600.0
 _TEXT = ("application/json", "text/")
 
