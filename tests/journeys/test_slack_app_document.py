@@ -10,8 +10,8 @@ import yaml
 from gofer.app.dotenv import read_dotenv
 from gofer.app.required_settings import check_complete
 from gofer.app.settings import read_settings
-from gofer.app.slack_manifest import needed
 from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.manifest import needed
 from gofer.sources.slack.tools import slack_tools
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.errors import ConfigError

@@ -1,23 +1,23 @@
-"""What did the event not say, and does the run start? The first steps of every run, journaled like all others."""
+"""Admission: the first steps of every run read what the event did not say, and decide whether the run starts."""
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gofer.engine.asker import Person, look_up, may_start, turn_away
+from gofer.engine.asker import look_up, may_start, turn_away
 from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.earlier_runs import answered_before, earlier_run, recall_of
 from gofer.engine.first_message import first_message, is_request
-from gofer.engine.notion_status import look
 from gofer.engine.preload import preload
 from gofer.engine.services import Services
 from gofer.engine.source_context import read_source_context
+from gofer.engine.source_memory import changes_of
 from gofer.engine.step import Step
-from gofer.engine.surfaces import SourceContext
 from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
 from gofer.journal.workspace_entries import PlanUpdated
+from gofer.sources.source import Person, SourceContext
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import Provenance
@@ -26,9 +26,6 @@ from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import known
-
-TOOLS = ("slack_read_thread", "slack_get_file")
-"""Tools that every run calls by itself before the model is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +61,9 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
         raise await turn_away(step, event, person, loaded, provenance)
     learned = await _learn(step, event, person, accepted or routes, provenance)
     material = learned.material
-    status = await look(step, event, loaded, learned.facts_of(loaded.name), material.properties)
-    learned = replace(learned, facts={**learned.facts, "status": status.changes})
-    check_conditions(event, routes, learned.facts_of(loaded.name), status.reason)
+    changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), material)
+    learned = replace(learned, facts={**learned.facts, "status": changes.status})
+    check_conditions(event, routes, learned.facts_of(loaded.name), changes.reason)
     check_precedence(event, loaded.name, accepted, learned.facts_of)
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)

@@ -1,30 +1,22 @@
-"""The question put to people in Slack, and the presses of its buttons that count; each a journaled step."""
+"""The question put to people, and the presses of its buttons that count; each a journaled step."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from gofer.engine.own_calls import permitted
 from gofer.engine.step import Permitted, Step
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
+from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.signed_decision import Stamp, token
-from gofer.sources.slack.question import moment
+from gofer.sources.source import Approvals
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
 ASKS = 3
 """How often a question is put of which nobody can tell whether it was seen; one that stands twice does no harm."""
-TOOLS = (
-    "slack_ask_approval",
-    "slack_ask_requester",
-    "slack_close_question",
-    "slack_may_decide",
-    "slack_tell_one",
-)
-"""Tools that a run calls by itself to be allowed something."""
-GROUPS = "slack_find_groups"
-"""The one it calls when user groups may decide."""
 
 
 class Question:
@@ -35,12 +27,13 @@ class Question:
         self._where = where
         self._step, self._item, self._owner = step, item, owner
         self._event = step.progress.event
+        self._asking = asking_of(self._event)
         self._alone = requested.about != "call"
 
     async def ask(self, provenance: Provenance) -> str:
         """Puts the question once; why nobody could be asked, or the empty string."""
         if (place := self._place()) is None:
-            return "there is no place in Slack to ask at"
+            return f"there is no place in {WORKPLACE.system} to ask at"
         page, failure = await self._people(provenance)
         if failure:
             return failure
@@ -60,10 +53,10 @@ class Question:
             return "This button belongs to other arguments than those that are asked for now."
         if click.at > self.requested.until:
             return "The time for this decision was over."
-        asked = {"user": click.actor, "by": list(self.requested.by), "requester": self._requester()}
-        match await self._step.call(self._internal(_who(click), "slack_may_decide", asked), provenance):
+        asked = self._asking.may_decide(click.actor, self.requested.by, self._requester())
+        match await self._step.call(permitted(self._step, _who(click), asked), provenance):
             case Result(status="ok", details=details):
-                allowed = as_object(details).get("allowed") is True
+                allowed = self._asking.allowed(as_object(details))
                 return "" if allowed else f"Only {' or '.join(self._who_may())} may decide this."
             case _:
                 return "I could not look up whether you may decide this. Press the button again."
@@ -71,12 +64,14 @@ class Question:
     def name_of(self, click: ApprovalClicked) -> str:
         """The name of who pressed a button, as it was looked up."""
         outcome = self._step.progress.outcomes.get(_who(click))
-        return as_text(as_object(outcome.details).get("name")) if isinstance(outcome, Result) else ""
+        if not isinstance(outcome, Result):
+            return ""
+        return self._asking.decider(as_object(outcome.details))
 
     async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
         """Tells one person something; whether it arrived changes nothing."""
-        said = {"user": user, "text": text, **(self._place() or {})}
-        await self._step.call(self._internal(call, "slack_tell_one", said), provenance)
+        asked = self._asking.tell(user, text, self._place() or {})
+        await self._step.call(permitted(self._step, call, asked), provenance)
 
     async def show(self, provenance: Provenance) -> None:
         """Says in place of the buttons what was decided; once."""
@@ -84,7 +79,7 @@ class Question:
         if decided is None:
             return
         clicked = [click.at for click in self._step.progress.clicks if click.item == decided.item]
-        ending = _ending(decided, clicked[0] if clicked else 0)
+        ending = self._ending(decided, clicked)
         if self._alone and decided.item:
             # What only one person sees cannot be changed later.
             await self.say(_told(self.requested), self._requester(), ending, provenance)
@@ -96,10 +91,11 @@ class Question:
         """The ids of those who may decide, and why there are none."""
         by, ids = self.requested.by, dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
-            call = self._internal(f"groups/{self.requested.call}", GROUPS, {"names": handles})
+            asked = self._asking.groups(handles)
+            call = permitted(self._step, f"groups/{self.requested.call}", asked)
             match await self._step.call(call, provenance):
                 case Result(status="ok", details=details):
-                    ids = dict(as_object(as_object(details).get("ids")))
+                    ids = dict(self._asking.group_ids(as_object(details)))
                 case Result(text=why):
                     return [], why.rstrip(".")
                 case _:
@@ -109,8 +105,11 @@ class Question:
         return found, "" if found else "nobody started this run who could be asked"
 
     def _put(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> Permitted:
-        tool = "slack_ask_requester" if self._alone else "slack_ask_approval"
-        return self._internal(call, tool, self._fields(place, page, self._requester() if self._alone else ""))
+        if self._alone:
+            asked = self._asking.ask_one(self._fields(place, page, self._requester()))
+        else:
+            asked = self._asking.ask(self._fields(place, page, ""))
+        return permitted(self._step, call, asked)
 
     def _fields(self, place: Mapping[str, object], page: Sequence[str], to: str) -> dict[str, object]:
         requested = self.requested
@@ -135,9 +134,10 @@ class Question:
 
     @property
     def _direct(self) -> bool:
-        """Whether the run was asked in a direct message of Slack."""
+        """Whether the run was asked in a direct message."""
         event = self._event
-        return event is not None and event.source == "slack" and event.place.get("channel", "").startswith("D")
+        approvals = source_of(event).approvals if event is not None else None
+        return event is not None and approvals is not None and approvals.is_direct(event)
 
     def _stamp(self, decision: Literal["approved", "denied"]) -> str:
         requested = self.requested
@@ -145,13 +145,13 @@ class Question:
         return token(self._step.services.installation_key, stamp)
 
     def _place(self) -> Mapping[str, object] | None:
-        """Where in Slack it is asked; None when there is no such place."""
+        """Return where it is asked: where the run began, or else its owner's channel; None for no such place."""
         event = self._event
-        if event is not None and event.source == "slack":
-            return {name: event.place[name] for name in ("thread_ts",) if name in event.place}
-        if self._owner.startswith("#") and not self._step.progress.private and not self._alone:
-            return {"channel": self._owner}
-        return None
+        if event is not None and (approvals := source_of(event).approvals):
+            return approvals.here(event)
+        if self._step.progress.private or self._alone:
+            return None
+        return self._asking.channel(self._owner)
 
     def _requester(self) -> str:
         return _person(self._event)
@@ -159,9 +159,15 @@ class Question:
     def _who_may(self) -> Sequence[str]:
         return ["the person who started this" if name == "requester" else name for name in self.requested.by]
 
-    def _internal(self, call: str, name: str, arguments: Mapping[str, object]) -> Permitted:
-        tool = self._step.services.tools[name]
-        return Permitted(call, tool, tool.parse(arguments), arguments)
+    def _ending(self, decided: ApprovalDecided, clicked: Sequence[int]) -> str:
+        when = f" on {self._asking.moment(clicked[0])}" if clicked and clicked[0] else ""
+        match decided.decision:
+            case "approved":
+                return f"Approved by {decided.by}{when}."
+            case "denied":
+                return f"Denied by {decided.by}{when}."
+            case "expired":
+                return "Nobody decided in time: denied."
 
 
 async def close_shown(
@@ -172,13 +178,12 @@ async def close_shown(
     provenance: Provenance,
 ) -> None:
     """Says how a question ended wherever it stands with buttons; `asked` shows it further."""
-    tool = step.services.tools["slack_close_question"]
+    approvals = asking_of(step.progress.event)
     for number, call in enumerate(ask_calls(requested), 1):
         match step.progress.outcomes.get(call):
-            case Result(status="ok", details={"channel": str(channel), "ts": str(ts)}):
-                fields = {"channel": channel, "ts": ts, "ending": ending} | ({"asked": asked} if asked else {})
-                told = f"{_told(requested)}/{number}"
-                await step.call(Permitted(told, tool, tool.parse(fields), fields), provenance)
+            case Result(status="ok", details=details):
+                if closing := approvals.close(as_object(details), ending, asked):
+                    await step.call(permitted(step, f"{_told(requested)}/{number}", closing), provenance)
             case _:
                 pass
 
@@ -195,20 +200,18 @@ def _plain(item: Permitted) -> Mapping[str, object]:
     return item.arguments.model_dump(mode="json")
 
 
-def _ending(decided: ApprovalDecided, at_ms: int) -> str:
-    when = f" on {moment(at_ms)}" if at_ms else ""
-    match decided.decision:
-        case "approved":
-            return f"Approved by {decided.by}{when}."
-        case "denied":
-            return f"Denied by {decided.by}{when}."
-        case "expired":
-            return "Nobody decided in time: denied."
+def asking_of(event: Event | None) -> Approvals:
+    """Return how people are asked about a run: by the source of its event, or else in the workplace."""
+    if event is None:
+        return WORKPLACE.approvals
+    return source_of(event).approvals or WORKPLACE.approvals
 
 
 def _person(event: Event | None) -> str:
-    """Who started the run, in Slack; empty when that was nobody there."""
-    return event.actor.id if event is not None and event.source == "slack" and event.actor.kind == "person" else ""
+    """Return the id of the person who started the run and can be asked; empty where there is none."""
+    if event is None or source_of(event).approvals is None or event.actor.kind != "person":
+        return ""
+    return event.actor.id
 
 
 def ask_calls(requested: ApprovalRequested) -> Sequence[str]:

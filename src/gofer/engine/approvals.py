@@ -1,7 +1,7 @@
-"""Has somebody approved this call, with exactly these arguments? Asked, awaited and decided as journaled steps.
+"""Approvals of calls with exactly these arguments: asked, awaited and decided as journaled steps.
 
     approval.requested   what is asked, who may decide, until when
-    ask/…                the question in Slack; its buttons are stamped for this run, call and arguments
+    ask/…                the question; its buttons are stamped for this run, call and arguments
     run.parked           nobody works on the run, and its conversation is free
     approval.clicked     a button was pressed; journaled before anybody looks at who pressed it
     who/…                whether they may decide, looked up then; a word to them alone when it does not count
@@ -30,7 +30,7 @@ class Wanted:
     by: tuple[str, ...]
     expires_ms: int
     owner: str = ""
-    """Where it is asked when the run did not begin in Slack: the channel of whoever answers for the workflow."""
+    """Where it is asked when the source of the event asks no people: the channel of the owner of the workflow."""
     where: str = ""
     """The place that the call writes to, for people, where the question is about that."""
 

@@ -1,14 +1,16 @@
-"""Who did it, and may they start this workflow? Looked up before anything else of the event is read."""
+"""The person behind an event, who is looked up before anything else is read, and whether they may start a workflow."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
+from gofer.engine.answer_thread import thread_of_event
 from gofer.engine.conditions import DoesNotMatch
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_calls import permitted
+from gofer.engine.step import Step
 from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
+from gofer.sources.registry import WORKPLACE, source_of
+from gofer.sources.source import OwnCall, Person, PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
@@ -20,71 +22,37 @@ GROUP = "group/{}"
 """Call id of looking up the first user group that may, the second, and so on."""
 TOLD = "told/1"
 """Call id of telling somebody that they may not."""
-TOOLS = ("slack_get_user", "slack_post_ephemeral")
-"""Tools that every run calls by itself for this."""
-GROUP_TOOL = "slack_get_group"
-ASKED = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
-"""What people do in order to start something; whoever did something else waits for no answer."""
-_OURS = frozenset({"schedule", "webhook"})
-"""Sources of which somebody here said, in a file or by a secret, that they may."""
-_NOT_SEEN = frozenset({"user_not_found", "user_not_visible"})
-_ID = re.compile(r"[UW][A-Z0-9]{6,40}")
 _NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who did it."""
-
-    id: str
-    kind: str = "external"
-    """`member`, `guest`, `external` or `bot`; somebody unknown is external."""
-    handle: str = ""
-    name: str = ""
-    """As people write it, for a model; empty when it is not known."""
-    zone: str = ""
-    """The name of their time zone; empty when it is not known."""
-
-    @property
-    def facts(self) -> Mapping[str, object]:
-        """What conditions may ask for."""
-        return {"bot": self.kind == "bot"}
-
-
-def tools(workflow: Workflow) -> tuple[str, ...]:
-    """Tools that the runs of a workflow call by themselves for this."""
-    return (*TOOLS, GROUP_TOOL) if any(one.startswith("@") for one in workflow.who) else TOOLS
-
-
 async def look_up(step: Step, event: Event, provenance: Provenance) -> Person:
-    """Who is behind an event. Raises RunStopped when Slack does not say, Cancelled, OutOfTime."""
-    if event.source in _OURS:
+    """Return who is behind an event. Raises RunStopped when the source does not say, Cancelled, OutOfTime."""
+    source = source_of(event)
+    if source.trusted:
         return Person(event.actor.id, "member")
-    if event.source != "slack" or event.actor.kind == "bot":
-        return Person(event.actor.id, event.actor.kind if event.actor.kind == "bot" else "member")
-    known = _ID.fullmatch(event.actor.id)
-    asked = {"name": event.actor.id}
-    details = await _details(step, LOOKED_UP, "slack_get_user", asked, provenance) if known else None
+    if event.actor.kind == "bot":
+        return Person(event.actor.id, "bot")
+    people = source.people
+    if people is None:
+        return Person(event.actor.id, "member")
+    asked = people.look_up(event)
+    if asked is None:
+        return Person(event.actor.id)
+    details = await _details(step, LOOKED_UP, asked, people.unseen, provenance)
     if details is None:
         return Person(event.actor.id)
-    return _person(event, details)
+    return people.person(event, details)
 
 
 def known_person(step: Step, event: Event) -> Person:
-    """Return who started a run of Slack, as it was looked up when the run began."""
+    """Return the person who started a run, as they were looked up when the run began."""
+    people = source_of(event).people
     match step.progress.outcomes.get(LOOKED_UP):
-        case ToolResult(status="ok", details=details):
-            return _person(event, details or {})
+        case ToolResult(status="ok", details=details) if people is not None:
+            return people.person(event, details or {})
         case _:
             return Person(event.actor.id)
-
-
-def _person(event: Event, details: Mapping[str, object]) -> Person:
-    kind, handle, name, team, zone = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team", "zone"))
-    # Who Slack does not say is of this workspace is taken for somebody from elsewhere.
-    foreign = kind in ("member", "guest") and team != event.place.get("team")
-    return Person(id=event.actor.id, kind="external" if foreign else kind, handle=handle, name=name, zone=zone)
 
 
 async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
@@ -96,9 +64,11 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
     handles = [one.removeprefix("@") for one in who if one.startswith("@")]
     if person.handle and person.handle.casefold() in map(str.casefold, handles):
         return True
+    groups = WORKPLACE.groups
     for number, handle in enumerate(handles, 1):
-        found = await _details(step, GROUP.format(number), GROUP_TOOL, {"handle": handle}, provenance)
-        if found is not None and person.id in _listed(found.get("members")):
+        asked = groups.look_up(handle)
+        found = await _details(step, GROUP.format(number), asked, groups.unseen, provenance)
+        if found is not None and person.id in groups.members(found):
             return True
     return False
 
@@ -106,14 +76,22 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
 async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> DoesNotMatch:
     """Tells somebody in one line whom the workflow is for, once a day; gives the reason for lists."""
     whom = _whom(loaded.workflow)
-    if event.kind in ASKED and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
+    words = private_words(event)
+    if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
         text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
-        tool = step.services.tools["slack_post_ephemeral"]
-        arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}
-        await step.call(Permitted(TOLD, tool, tool.parse(arguments), arguments), provenance)
+        told = words.in_place(thread_of_event(event), text)
+        await step.call(permitted(step, TOLD, told), provenance)
     return DoesNotMatch(
         f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
     )
+
+
+def private_words(event: Event) -> PrivateWords | None:
+    """Return how the person is told something alone who meant to start a run; None where no person waits."""
+    source = source_of(event)
+    if event.kind not in source.starts or source.answers is None:
+        return None
+    return source.answers.private
 
 
 async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
@@ -126,17 +104,17 @@ async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
 
 
 async def _details(
-    step: Step, call: str, name: str, arguments: Mapping[str, object], provenance: Provenance
+    step: Step, call: str, asked: OwnCall, unseen: Collection[object], provenance: Provenance
 ) -> Mapping[str, object] | None:
-    """What a look-up gave for code; None when there is nobody and nothing of that name."""
-    tool = step.services.tools[name]
-    match await step.call(Permitted(call, tool, tool.parse(arguments), arguments), provenance):
+    """Return what a look-up gave for code; None when there is no such person or group."""
+    item = permitted(step, call, asked)
+    match await step.call(item, provenance):
         case ToolResult(status="ok", details=details):
             return details or {}
-        case ToolResult(details={"code": code}) if code in _NOT_SEEN:
+        case ToolResult(details={"code": code}) if code in unseen:
             return None
         case outcome:
-            raise stopped(PERSON, outcome, tool.system)
+            raise stopped(PERSON, outcome, item.tool.system)
 
 
 def _whom(workflow: Workflow) -> str:
@@ -148,7 +126,3 @@ def _whom(workflow: Workflow) -> str:
 
 def _plain(one: str) -> str:
     return one if one.islower() else "people named in its file"
-
-
-def _listed(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from gofer.engine.slack_context import thread_of
-from gofer.engine.step import Permitted, Step
+from gofer.engine.answer_thread import thread_of
+from gofer.engine.own_calls import permitted
+from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
 from gofer.projections.progress import Progress
+from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
@@ -42,11 +44,10 @@ def notice(progress: Progress) -> str:
     return f"Already done: {listed}"
 
 
-async def tell(step: Step, event: Event, provenance: Provenance) -> bool:
-    """Show the notice to the person who asked, and to nobody else; return whether it certainly arrived."""
-    tool = step.services.tools["slack_post_ephemeral"]
-    arguments = {"text": notice(step.progress), "thread_ts": thread_of(step, event)}
-    shown = await step.call(Permitted(NOTICE, tool, tool.parse(arguments), arguments), provenance)
+async def tell(step: Step, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
+    """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
+    asked = words.in_place(thread_of(step, event), notice(step.progress))
+    shown = await step.call(permitted(step, NOTICE, asked), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from gofer.engine.asker import Person
 from gofer.engine.step import Step
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Route
@@ -13,6 +12,7 @@ from gofer.journal.workspace_entries import FileAdded, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import handles, recap
+from gofer.sources.source import Person
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 

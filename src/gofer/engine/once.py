@@ -21,6 +21,7 @@ from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
+from gofer.sources.registry import source_of
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 
@@ -138,12 +139,10 @@ def _key(step: Step, item: Permitted) -> str:
 
 
 def _message(event: Event | None) -> Sequence[str]:
-    """What the run is about: a message of Slack, or the issue or page that is the conversation of another source."""
+    """Return what the run is about, by the coordinates of its source."""
     if event is None:
         return ()
-    if event.source == "slack" and "ts" in event.place:
-        return "slack", *(event.place.get(name, "") for name in ("team", "channel", "ts"))
-    return event.source, event.conversation
+    return source_of(event).message(event)
 
 
 def _read(stands: str) -> _Claim:

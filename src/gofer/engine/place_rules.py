@@ -1,6 +1,6 @@
-"""The rule for places: where a run may write, and which places of Slack it may read.
+"""The rule for places: where a run may write, and which places it may read.
 
-A run writes where it was asked, where its workflow file says, and in channels of Slack that its asker is in. Anything
+A run writes where it was asked, where its workflow file says, and in channels that its asker is in. Anything
 else is put to the asker; a run without one is refused. What a place is, is looked up as a step of the run. The call is
 sent to the id that was looked up, so that a name which means another place by then changes nothing.
 """
@@ -9,17 +9,18 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, assert_never
+from typing import Literal
 
-from gofer.engine.asker import Person, known_person
+from gofer.engine.asker import known_person
+from gofer.engine.own_calls import permitted
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
-from gofer.sources.slack.places import HIDDEN
-from gofer.sources.slack.read_thread import ID
+from gofer.sources.registry import SOURCES, WORKPLACE, source_of
+from gofer.sources.source import Known, OwnCall, Person, Places, Standpoint
 from gofer.tools.definition import Provenance
 from gofer.tools.places import Place
-from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.workflows.schema import Workflow
@@ -50,47 +51,24 @@ def _said(item: Permitted) -> dict[str, object]:
 
 FRESH_MS = 300_000
 """How long a run relies on what it looked up of a place, milliseconds."""
-LOOKUPS = ("slack_find_place", "jira_find_place", "notion_find_place")
-"""Tools that a run calls by itself to look up a place."""
 
 PLACE = "place"
 """Before the slash of the id of a look-up for a write."""
 READING = "reading"
 """The same for a read, which a run may take out of a private channel later."""
-_ANSWERLESS = frozenset({"schedule", "webhook"})
-"""Sources that have no place for an answer."""
+_NO_PERSON = f"no person of {WORKPLACE.system}"
 _ANSWERS = (
-    "Not called: the channel is private, and no person of Slack started this run, so nobody can be asked whether its "
+    f"Not called: the channel is private, and {_NO_PERSON} started this run, so nobody can be asked whether its "
     "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
 )
 _TAKES_OUT = (
-    "Not called: this run read a private channel, and no person of Slack started it, so nobody can be asked whether "
+    f"Not called: this run read a private channel, and {_NO_PERSON} started it, so nobody can be asked whether "
     "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
     "`private_channels: allow`."
 )
 
 Verdict = Literal["yes", "ask", "no"]
 """Whether a call may be made: it may, the asker decides, or it may not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a place."""
-
-    id: str = ""
-    """Empty for a place that was not looked up, and for one that the run may not know of."""
-    name: str = ""
-    """As people know it."""
-    home: bool = False
-    """Whether the run was asked there."""
-    listed: bool = False
-    """Whether the workflow file lists it."""
-    public: bool = False
-    """Whether all full members of the workspace can read it."""
-    member: bool = False
-    """Whether the asker is in it."""
-    own: bool = False
-    """Whether only the asker and Gofer read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +109,10 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
 
 
 def asker_of(step: Step) -> Person | None:
-    """Return the person of Slack who started a run, or the run that asks this one; None when no person did."""
+    """Return the person who started a run and can be asked, or the run that asks this one; None when no person did."""
     root = _root(step)
     event = root.progress.event
-    if event is None or event.source != "slack" or event.actor.kind != "person":
+    if event is None or source_of(event).people is None or event.actor.kind != "person":
         return None
     person = known_person(root, event)
     if person.kind == "bot":
@@ -169,7 +147,7 @@ class Judge:
             if known.id and place.argument:
                 item = replace(item, ids={place.argument: known.id})
             if item.tool.effect == "read":
-                return self._read(item, known)
+                return self._read(item, place, known)
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
@@ -203,13 +181,14 @@ class Judge:
     @property
     def _alone(self) -> bool:
         """Whether only the asker reads what the run answers."""
-        return self._home.startswith("D")
+        own = source_of(self.event).places
+        return own is not None and own.is_own(self.event)
 
-    def _read(self, item: Permitted, known: Known) -> Judged:
+    def _read(self, item: Permitted, place: Place, known: Known) -> Judged:
         """Return a read that may be made. Raises ToolError for one that may not."""
         asker = asker_of(self.step)
         if not may_read(known, asker, alone=self._alone):
-            raise HIDDEN
+            raise _hidden(place)
         if asker is None and not (known.home or known.public or self._keeps_to_itself):
             raise ToolError(_ANSWERS, code="private")
         return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
@@ -217,77 +196,41 @@ class Judge:
     @property
     def _keeps_to_itself(self) -> bool:
         """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
-        silent = self.workflow.reply == "none" or self.event.source in _ANSWERLESS
+        silent = self.workflow.reply == "none" or source_of(self.event).answers is None
         return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 
     @property
     def _home(self) -> str:
-        """The id of the channel that the run was asked in; empty where that is no channel."""
-        if self.event.source != "slack":
+        """The id of the place that the run was asked in; empty where its source has none."""
+        own = source_of(self.event).places
+        if own is None:
             return ""
-        return self.event.place.get("channel", "")
+        return own.home(self.event)
 
     async def _known(self, item: Permitted, place: Place) -> Known:
         """Return what is known of a place, looked up where that decides. Raises ToolError, and what `judge` raises."""
         if item.tool.effect != "read" and at_origin(item, self.event):
             return Known(home=True)
-        match place.kind:
-            case "channel":
-                return await self._channel(place, _use(item))
-            case "person":
-                asker = asker_of(self.step)
-                return Known(own=asker is not None and place.name == asker.id)
-            case "project":
-                return Known(listed=place.name in self.writes.jira)
-            case "repository":
-                return Known(listed=place.name.casefold() in map(str.casefold, self.writes.github))
-            case "issue":
-                return await self._within(place, "jira_find_place", self.writes.jira)
-            case "page":
-                return await self._within(place, "notion_find_place", self.writes.notion)
-            case "other":
-                # No entry of `writes` can name it: that the file lists the tool is the permission.
-                return Known(listed=True)
-            case _:
-                assert_never(place.kind)
+        places = _places_of(place)
+        if places is None or place.kind == "other":
+            # No entry of `writes` can name it: that the file lists the tool is the permission.
+            return Known(listed=True)
+        asker = asker_of(self.step)
+        seen_from = Standpoint(self._home, asker.id if asker else "", self.writes)
+        match places.look(place, seen_from):
+            case Known() as known:
+                return known
+            case OwnCall() as asked:
+                details = await self._looked_up(asked, _use(item, place))
+                return places.found(place, seen_from, details)
 
-    async def _channel(self, place: Place, use: str) -> Known:
-        if self._home and place.name == self._home:
-            return Known(home=True)
-        asked: dict[str, object] = {"channel": place.name, "listed": list(self.writes.channels)}
-        if asker := asker_of(self.step):
-            asked["asker"] = asker.id
-        found = await self._looked_up("slack_find_place", asked, use)
-        channel = as_text(found.get("id"))
-        public = found.get("public") is True
-        if not channel and not ID.fullmatch(place.name):
-            # A name of no place cannot be asked about either: another channel may get it before the call is made.
-            raise HIDDEN
-        return Known(
-            channel,
-            "#" * bool(found.get("name")) + as_text(found.get("name")),
-            home=bool(self._home) and channel == self._home,
-            listed=found.get("listed") is True or (public and self.writes.all_public),
-            public=public,
-            member=found.get("member") is True,
-            own=found.get("own") is True,
-        )
-
-    async def _within(self, place: Place, name: str, listed: tuple[str, ...]) -> Known:
-        if not listed:
-            return Known()
-        found = await self._looked_up(name, {place.kind: place.name})
-        within = {as_text(one) for one in as_list(found.get("within"))}
-        return Known(as_text(found.get("id")), listed=bool(within & {*listed}))
-
-    async def _looked_up(self, name: str, asked: Mapping[str, object], use: str = PLACE) -> Mapping[str, object]:
+    async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
         """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
-        tool = self.step.services.tools[name]
-        digest = hashlib.sha256(encode([name, asked])).hexdigest()[:16]
+        digest = hashlib.sha256(encode([asked.tool, asked.arguments])).hexdigest()[:16]
         # The id holds the time: an older look-up is made anew, by a new owner as well.
         call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
         async with self.looking:
-            outcome = await self.step.call(Permitted(call, tool, tool.parse(asked), asked), self.provenance)
+            outcome = await self.step.call(permitted(self.step, call, asked), self.provenance)
         match outcome:
             case ToolResult(status="ok", details=details):
                 return as_object(details)
@@ -297,8 +240,9 @@ class Judge:
                 raise ToolError(f"Not called: {outcome.text}")
 
 
-def _use(item: Permitted) -> str:
-    if item.tool.effect == "read":
+def _use(item: Permitted, place: Place) -> str:
+    # What a run reads of an issue or a page does not count as read in a private channel.
+    if item.tool.effect == "read" and place.kind == "channel":
         return READING
     return PLACE
 
@@ -327,21 +271,33 @@ def refusal(place: Place) -> str:
     """Return what the model reads of a call to a place that a run without an asker may not write to."""
     if place.kind == "person":
         return (
-            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits"
-            " it. Go on without it."
+            f"Not called: a run that {_NO_PERSON} started writes to no person, and no entry of `writes`"
+            " permits it. Go on without it."
         )
     return (
-        "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"
+        f"Not called: a run that {_NO_PERSON} started writes where it began and where its workflow file says. That"
         f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."
     )
 
 
 def _entry(place: Place) -> str:
     """Return the entry of the key `writes` that permits a place."""
-    match place.kind:
-        case "channel":
-            return f'slack: ["{place}"]'
-        case "issue":
-            return f"jira: [{place.name.rpartition('-')[0] or 'KEY'}]"
-        case _:
-            return f"{place.system}: [{place}]"
+    places = _places_of(place)
+    if places is None:
+        return f"{place.system}: [{place}]"
+    return places.entry(place)
+
+
+def _hidden(place: Place) -> ToolError:
+    """Return what a run is told of a place that it may not know of."""
+    places = _places_of(place)
+    if places is None:
+        return ToolError("Not found.", code="not_found")
+    return places.hidden
+
+
+def _places_of(place: Place) -> Places | None:
+    source = SOURCES.get(place.system)
+    if source is None:
+        return None
+    return source.places

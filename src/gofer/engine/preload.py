@@ -21,6 +21,7 @@ from gofer.files.size_limits import IMAGE_BYTES
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import Ability
+from gofer.sources.registry import source_of
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import TemporaryError, ToolError
@@ -63,7 +64,7 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
     tokens = int(SHARE * room_of(step, loaded).window)
     made, event = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens), step.progress.event
-    recent = event is not None and event.source == "slack" and "ts" not in event.place
+    recent = event is not None and source_of(event).is_recent(event)
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.
         return made

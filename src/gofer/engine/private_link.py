@@ -1,8 +1,10 @@
 """The link to the page of a private run, shown to the person who asked and to no other."""
 
-from gofer.engine.asker import ASKED, LOOKED_UP
-from gofer.engine.permitted_call import Permitted
-from gofer.engine.slack_context import thread_of
+from dataclasses import replace
+
+from gofer.engine.answer_thread import thread_of
+from gofer.engine.asker import LOOKED_UP, private_words
+from gofer.engine.own_calls import derived
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Provenance
@@ -20,14 +22,13 @@ async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenan
     Without effect on the run: what became of the call is recorded, and nothing follows from it. Raises Cancelled,
     OutOfTime.
     """
-    if not _is_wanted(step, event, reply):
+    words = private_words(event)
+    if words is None or not _is_wanted(step, event, reply):
         return
-    tool = step.services.tools["slack_post_ephemeral"]
     url = step.services.links.run_url(step.run)
-    thread_ts = thread_of(step, event)
-    arguments = tool.parse({"text": _TEXT.format(url=url), "thread_ts": thread_ts})
+    shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(Permitted(LINK, tool, arguments, longest=0.0, waits=False), bare)
+    await step.call(replace(derived(step, LINK, shown, longest=0.0), waits=False), bare)
 
 
 def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
@@ -35,7 +36,7 @@ def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
     # With `reply: none` nothing is written where a run began.
     if reply == "none" or not step.progress.private or not step.services.links.signs_in:
         return False
-    return event.kind in ASKED and "channel" in event.place and _is_member(step)
+    return "channel" in event.place and _is_member(step)
 
 
 def _is_member(step: Step) -> bool:

@@ -1,12 +1,12 @@
 """The end of a run that did not get what it needed of a system outside."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.permitted_call import OUTAGE, Outcome
 from gofer.journal.entries import ToolResult, ToolUnknown
+from gofer.sources.source import Need
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Cause, RunStopped
 
@@ -15,32 +15,14 @@ NEVER_BEGAN = "Something in me failed before I could begin. Please tell {owner}.
 _CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permission"}
 """By what a refusal says of Gofer's access."""
 _LIMITED = frozenset({"ratelimited", "rate_limited"})
-"""Codes of Slack for an app that made too many requests."""
-_NO_MEMBER = frozenset({"not_in_channel", "channel_not_found"})
-"""Codes of Slack for a channel that Gofer is not a member of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Something that a run cannot begin without, in the words for its two readers."""
-
-    missed: str
-    """For the operator: what did not happen."""
-    aim: str
-    """For the colleague: what Gofer wanted to do, after "I could not"."""
-
-
+"""Codes of vendors for an app that made too many requests."""
 PERSON = Need("the person who asked could not be looked up", "look up who asked")
-THREAD = Need("the thread could not be read", "read this thread")
-CHANNEL = Need("the channel could not be read", "read this channel")
-SUBJECT = Need("what it is about could not be read", "read what this is about")
-"""The issue, page or pull request of an event."""
 
 
 def stopped(need: Need, outcome: Outcome, system: str) -> RunStopped:
     """Return the error that ends the run; `system` is the name of the system outside."""
     cause = cause_of(outcome)
-    told = _told(need.aim, cause, _code(outcome), system)
+    told = _told(need, cause, _code(outcome), system)
     return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, told=told)
 
 
@@ -60,8 +42,9 @@ def cause_of(outcome: Outcome) -> Cause:
             assert_never(outcome)
 
 
-def _told(aim: str, cause: Cause, code: str, system: str) -> str:
+def _told(need: Need, cause: Cause, code: str, system: str) -> str:
     """Return the sentences for the colleague, with `{owner}` for the owner of the workflow."""
+    aim = need.aim
     match cause:
         case "outage":
             minutes = round(OUTAGE / 60)
@@ -70,8 +53,8 @@ def _told(aim: str, cause: Cause, code: str, system: str) -> str:
             return f"I cannot read {system} now, because my access has expired. Please tell {{owner}}."
         case "permission":
             return f"I am not allowed to {aim}. Please tell {{owner}}."
-        case "refused" if code in _NO_MEMBER:
-            return "I am not a member of this channel. Please invite me and ask again."
+        case "refused" if code in need.refused:
+            return need.refused[code]
         case "refused" if code in _LIMITED:
             return f"I could not {aim}, because {system} takes no more requests now. Please ask again later."
         case "refused":

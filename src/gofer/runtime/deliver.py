@@ -1,4 +1,4 @@
-"""How does the answer reach the people who asked, and what are they told before, or when there is none?
+"""Delivery: the answer reaches the people who asked, and they read what happens before it, or why there is none.
 
 A run posts one message (`status/1`) as soon as it is admitted; its answer replaces the text of that message. What will
 be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further. Delivery is a
@@ -7,23 +7,23 @@ is several messages, each a call of its own; the same text always gives the same
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gofer.engine.answer_thread import thread_of
 from gofer.engine.done_before import nothing_new, notice, tell
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
+from gofer.engine.own_calls import derived, permitted
 from gofer.engine.permitted_call import DELIVERY, OUTAGE
 from gofer.engine.private_answer import answer_privately
-from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surfaces import surface
 from gofer.engine.unmet_needs import cause_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
-from gofer.sources.slack.parts import compose
+from gofer.sources.registry import source_of
+from gofer.sources.source import Answers, Messages
 from gofer.tools.definition import Provenance, Tool
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
@@ -50,13 +50,79 @@ _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
-COMMENT_LIMIT = 18_000
-"""Characters of a comment outside Slack at most; what takes comments takes that much of each, links included."""
-_IN_COMMENT = "_This is the beginning; the rest is too long for a comment._"
 TAKEN_BACK = "taken-back/1"
 """Call id of deleting what was announced, when whoever asked deleted their message."""
-TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file", "slack_delete_message")
-"""Tools that a run calls by itself to deliver its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The message that said that the run is at work."""
+
+    step: Step
+    messages: Messages
+    posted: Mapping[str, object]
+    """What posting it gave."""
+
+    def edit(self, call: str, text: str) -> Permitted:
+        """Return the call that replaces its text."""
+        return derived(self.step, call, self.messages.edit(self.posted, text), longest=DELIVERY)
+
+    def delete(self) -> Permitted:
+        """Return the call that takes it back."""
+        return permitted(self.step, TAKEN_BACK, self.messages.delete(self.posted), longest=DELIVERY)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The answer of one run on its way: where it goes, and how it is written there."""
+
+    step: Step
+    event: Event
+    reply: Reply
+    answers: Answers
+
+    @property
+    def place(self) -> str:
+        """The thread of the first message; empty for one that stands in the channel itself."""
+        if self.reply == "channel":
+            return ""
+        return thread_of(self.step, self.event)
+
+    @property
+    def thread(self) -> str:
+        """The thread of everything but the first message: in a channel it is the one below that message."""
+        if place := self.place:
+            return place
+        if (messages := self.answers.messages) is None:
+            return ""
+        for call in (ANSWER_ANEW, ANSWER, STATUS):
+            match self.step.progress.outcomes.get(call):
+                case ToolResult(status="ok", details=details) if below := messages.below(details or {}):
+                    return below
+                case _:
+                    pass
+        return ""
+
+    async def post(self, call: str, text: str, thread: str, provenance: Provenance) -> Outcome:
+        """Write a text. Raises what a step raises."""
+        asked = self.answers.write(self.event, thread, text)
+        return await self.step.call(derived(self.step, call, asked, longest=DELIVERY), provenance)
+
+    async def first(self, text: str, provenance: Provenance) -> Outcome:
+        """Replace what was announced, or post anew where that cannot be changed any more or never was."""
+        announced = _announced(self.step, self.event)
+        if announced is None:
+            return await self.post(ANSWER, text, self.place, provenance)
+        delivered = await self.step.call(announced.edit(ANSWER, text), provenance)
+        match delivered:
+            case ToolResult(status="error"):
+                # An error is a refusal: the message was not edited. An edit that may have been made is unknown.
+                anew = await self.post(ANSWER_ANEW, text, self.place, provenance)
+                if _arrived(anew):
+                    await self.step.call(replace(announced.delete(), longest=0.0), provenance)
+                return anew
+            case _:
+                return delivered
 
 
 def conclude(ending: Ending, progress: Progress, tools: Mapping[str, Tool[Any]]) -> RunConcluded:
@@ -104,24 +170,29 @@ def _locked_out(progress: Progress) -> str:
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
     """Posts that somebody is at work, where the answer will stand; once per run."""
     # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
+    answers = answers_of(event, reply)
+    if answers is None or answers.messages is None:
+        return
     if reply in ("thread", "channel") and thread_of(step, event):
-        announced = _post(step, STATUS, AT_WORK, _place(step, event, reply))
-        await step.call(replace(announced, longest=OUTAGE), provenance)
+        place = Delivery(step, event, reply, answers).place
+        asked = answers.write(event, place, AT_WORK)
+        await step.call(derived(step, STATUS, asked, longest=OUTAGE), provenance)
 
 
 async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> None:
     """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
-    posted = _posted(step)
-    words = _notice(step, parked)
-    if posted and words:
-        await step.call(replace(_edit(step, WAITING, posted, words), longest=0.0), provenance)
+    event = step.progress.event
+    if event is None or (announced := _announced(step, event)) is None:
+        return
+    if words := _notice(step, parked, source_of(event).system):
+        await step.call(replace(announced.edit(WAITING, words), longest=0.0), provenance)
 
 
-def _notice(step: Step, parked: RunParked) -> str:
-    """Return what people are told of a wait; empty for one that they know of, or that Slack itself is the cause of."""
+def _notice(step: Step, parked: RunParked, told_in: str) -> str:
+    """Return what people are told of a wait; empty for a wait that they know of, or for the system they are told in."""
     if parked.why == "model":
         return WAITS
-    waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != "Slack"]
+    waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != told_in]
     if not waits or parked.why not in ("limit", "outage"):
         return ""
     words = _AWAY if parked.why == "outage" else _BUSY
@@ -137,117 +208,77 @@ async def deliver(
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
     if concluded.status == "ignored":
         return _ended(concluded)
-    if nowhere(event, reply):
+    answers = answers_of(event, reply)
+    if answers is None:
         return _told_nowhere(concluded)
-    asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
-    if asked:
-        comment_call = _comment(step, *asked)
-        return _finish(concluded, [await step.call(comment_call, provenance)], comment_call.tool.system)
-    if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
-        await _take_back(step, provenance, _DELETED)
+    announced = _announced(step, event)
+    if answers.messages and _is_taken_back(step, concluded):
+        await _take_back(announced, provenance, _DELETED)
         return _ended(concluded)
     text = concluded.text
-    if concluded.status == "done" and nothing_new(step):
-        if await tell(step, event, provenance):
-            await _take_back(step, provenance, _DONE_BEFORE)
-            return _ended(concluded)
-        text = notice(step.progress)
-    if reply in ("dm", "ephemeral"):
-        return _finish(concluded, await answer_privately(step, event, reply, provenance, text))
-    if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
+    if (words := answers.private) is not None:
+        if concluded.status == "done" and nothing_new(step):
+            if await tell(step, event, words, provenance):
+                await _take_back(announced, provenance, _DONE_BEFORE)
+                return _ended(concluded)
+            text = notice(step.progress)
+        if reply in ("dm", "ephemeral"):
+            outcomes = await answer_privately(step, event, words, reply, provenance, text)
+            return _finish(concluded, outcomes, source_of(event).system)
+    if announced and WAITING in step.progress.in_doubt:
         # Settled first: an edit whose outcome is not known could land over the answer.
-        await step.call(replace(_edit(step, WAITING, posted, AT_WORK), longest=0.0), provenance)
-    answer = compose(text)
+        await step.call(replace(announced.edit(WAITING, AT_WORK), longest=0.0), provenance)
+    outcomes = await _write(Delivery(step, event, reply, answers), text, provenance)
+    return _finish(concluded, outcomes, source_of(event).system)
+
+
+async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Sequence[Outcome]:
+    """Write an answer in as many messages as it takes, with its file before them."""
+    answer = delivery.answers.compose(text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
-    if answer.file:
-        outcomes.append(await step.call(_attach(step, event, reply, answer.file), provenance))
+    if answer.file and (messages := delivery.answers.messages):
+        attached = messages.attach(delivery.thread, "answer.md", answer.file)
+        outcomes.append(await delivery.step.call(derived(delivery.step, FILE, attached, longest=DELIVERY), provenance))
         texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
-    for number, text in enumerate(texts, 1):
+    for number, part in enumerate(texts, 1):
         # The links stand under the last message, where the answer ends.
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
-        say = _say_first if number == 1 else partial(_say_further, number=number)
-        outcomes.append(await say(step, event, reply, text, links))
+        if number == 1:
+            outcomes.append(await delivery.first(part, links))
+        else:
+            outcomes.append(await delivery.post(PART.format(number), part, delivery.thread, links))
         if isinstance(outcomes[-1], ToolResult) and not _arrived(outcomes[-1]):
             break
-    return _finish(concluded, outcomes)
+    return outcomes
 
 
 def nowhere(event: Event, reply: Reply) -> bool:
     """Return whether nothing of a run is written where it began, be it an answer or a failure."""
-    if reply == "none":
-        return True
-    comment = surface(event).comment
-    return event.source != "slack" and (comment is None or comment(event, "") is None)
+    return answers_of(event, reply) is None
 
 
-async def _take_back(step: Step, provenance: Provenance, instead: str) -> None:
-    """Delete what was announced; where Slack does not let Gofer delete it, it reads `instead`."""
-    if (posted := _posted(step)) and not _arrived(await step.call(_delete(step, posted), provenance)):
-        await step.call(_edit(step, ANSWER, posted, instead), provenance)
+def answers_of(event: Event, reply: Reply) -> Answers | None:
+    """Return how a run is answered where it began; None where nothing of it is written."""
+    answers = source_of(event).answers
+    if reply == "none" or answers is None or not answers.has_place(event):
+        return None
+    return answers
 
 
-def _delete(step: Step, posted: Mapping[str, object]) -> Permitted:
-    tool = step.services.tools["slack_delete_message"]
-    arguments = {"channel": posted["channel"], "ts": posted["ts"]}
-    return Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
+def _is_taken_back(step: Step, concluded: RunConcluded) -> bool:
+    """Return whether the run was stopped because the message that asked for it was deleted."""
+    cancelled = step.progress.cancelled
+    return concluded.status == "cancelled" and cancelled is not None and cancelled.silent
 
 
-async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
-    """Replaces what was announced, or posts anew where that cannot be changed any more or never was."""
-    if (posted := _posted(step)) is None:
-        return await step.call(_post(step, ANSWER, text, _place(step, event, reply)), provenance)
-    delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
-    match delivered:
-        case ToolResult(status="error"):
-            # An error is a refusal: Slack did not edit the message. An edit that Slack may have made is unknown.
-            anew = await step.call(_post(step, ANSWER_ANEW, text, _place(step, event, reply)), provenance)
-            if _arrived(anew):
-                await step.call(replace(_delete(step, posted), longest=0.0), provenance)
-            return anew
-        case _:
-            return delivered
-
-
-async def _say_further(
-    step: Step, event: Event, reply: Reply, text: str, provenance: Provenance, number: int
-) -> Outcome:
-    return await step.call(_post(step, PART.format(number), text, _thread(step, event, reply)), provenance)
-
-
-def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
-    tool = step.services.tools["slack_post_file"]
-    arguments = tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)})
-    return Permitted(FILE, tool, arguments, longest=DELIVERY)
-
-
-def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitted:
-    tool = step.services.tools[name]
-    return Permitted(ANSWER, tool, tool.parse(arguments), longest=DELIVERY)
-
-
-def _brief(text: str) -> str:
-    """A text as one comment takes it; a long one loses its end, between two blocks."""
-    return text if len(text) <= COMMENT_LIMIT else f"{compose(text).messages[0]}\n\n{_IN_COMMENT}"
-
-
-def _place(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
-    """Where the first message goes; an event that is about no message has its answer in the channel itself."""
-    thread_ts = "" if reply == "channel" else thread_of(step, event)
-    return {"thread_ts": thread_ts} if thread_ts else {}
-
-
-def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
-    """Where everything but the first message goes: in a channel, into the thread below that one."""
-    if place := _place(step, event, reply):
-        return place
-    for call in (ANSWER_ANEW, ANSWER, STATUS):
-        match step.progress.outcomes.get(call):
-            case ToolResult(status="ok", details={"ts": str(ts)}):
-                return {"thread_ts": ts}
-            case _:
-                pass
-    return {}
+async def _take_back(announced: Announced | None, provenance: Provenance, instead: str) -> None:
+    """Delete what was announced; where it may not be deleted, it reads `instead`."""
+    if announced is None:
+        return
+    step = announced.step
+    if not _arrived(await step.call(announced.delete(), provenance)):
+        await step.call(announced.edit(ANSWER, instead), provenance)
 
 
 def spoken(ending: Ending) -> str:
@@ -279,21 +310,15 @@ def _why(ending: Ending) -> str:
     return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 
 
-def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:
-    tool = step.services.tools["slack_post_message"]
-    return Permitted(call, tool, tool.parse({"text": text, **place}), longest=DELIVERY)
-
-
-def _posted(step: Step) -> Mapping[str, object] | None:
-    """Channel and ts of what was announced; None when nothing was, or nobody can tell."""
+def _announced(step: Step, event: Event) -> Announced | None:
+    """Return what was announced; None when nothing was, or where its outcome is unknown."""
+    answers = source_of(event).answers
     outcome = step.progress.outcomes.get(STATUS)
-    return outcome.details if isinstance(outcome, ToolResult) and outcome.status == "ok" else None
-
-
-def _edit(step: Step, call: str, posted: Mapping[str, object], text: str) -> Permitted:
-    tool = step.services.tools["slack_update_message"]
-    arguments = tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]})
-    return Permitted(call, tool, arguments, longest=DELIVERY)
+    match outcome:
+        case ToolResult(status="ok", details=dict() as posted) if answers is not None and answers.messages is not None:
+            return Announced(step, answers.messages, posted)
+        case _:
+            return None
 
 
 def _ended(concluded: RunConcluded) -> RunFinished:
@@ -311,7 +336,7 @@ def _arrived(outcome: Outcome) -> bool:
     return isinstance(outcome, ToolResult) and outcome.status == "ok"
 
 
-def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str = "Slack") -> RunFinished:
+def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str) -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
     whole = "" if len(missing) == len(outcomes) else " as a whole"
     match missing:

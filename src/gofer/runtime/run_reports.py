@@ -4,14 +4,17 @@ nobody else was told of in the channel of the workflow's owner. Of a private run
 They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from gofer.engine.own_calls import permitted
 from gofer.engine.permitted_call import OUTAGE
-from gofer.engine.step import Permitted, Step
+from gofer.engine.step import Step
 from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
 from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.sources.registry import WORKPLACE
+from gofer.sources.source import OwnCall
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
 from gofer.workflows.load import Loaded
@@ -34,8 +37,9 @@ async def summarise(
     if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
         return
     text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run))
-    # The run does not wait for Slack over its summary.
-    await _post(step, SUMMARY, {"text": text, "channel": defaults.ai_logs}, provenance, longest=0.0)
+    # The run waits for no system over its summary.
+    posted = WORKPLACE.channels.post(defaults.ai_logs, text)
+    await _post(step, SUMMARY, posted, provenance, longest=0.0)
 
 
 async def notify_owner(
@@ -45,28 +49,25 @@ async def notify_owner(
 
     The channel for logs, where there is one, has it already. Raises what a step raises when its worker has to stop.
     """
-    owner = loaded.workflow.owner if loaded else ""
-    if defaults.ai_logs or step.progress.private or not owner.startswith("#") or finished.status not in _FAILURES:
+    channel = WORKPLACE.channels.of(loaded.workflow.owner) if loaded else ""
+    if defaults.ai_logs or step.progress.private or not channel or finished.status not in _FAILURES:
         return
     if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return
     said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
-    await _post(step, NOTICE, {"text": said, "channel": owner}, provenance, longest=OUTAGE)
+    await _post(step, NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
 
 
-async def _post(
-    step: Step, call: str, arguments: Mapping[str, object], provenance: Provenance, *, longest: float
-) -> None:
+async def _post(step: Step, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:
     """Post a message once; one in doubt stays what it was, because the clock and the channel may have changed."""
-    tool = step.services.tools["slack_post_message"]
     if (standing := step.progress.in_doubt.get(call)) and standing.arguments:
-        arguments = standing.arguments
+        asked = OwnCall(asked.tool, standing.arguments)
     try:
-        permitted = Permitted(call, tool, tool.parse(arguments), arguments, longest=longest)
+        item = permitted(step, call, asked, longest=longest)
     except ToolError:
         # Recorded by another version of the tool.
         return
-    await step.call(permitted, provenance)
+    await step.call(item, provenance)
 
 
 async def _first_of_the_hour(step: Step, finished: RunFinished) -> bool:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.asker import Person
-from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, indented, is_request, today
-from gofer.engine.surfaces import SourceContext
+from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, is_request, today
 from gofer.engine.tail import tail
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
+from gofer.sources.source import Person, SourceContext
+from gofer.sources.subject import indented
 from gofer.values.events import Actor, Event
 from gofer.workflows.schema import Limits
 from support.stand_ins import mention

@@ -7,9 +7,8 @@ import pytest
 
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
-from gofer.engine.asker import Person
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.place_rules import Known, Verdict, may_read, may_write, refusal
+from gofer.engine.place_rules import Verdict, may_read, may_write, refusal
 from gofer.journal import entries as e
 from gofer.sources.jira import places as jira
 from gofer.sources.jira.api import JiraApi
@@ -17,6 +16,7 @@ from gofer.sources.notion import places as notion
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.slack import places as slack
 from gofer.sources.slack.places import FindPlace, find_place
+from gofer.sources.source import Known, Person
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.tools.places import Place
 from gofer.values.canonical_json import decode

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.engine.unmet_needs import PERSON, SUBJECT, THREAD, Need, stopped
+from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.entries import ToolResult
+from gofer.sources.slack.source_context import THREAD
+from gofer.sources.source import Need
+from gofer.sources.subject import SUBJECT
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from gofer.app.notion_token import Tell
 from gofer.app.required_settings import check_complete
 from gofer.app.settings import Settings
 from gofer.app.slack_app import SlackApp, identify
-from gofer.app.slack_manifest import needed
 from gofer.sources.slack import settings as slack
+from gofer.sources.slack.manifest import needed
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gofer.sources.markdown_nodes import Heading, ItemList, Quote
 from gofer.sources.slack.block_cuts import divided, halved
 from gofer.sources.slack.markdown import Block, Cost, blocks, characters, cost, fenced, items, normal, widest_table
+from gofer.sources.source import Composed
 
 JOINER = "\u2060"
 """An invisible character of no width: it stands where Slack would begin to read a mention."""
@@ -54,16 +55,6 @@ _MARKER = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?=\S)|[ \t]*$| (?=\s
 _DEEPEST = 8
 _LINES_ADDED = 8
 """Lines that a message may have more than the text it is made of: two where a long line was cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """An answer as it will stand in Slack."""
-
-    messages: Sequence[str]
-    """Markdown of each message, in order; where there is a file, the beginning of it."""
-    file: str = ""
-    """All of it, where it is too long for messages."""
 
 
 @dataclass(frozen=True, slots=True)

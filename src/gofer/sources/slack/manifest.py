@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gofer.engine import admission, approval_question, asker, place_rules
-from gofer.engine.private_answer import private_answer_tools
-from gofer.runtime import deliver
+from gofer.sources.slack.answers import ANSWERS, IN_PLACE, private_tools
+from gofer.sources.slack.approvals import APPROVALS
+from gofer.sources.slack.asker import GROUPS, PEOPLE
+from gofer.sources.slack.attached_files import FETCH
 from gofer.sources.slack.interactivity import PATH
+from gofer.sources.slack.judged_places import PLACES
 from gofer.sources.slack.receiver import INSTALLATION, STOPPING, SUBSCRIPTIONS
+from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
 from gofer.tools.definition import Tool
 from gofer.values.errors import ConfigError
 from gofer.workflows.grants import names_group
@@ -28,7 +31,7 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows, tools = list(workflows), list(tools)
-    used = {*_lookups(workflows, tools), *admission.TOOLS, *deliver.TOOLS, *_all_used(workflows)}
+    used = {*_lookups(workflows, tools), READ_THREAD, FETCH, *ANSWERS.tools, *_all_used(workflows)}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
@@ -99,8 +102,16 @@ def _all_used(workflows: Iterable[Workflow]) -> set[str]:
 def _used(workflow: Workflow) -> tuple[str, ...]:
     """The tools of a workflow, and those that its runs call by themselves for what its file says."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
-    reading = ("slack_read_channel",) if "slack.member_joined" in kinds else ()
-    return (*workflow.tool_names, *asker.tools(workflow), *private_answer_tools(workflow.reply), *reading)
+    reading = (READ_CHANNEL,) if "slack.member_joined" in kinds else ()
+    return (*workflow.tool_names, *_people(workflow), *private_tools(workflow.reply), *reading)
+
+
+def _people(workflow: Workflow) -> tuple[str, ...]:
+    """Return the tools that look up who started a run, and the word to a person who may not."""
+    tools = (*PEOPLE.tools, IN_PLACE)
+    if any(one.startswith("@") for one in workflow.who):
+        return (*tools, *GROUPS.tools)
+    return tools
 
 
 def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], url: str) -> dict[str, object]:
@@ -114,7 +125,7 @@ def _lookups(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[s
     """The tools that look up the places of calls; none when no workflow has a tool that acts on a place."""
     placed = {tool.name for tool in tools if tool.where is not None}
     used = any(placed & set(one.tool_names) for one in workflows)
-    return set(place_rules.LOOKUPS * used)
+    return set(PLACES.tools * used)
 
 
 def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
@@ -122,8 +133,8 @@ def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[st
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}
     kept = any(writing & set(one.tool_names) for one in workflows)
-    groups = {approval_question.GROUPS} if names_group(sorted(asked)) else set[str]()
-    return {*approval_question.TOOLS, *groups} if asked or kept else set()
+    groups = APPROVALS.group_tools if names_group(sorted(asked)) else ()
+    return {*APPROVALS.tools, *groups} if asked or kept else set()
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from gofer.app.slack_manifest import DESCRIPTION, manifest, needed
 from gofer.cli.main import main
 from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.manifest import DESCRIPTION, manifest, needed
 from gofer.sources.slack.receiver import SUBSCRIPTIONS
 from gofer.sources.slack.scopes import SCOPES, Method
 from gofer.sources.slack.tools import slack_tools

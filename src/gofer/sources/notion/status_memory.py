@@ -1,4 +1,4 @@
-"""Did the status of a page in Notion really change, for each workflow once?
+"""The memory of statuses: a page changes its status for each workflow once, however often Notion tells of it.
 
 An event says which properties were set and never to what; the page is read, and the value found is compared with that
 of the last look, which a memo holds as a hash. There is one memory for each workflow, page and property, and it is
@@ -10,9 +10,9 @@ change is lost, and none fires twice.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.engine.step import Step
 from gofer.sources.notion.status_change import Seen, Verdict, judge
 from gofer.sources.notion.triggers import NotionStatus
+from gofer.sources.source import Changes, Memory
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
@@ -23,25 +23,15 @@ _KIND = "notion.properties_updated"
 _UNKNOWN = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What an event means for the statuses a workflow asks for."""
-
-    changes: Sequence[str] = ()
-    """The fact `status`: what changed, in the words of the conditions that are fulfilled."""
-    reason: str = ""
-    """Why nothing did, for lists; empty when the workflow does not ask, or something did."""
-
-
-async def look(
-    step: Step, event: Event, loaded: Loaded, facts: Mapping[str, object], properties: Mapping[str, object]
-) -> Status:
-    """Compares a page with the last look at it and remembers this one. Raises TemporaryError.
+async def compare(
+    memory: Memory, event: Event, loaded: Loaded, facts: Mapping[str, object], properties: Mapping[str, object]
+) -> Changes:
+    """Compare a page with the last look at it and remember this one. Raises TemporaryError.
 
     `properties` are those of the page as it was read now: `{name: {id, value}}`.
     """
     if event.kind != _KIND:
-        return Status()
+        return Changes()
     asked: dict[str, list[NotionStatus]] = {}
     for trigger in loaded.workflow.when:
         wanted = trigger.conditions
@@ -51,60 +41,62 @@ async def look(
         (condition, verdict)
         for name, conditions in asked.items()
         for condition, verdict in zip(
-            conditions, await _judged(step, event, _property(properties, name), conditions), strict=True
+            conditions, await _judged(memory, event, _property(properties, name), conditions), strict=True
         )
     ]
     changes = [condition.change() for condition, verdict in verdicts if verdict.fires]
     reasons = dict.fromkeys(f"{condition.property}: {verdict.reason}" for condition, verdict in verdicts)
-    return Status(changes, "" if changes else "; ".join(reasons))
+    if changes:
+        return Changes(changes)
+    return Changes(reason="; ".join(reasons))
 
 
 async def _judged(
-    step: Step, event: Event, found: Mapping[str, object], conditions: Sequence[NotionStatus]
+    memory: Memory, event: Event, found: Mapping[str, object], conditions: Sequence[NotionStatus]
 ) -> Sequence[Verdict]:
     """A verdict for each condition on one property; they share the memory, which is written once."""
     id_, value = as_text(found.get("id")), _text(found.get("value"))
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
-    memory = _Memory(step, event.conversation, id_)
-    stands = await step.services.store.memo(memory.key)
-    before = memory.before(stands)
+    last = _LastLook(memory, event.conversation, id_)
+    stands = await memory.memo(last.key)
+    before = last.before(stands)
     listed = [as_text(one) for one in as_list(event.facts.get("properties"))]
     verdicts = [
         judge(
             before,
             listed,
             id_,
-            memory.fingerprint(value),
-            [memory.fingerprint(condition.from_)] if condition.from_ else [],
-            [memory.fingerprint(_meant(condition.to, value))] if condition.to else [],
+            last.fingerprint(value),
+            [last.fingerprint(condition.from_)] if condition.from_ else [],
+            [last.fingerprint(_meant(condition.to, value))] if condition.to else [],
             by_bot=event.actor.kind == "bot",
         )
         for condition in conditions
     ]
     # Where it was lost before and the value is back at what it was, its own earlier look is not the last one any more.
-    if now := verdicts[0].remember or (before if memory.own(stands) else None):
-        await memory.write(stands, now, before)
+    if now := verdicts[0].remember or (before if last.own(stands) else None):
+        await last.write(stands, now, before)
     return verdicts
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class _LastLook:
     """The last look at one property of one page for one workflow: `<run> <look> <look before>`."""
 
-    step: Step
+    memory: Memory
     page: str
     property_id: str
 
     @property
     def key(self) -> str:
         """A name from which nobody reads which page it is."""
-        return self.step.services.tokens.page(self.page, self.property_id, self.step.progress.workflow)
+        return self.memory.tokens.page(self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:
         """A value as the memory holds it; case makes no difference, as in conditions."""
         folded = value if value is None else value.casefold()
-        return self.step.services.tokens.value(self.page, self.property_id, folded)
+        return self.memory.tokens.value(self.page, self.property_id, folded)
 
     def before(self, stands: str | None) -> Seen | None:
         """The last look that was not this run's own."""
@@ -115,14 +107,14 @@ class _Memory:
 
     def own(self, stands: str | None) -> bool:
         """Whether this run looked before, and was lost after that."""
-        return stands is not None and stands.startswith(f"{self.step.run} ")
+        return stands is not None and stands.startswith(f"{self.memory.run} ")
 
     async def write(self, stands: str | None, now: Seen, before: Seen | None) -> None:
         """Raises TemporaryError when another run looked meanwhile: its look is the last one now."""
-        text = f"{self.step.run} {_written(now)} {_written(before)}"
+        text = f"{self.memory.run} {_written(now)} {_written(before)}"
         if text == stands:
             return
-        if await self.step.services.store.exchange_memo(self.key, stands, text, self.step.now_ms()) != text:
+        if await self.memory.exchange(self.key, stands, text) != text:
             raise TemporaryError("another run looked at the same page at the same moment")
 
 

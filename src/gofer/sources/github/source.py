@@ -1,0 +1,75 @@
+"""The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
+
+from gofer.journal.entries import ToolResult
+from gofer.sources.comments import one_comment
+from gofer.sources.listed_places import entry
+from gofer.sources.source import (
+    Answers,
+    Details,
+    Known,
+    OwnCall,
+    Person,
+    Places,
+    Reading,
+    Source,
+    SourceContext,
+    Standpoint,
+)
+from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.places import Place
+from gofer.values.canonical_json import as_list, as_text
+from gofer.values.events import Event
+
+_OF_PULLS = frozenset({"github.pull_request", "github.review"})
+
+
+def _opening(event: Event) -> str:
+    actions = ", ".join(as_text(action) for action in as_list(event.facts.get("action")))
+    noun = event.kind.partition(".")[2].replace("_", " ")
+    return f"On GitHub, {noun}: {actions or 'new'}. Your answer is a comment there."
+
+
+def _subject(event: Event) -> OwnCall | None:
+    if not _has_number(event):
+        return None
+    tool = "github_get_issue"
+    if event.kind in _OF_PULLS or event.place.get("is_pull") == "true":
+        tool = "github_get_pull_request"
+    return OwnCall(tool, {"repository": event.place.get("repository", ""), "number": int(event.place["number"])})
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    return told(event, _opening(event))
+
+
+def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
+    return subject_context(event, result, _opening(event))
+
+
+def _has_number(event: Event) -> bool:
+    # A push is about no issue and no pull request.
+    return bool(event.place.get("number"))
+
+
+def _comment(event: Event, thread: str, text: str) -> OwnCall:
+    where = {"repository": event.place.get("repository", ""), "number": int(event.place["number"])}
+    return OwnCall("github_add_comment", {"text": text, **where})
+
+
+def _look(place: Place, seen_from: Standpoint) -> Known:
+    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.github))
+
+
+def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
+    return _look(place, seen_from)
+
+
+READING = Reading(
+    call=_subject,
+    read=_read,
+    need=needs_subject,
+    tools=("github_get_issue", "github_get_pull_request"),
+)
+ANSWERS = Answers(one_comment, _comment, tools=("github_add_comment",), has_place=_has_number)
+PLACES = Places(_look, _found, entry)
+GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES)

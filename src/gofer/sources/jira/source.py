@@ -1,0 +1,89 @@
+"""The source Jira: an event is about an issue, and the answer is a comment there."""
+
+import re
+
+from gofer.journal.entries import ToolResult
+from gofer.sources.comments import one_comment
+from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.source import (
+    Answers,
+    Details,
+    Known,
+    OwnCall,
+    Person,
+    Places,
+    Reading,
+    Source,
+    SourceContext,
+    Standpoint,
+)
+from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.places import Place
+from gofer.values.canonical_json import as_text
+from gofer.values.events import Event
+
+_OPENINGS = {
+    "jira.issue_created": "Somebody created this Jira issue.",
+    "jira.issue_updated": "Somebody changed this Jira issue.",
+    "jira.commented": "Somebody commented on this Jira issue.",
+    "jira.attachment_added": "Somebody attached a file to this Jira issue.",
+}
+_GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
+"""The name by itself: no part of an address or of a longer name."""
+_QUOTED = re.compile(
+    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
+)
+"""What a comment quotes or shows as code, which the author did not say."""
+
+
+def _opening(event: Event) -> str:
+    return f"{_OPENINGS.get(event.kind, 'Something happened to this Jira issue.')} Your answer is a comment there."
+
+
+def _is_request(event: Event, followed: bool = False) -> bool:
+    said = as_text(event.facts.get("says"))
+    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", said)) is not None
+
+
+def _issue(event: Event) -> OwnCall:
+    return OwnCall("jira_get_issue", {"issue": event.place.get("issue", "")})
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    return told(event, _opening(event))
+
+
+def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
+    request = event.actor.kind != "bot" and _is_request(event)
+    return subject_context(event, result, _opening(event), request=request)
+
+
+def _comment(event: Event, thread: str, text: str) -> OwnCall:
+    return OwnCall("jira_add_comment", {"issue": event.place.get("issue", ""), "text": text})
+
+
+def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
+    if place.kind == "project":
+        return Known(listed=place.name in seen_from.writes.jira)
+    return look_within("jira_find_place", place, seen_from.writes.jira)
+
+
+def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
+    return found_within(details, seen_from.writes.jira)
+
+
+def _entry(place: Place) -> str:
+    if place.kind == "issue":
+        return f"jira: [{place.name.rpartition('-')[0] or 'KEY'}]"
+    return entry(place)
+
+
+READING = Reading(
+    call=_issue,
+    read=_read,
+    need=needs_subject,
+    tools=("jira_get_issue",),
+)
+ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
+PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))
+JIRA = Source("jira", "Jira", _told, READING, is_request=_is_request, answers=ANSWERS, places=PLACES)

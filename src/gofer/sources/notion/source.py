@@ -1,0 +1,71 @@
+"""The source Notion: an event is about a page, and the answer is a comment there."""
+
+from gofer.journal.entries import ToolResult
+from gofer.sources.comments import one_comment
+from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.notion.status_memory import compare
+from gofer.sources.source import (
+    Answers,
+    Details,
+    Known,
+    OwnCall,
+    Person,
+    Places,
+    Reading,
+    Source,
+    SourceContext,
+    Standpoint,
+)
+from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.places import Place
+from gofer.values.events import Event
+
+_OPENINGS = {
+    "notion.page_created": "Somebody created this Notion page.",
+    "notion.properties_updated": "Somebody changed properties of this Notion page.",
+    "notion.content_updated": "Somebody changed what this Notion page says.",
+    "notion.commented": "Somebody commented on this Notion page.",
+}
+
+
+def _opening(event: Event) -> str:
+    said = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
+    return f"{said} Your answer is a comment on the page."
+
+
+def _page(event: Event) -> OwnCall:
+    return OwnCall("notion_get_page", {"page": event.place.get("page", "")})
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    return told(event, _opening(event))
+
+
+def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
+    return subject_context(event, result, _opening(event))
+
+
+def _comment(event: Event, thread: str, text: str) -> OwnCall:
+    discussion = event.place.get("discussion")
+    if discussion:
+        return OwnCall("notion_add_comment", {"text": text, "discussion": discussion})
+    return OwnCall("notion_add_comment", {"text": text, "page": event.place.get("page", "")})
+
+
+def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
+    return look_within("notion_find_place", place, seen_from.writes.notion)
+
+
+def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
+    return found_within(details, seen_from.writes.notion)
+
+
+READING = Reading(
+    call=_page,
+    read=_read,
+    need=needs_subject,
+    tools=("notion_get_page",),
+)
+ANSWERS = Answers(one_comment, _comment, tools=("notion_add_comment",))
+PLACES = Places(_look, _found, entry, tools=("notion_find_place",))
+NOTION = Source("notion", "Notion", _told, READING, compare=compare, answers=ANSWERS, places=PLACES)

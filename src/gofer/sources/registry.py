@@ -1,0 +1,38 @@
+"""The sources of events, one line each, and the one in which the company is reached."""
+
+from collections.abc import Mapping
+
+from gofer.sources.github.source import GITHUB
+from gofer.sources.jira.source import JIRA
+from gofer.sources.notion.source import NOTION
+from gofer.sources.schedule.source import SCHEDULE
+from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
+from gofer.sources.source import Person, Source, SourceContext, Workplace
+from gofer.sources.subject import told
+from gofer.sources.webhook.source import WEBHOOK
+from gofer.values.events import Event
+
+SOURCES: Mapping[str, Source] = {
+    "slack": SLACK,
+    "jira": JIRA,
+    "notion": NOTION,
+    "github": GITHUB,
+    "webhook": WEBHOOK,
+    "schedule": SCHEDULE,
+}
+"""By `event.source`."""
+WORKPLACE: Workplace = SLACK_WORKPLACE
+"""Where groups of people, owners of workflows and the channel for logs are."""
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    return told(event, f"Something happened: {event.kind}.")
+
+
+UNKNOWN = Source("", "", _told)
+"""The source of an event that no room knows: the event says all there is, and is answered nowhere."""
+
+
+def source_of(event: Event) -> Source:
+    """Return the source of an event."""
+    return SOURCES.get(event.source, UNKNOWN)

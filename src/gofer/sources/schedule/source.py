@@ -1,0 +1,12 @@
+"""The source of schedules: a time has come, and nothing is written back."""
+
+from gofer.sources.source import Person, Source, SourceContext
+from gofer.values.events import Event
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    happened = f"{event.text} No person asked for this run: your prompt says what to do at this time."
+    return SourceContext(happened, "", event.private is not False)
+
+
+SCHEDULE = Source("schedule", "schedule", _told, trusted=True)

@@ -1,0 +1,83 @@
+"""Answers in Slack: messages in the thread that a run is about, words for one person, and messages about runs."""
+
+from collections.abc import Mapping
+
+from gofer.sources.slack.parts import compose, split
+from gofer.sources.slack.source_context import thread_of
+from gofer.sources.source import Answers, Channels, Details, Messages, OwnCall, PrivateWords
+from gofer.values.events import Event
+
+POST, EDIT, DELETE = "slack_post_message", "slack_update_message", "slack_delete_message"
+ATTACH = "slack_post_file"
+IN_PLACE, DIRECT = "slack_post_ephemeral", "slack_post_direct"
+
+
+def _thread(thread: str) -> Mapping[str, object]:
+    """Return where a message goes; without a thread into the channel itself."""
+    if not thread:
+        return {}
+    return {"thread_ts": thread}
+
+
+def _write(event: Event, thread: str, text: str) -> OwnCall:
+    return OwnCall(POST, {"text": text, **_thread(thread)})
+
+
+def _below(posted: Details) -> str:
+    match posted:
+        case {"ts": str(ts)}:
+            return ts
+        case _:
+            return ""
+
+
+def _edit(posted: Details, text: str) -> OwnCall:
+    return OwnCall(EDIT, {"text": text, "channel": posted["channel"], "ts": posted["ts"]})
+
+
+def _delete(posted: Details) -> OwnCall:
+    return OwnCall(DELETE, {"channel": posted["channel"], "ts": posted["ts"]})
+
+
+def _attach(thread: str, name: str, text: str) -> OwnCall:
+    return OwnCall(ATTACH, {"name": name, "text": text, **_thread(thread)})
+
+
+def _in_place(thread: str, text: str) -> OwnCall:
+    return OwnCall(IN_PLACE, {"text": text, "thread_ts": thread})
+
+
+def _direct(text: str) -> OwnCall:
+    return OwnCall(DIRECT, {"text": text})
+
+
+def private_tools(reply: str) -> tuple[str, ...]:
+    """Return the tools that a run calls by itself for an answer that one person alone reads."""
+    match reply:
+        case "dm":
+            return (DIRECT,)
+        case "ephemeral":
+            return (IN_PLACE,)
+        case _:
+            return ()
+
+
+def channel_of(owner: str) -> str:
+    """Return the channel that the owner of a workflow names; empty for an owner without one."""
+    if not owner.startswith("#"):
+        return ""
+    return owner
+
+
+def _post(channel: str, text: str) -> OwnCall:
+    return OwnCall(POST, {"text": text, "channel": channel})
+
+
+ANSWERS = Answers(
+    compose,
+    _write,
+    tools=(POST, EDIT, ATTACH, DELETE),
+    messages=Messages(thread_of, _below, _edit, _delete, _attach),
+    private=PrivateWords(split, _in_place, _direct),
+)
+CHANNELS = Channels(channel_of, _post)

@@ -1,0 +1,45 @@
+"""The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
+
+from collections.abc import Sequence
+
+from gofer.sources.slack.answers import ANSWERS, CHANNELS
+from gofer.sources.slack.approvals import APPROVALS
+from gofer.sources.slack.asker import GROUPS, PEOPLE
+from gofer.sources.slack.judged_places import PLACES
+from gofer.sources.slack.source_context import READING, told
+from gofer.sources.source import Source, Workplace
+from gofer.values.events import Event
+
+STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
+_ADDRESSED = frozenset({"slack.mention", "slack.direct"})
+
+
+def _is_request(event: Event, followed: bool) -> bool:
+    if event.kind == "slack.message":
+        # A reply where the workflow answered before needs no mention.
+        return followed
+    return event.kind in _ADDRESSED
+
+
+def _message(event: Event) -> Sequence[str]:
+    if "ts" not in event.place:
+        return event.source, event.conversation
+    return event.source, *(event.place.get(name, "") for name in ("team", "channel", "ts"))
+
+
+SLACK = Source(
+    "slack",
+    "Slack",
+    told,
+    READING,
+    starts=STARTS,
+    is_request=_is_request,
+    message=_message,
+    is_recent=lambda event: "ts" not in event.place,
+    people=PEOPLE,
+    answers=ANSWERS,
+    approvals=APPROVALS,
+    places=PLACES,
+)
+SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
+"""Slack as the system in which the people of the company are reached."""

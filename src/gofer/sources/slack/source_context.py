@@ -1,0 +1,134 @@
+"""The source context of a Slack event: the thread or channel that it refers to, and how a model is told of it."""
+
+import re
+from collections.abc import Mapping
+
+from gofer.journal.entries import ToolResult
+from gofer.sources.source import Need, Outcome, OwnCall, Person, Reading, SourceContext
+from gofer.values.canonical_json import as_text
+from gofer.values.events import Event
+
+RECENT = 20
+"""Messages of a channel that are read when what happened is about the channel and not about a message."""
+_NO_MEMBER = "I am not a member of this channel. Please invite me and ask again."
+_REFUSED = {"not_in_channel": _NO_MEMBER, "channel_not_found": _NO_MEMBER}
+THREAD = Need("the thread could not be read", "read this thread", _REFUSED)
+CHANNEL = Need("the channel could not be read", "read this channel", _REFUSED)
+_CREATED = "slack.channel_created"
+_DELETED = frozenset({"message_not_found", "thread_not_found"})
+"""Codes of Slack for a message that is not there."""
+_GONE = "the message that it is about was deleted"
+_NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
+_NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
+READ_THREAD, READ_CHANNEL = "slack_read_thread", "slack_read_channel"
+
+
+def told(event: Event, person: Person) -> SourceContext:
+    """Return the source context of a new channel."""
+    # Gofer is not in the new channel yet, and nothing has been said there.
+    name = str(event.facts.get("name", ""))
+    return SourceContext(_happened(event, person, name), "", event.private is not False, facts=_channels(event, name))
+
+
+def _call(event: Event) -> OwnCall | None:
+    if event.kind == _CREATED:
+        return None
+    if "ts" in event.place:
+        return OwnCall(READ_THREAD, {"ts": event.place["ts"]})
+    return OwnCall(READ_CHANNEL, {"limit": RECENT})
+
+
+def _need(event: Event) -> Need:
+    if "ts" in event.place:
+        return THREAD
+    return CHANNEL
+
+
+def _gone(event: Event, result: ToolResult) -> str:
+    match result:
+        case ToolResult(status="ok", details={"deleted": True}):
+            return _GONE
+        case ToolResult(status="ok"):
+            return ""
+        case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
+            return _GONE
+        case _:
+            return ""
+
+
+def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
+    details = result.details or {}
+    channel = str(details.get("channel", ""))
+    return SourceContext(
+        happened=_happened(event, person, channel),
+        read=result.text,
+        # The more careful of two sources wins.
+        private=event.private is True or details.get("private") is not False,
+        words=as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text),
+        author=_name(person),
+        facts=_channels(event, channel),
+        header=as_text(details.get("header")),
+        addressed=_replied(event, person),
+    )
+
+
+READING = Reading(call=_call, read=_read, need=_need, gone=_gone, tools=(READ_THREAD, READ_CHANNEL))
+
+
+def thread_of(event: Event, read: Outcome | None) -> str:
+    """Return the ts of the thread in which an event is answered; empty for an event that is about no message.
+
+    `read` is the outcome of reading the source context, None before that.
+    """
+    match read:
+        case ToolResult(status="ok", details={"thread_ts": str(thread_ts)}):
+            # A reaction does not say in which thread its message stands.
+            return thread_ts
+        case _:
+            return event.place.get("thread_ts", "")
+
+
+def _channels(event: Event, name: str) -> Mapping[str, object]:
+    return {"channels": [name, event.place.get("channel", "")]}
+
+
+def _name(person: Person) -> str:
+    if not person.name:
+        return "A person"
+    return f"@{person.name}"
+
+
+def _replied(event: Event, person: Person) -> str:
+    """Return what happened where a message without a mention is a request; empty for other events."""
+    if event.kind != "slack.message":
+        return ""
+    ts = event.place.get("ts", "")
+    return (
+        f"{_name(person)} replied with the message with ts {ts} in a thread that you answered in. "
+        "Your answer is a reply there."
+    )
+
+
+def _happened(event: Event, person: Person, channel: str) -> str:
+    """Return what happened, in a sentence or two without ids."""
+    who = _name(person)
+    ts = event.place.get("ts", "")
+    match event.kind:
+        case "slack.mention":
+            return f"{who} mentioned you in the message with ts {ts} of a thread. Your answer is a reply there."
+        case "slack.direct":
+            return (
+                f"{who} wrote to you directly, in the message with ts {ts} of a thread. Your answer is a reply there."
+            )
+        case "slack.reaction":
+            emoji = _NO_EMOJI.sub("", event.place.get("reaction", ""))
+            return f"{who} put :{emoji}: on the message with ts {ts} of this thread."
+        case "slack.channel_created":
+            return f"{who} created the public channel #{' '.join(channel.split())[:80]}."
+        case "slack.member_joined":
+            joined = f"{who} came"
+            if event.facts.get("member") == "gofer":
+                joined = "You were invited"
+            return f"{joined} to #{channel}. The newest messages there follow."
+        case _:
+            return f"{who} wrote the message with ts {ts} of this thread; nobody mentioned you."

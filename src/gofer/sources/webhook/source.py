@@ -1,0 +1,12 @@
+"""The source of webhooks: a program of the company called, and nothing is written back."""
+
+from gofer.sources.source import Person, Source, SourceContext
+from gofer.sources.subject import told
+from gofer.values.events import Event
+
+
+def _told(event: Event, person: Person) -> SourceContext:
+    return told(event, f"A program called the webhook {event.place.get('hook', '')} with the body below.")
+
+
+WEBHOOK = Source("webhook", "webhook", _told, trusted=True)
