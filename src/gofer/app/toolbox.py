@@ -7,18 +7,7 @@ from typing import Any
 from gofer.app.settings import Settings
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
-from gofer.sources.github import settings as github
-from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import github_tools
-from gofer.sources.jira import settings as jira
-from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.tools import jira_tools
-from gofer.sources.notion import settings as notion
-from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import notion_tools
-from gofer.sources.slack import settings as slack
-from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import slack_tools
+from gofer.sources.registry import SOURCES
 from gofer.tools.definition import Tool
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan import plan_tools
@@ -35,13 +24,12 @@ def build_tools(
 
     `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
     """
-    # One line for each system outside, and for what every run has.
-    jira_api = JiraApi(settings.sources[jira.BASE_URL], settings.sources[jira.EMAIL], settings.sources[jira.API_TOKEN])
     systems: Sequence[Sequence[Tool[Any]]] = [
-        _of("Slack", slack_tools(SlackApi(settings.sources[slack.API_URL], settings.sources[slack.BOT_TOKEN]))),
-        _of("GitHub", github_tools(GitHubApi(settings.sources[github.API_URL], settings.sources[github.TOKEN]))),
-        _of("Notion", notion_tools(NotionApi(settings.sources[notion.BASE_URL], settings.sources[notion.TOKEN]))),
-        _of("Jira", jira_tools(jira_api)),
+        *(
+            _of(source.system, source.tools(settings.sources))
+            for source in SOURCES.values()
+            if source.tools is not None
+        ),
         file_tools(children or Children()),
         plan_tools(),
         skill_tools(),

@@ -6,14 +6,17 @@ engine makes the calls, because effects belong to its steps. A part that a vendo
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from gofer.journal.entries import ToolResult, ToolUnknown
+from gofer.sources.settings import SourceSettings
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded
+from gofer.workflows.when import TriggerKind
 from gofer.workflows.writes import Destinations
 
 Outcome = ToolResult | ToolUnknown
@@ -388,3 +391,7 @@ class Source:
     approvals: Approvals | None = None
     """How people are asked where the run began; in other sources the workplace asks."""
     places: Places | None = None
+    triggers: Sequence[TriggerKind] = ()
+    """What may start a workflow."""
+    tools: Callable[[SourceSettings], Sequence[Tool[Any]]] | None = None
+    """Its tools, with its settings."""

@@ -1,23 +1,11 @@
-"""The registry of trigger kinds, one line a source."""
+"""The kinds of triggers of every source, as the registry has them."""
 
 from collections.abc import Mapping, Sequence
 
-from gofer.sources.github import triggers as github
-from gofer.sources.jira import triggers as jira
-from gofer.sources.notion import triggers as notion
-from gofer.sources.schedule import triggers as schedule
-from gofer.sources.slack import triggers as slack
-from gofer.sources.webhook import triggers as webhook
+from gofer.sources.registry import SOURCES
 from gofer.workflows.when import TriggerKind
 
-TRIGGER_KINDS: Sequence[TriggerKind] = (
-    *slack.KINDS,
-    *jira.KINDS,
-    *notion.KINDS,
-    *github.KINDS,
-    *webhook.KINDS,
-    *schedule.KINDS,
-)
+TRIGGER_KINDS: Sequence[TriggerKind] = tuple(kind for source in SOURCES.values() for kind in source.triggers)
 """Every kind of trigger, in the order in which files and documents list them."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}
 KINDS: Sequence[str] = tuple(BY_NAME)

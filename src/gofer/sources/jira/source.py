@@ -1,10 +1,17 @@
 """The source Jira: an event is about an issue, and the answer is a comment there."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.comments import one_comment
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
+from gofer.sources.jira.tools import jira_tools
+from gofer.sources.jira.triggers import KINDS
 from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.settings import SourceSettings
 from gofer.sources.source import (
     Answers,
     Details,
@@ -18,6 +25,7 @@ from gofer.sources.source import (
     Standpoint,
 )
 from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
@@ -86,4 +94,12 @@ READING = Reading(
 )
 ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
 PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))
-JIRA = Source("jira", "Jira", _told, READING, is_request=_is_request, answers=ANSWERS, places=PLACES)
+
+
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return jira_tools(JiraApi(settings[BASE_URL], settings[EMAIL], settings[API_TOKEN]))
+
+
+JIRA = Source(
+    "jira", "Jira", _told, READING, is_request=_is_request, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools
+)

@@ -1,5 +1,6 @@
 """The source of schedules: a time has come, and nothing is written back."""
 
+from gofer.sources.schedule.triggers import KINDS
 from gofer.sources.source import Person, Source, SourceContext
 from gofer.values.events import Event
 
@@ -9,4 +10,4 @@ def _told(event: Event, person: Person) -> SourceContext:
     return SourceContext(happened, "", event.private is not False)
 
 
-SCHEDULE = Source("schedule", "schedule", _told, trusted=True)
+SCHEDULE = Source("schedule", "schedule", _told, trusted=True, triggers=KINDS)

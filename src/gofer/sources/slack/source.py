@@ -1,13 +1,20 @@
 """The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.answers import ANSWERS, CHANNELS
+from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.asker import GROUPS, PEOPLE
 from gofer.sources.slack.judged_places import PLACES
+from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, told
+from gofer.sources.slack.tools import slack_tools
+from gofer.sources.slack.triggers import KINDS
 from gofer.sources.source import Source, Workplace
+from gofer.tools.definition import Tool
 from gofer.values.events import Event
 
 STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
@@ -27,6 +34,10 @@ def _message(event: Event) -> Sequence[str]:
     return event.source, *(event.place.get(name, "") for name in ("team", "channel", "ts"))
 
 
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return slack_tools(SlackApi(settings[API_URL], settings[BOT_TOKEN]))
+
+
 SLACK = Source(
     "slack",
     "Slack",
@@ -40,6 +51,8 @@ SLACK = Source(
     answers=ANSWERS,
     approvals=APPROVALS,
     places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
 """Slack as the system in which the people of the company are reached."""
