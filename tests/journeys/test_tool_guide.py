@@ -11,7 +11,7 @@ import pytest
 
 from support.app.company import ROOT
 from support.app.serve_process import free_port
-from support.guides.checkout import FENCE, Terminal, checkout
+from support.guides.checkout import FENCE, Terminal, checkout, edit
 
 PORT = "8750"
 """The port that the guide names; here it stands for a free one."""
@@ -25,16 +25,6 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     for group in made.left_running:
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-
-
-def edit(file: Path, change: str) -> None:
-    """Makes a change that is shown as lines with +, - and the lines around them, which have to stand there once."""
-    lines = change.splitlines(keepends=True)
-    before = "".join(line[1:] for line in lines if line[0] in " -\n")
-    after = "".join(line[1:] for line in lines if line[0] in " +\n")
-    text = file.read_text()
-    assert text.count(before) == 1, f"{file} does not hold once:\n{before}"
-    file.write_text(text.replace(before, after))
 
 
 def promises_broken_are_noticed(terminal: Terminal) -> None:

@@ -13,7 +13,7 @@ from gofer.app.settings import Settings
 from gofer.sources.github import settings as github_settings
 from gofer.sources.jira import settings as jira_settings
 from gofer.sources.notion import settings as notion_settings
-from gofer.sources.receivers import PATHS
+from gofer.sources.receivers import PATHS, RECEIVERS
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import settings as slack_settings
 from gofer.values.canonical_json import as_object
@@ -78,11 +78,17 @@ def _without_credentials(settings: Settings) -> Settings:
     """Nothing of the real outside can be reached from a simulated world, whatever the environment says."""
     return replace(
         settings,
-        sources=SourceSettings(),
+        sources=_receiving(settings.sources),
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
         otlp=nothing_real(settings.otlp),
     )
+
+
+def _receiving(settings: SourceSettings) -> SourceSettings:
+    """Return what proves the deliveries of sources that have no simulator: such a delivery reaches nothing real."""
+    kept = [setting for spec in RECEIVERS if spec.source not in _STARTS for setting in spec.receives_with]
+    return SourceSettings({setting.name: settings[setting] for setting in kept})
 
 
 def _with(settings: Settings, *changed: tuple[str, object]) -> Settings:
