@@ -36,9 +36,10 @@ def build_ingress(
 ) -> Ingress:
     """The front over given stores; a source without a secret has no door.
 
-    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes Notion's verification
-    token. `log` outlives this front where a process makes a new one when a setting changes. Raises ConfigError for a
-    secret that cannot be used.
+    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes a secret that a
+    vendor registers. `log` outlives this front where a process makes a new one when a setting changes.
+
+    Raises ConfigError for a secret that cannot be used.
     """
     every = every_hook(hooks, settings.webhook_secrets)
     found = receivers(settings.sources, window) | webhook_receivers([hook for hook in every if hook.proven], jwt)

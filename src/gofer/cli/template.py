@@ -5,9 +5,7 @@ import argparse
 from gofer.app.source_template import source_template
 from gofer.sources.receivers import BY_SOURCE
 
-EPILOG = """examples:
-  gofer template jira    the function, its role, its logs and its alarm
-Paste it below Resources; docs/write-a-source.md has every step."""
+EPILOG = "Paste it below Resources of template.yaml; docs/write-a-source.md has every step."
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -169,7 +169,7 @@ def refuse_unverified(request: RawRequest, now: float) -> None:
 
 
 def is_form(raw: bytes) -> bool:
-    """Return whether a body is a vendor's JSON in a form, as GitHub and Slack may send it."""
+    """Return whether a body is a vendor's JSON in a form, as some vendors send it."""
     return raw.lstrip().startswith(b"payload=")
 
 

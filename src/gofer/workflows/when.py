@@ -70,7 +70,7 @@ class Trigger(Strict):
     @model_validator(mode="before")
     @classmethod
     def _spelled(cls, value: object) -> object:
-        """`- slack.mention`, `- slack.mention:` and `- slack.mention: {}` say the same."""
+        """Read `- kind`, `- kind:` and `- kind: {}` as the same."""
         if isinstance(value, str):
             return {value: {}}
         kinds: dict[str, object] = {kind: {} if what is None else what for kind, what in as_object(value).items()}
