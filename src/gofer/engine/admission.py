@@ -17,7 +17,7 @@ from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
 from gofer.journal.workspace_entries import PlanUpdated
-from gofer.sources.source import Person, SourceContext
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import Provenance

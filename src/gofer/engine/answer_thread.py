@@ -2,8 +2,8 @@
 
 from gofer.engine.step import Step
 from gofer.journal.entries import MATERIAL
+from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
-from gofer.sources.source import Outcome
 from gofer.values.events import Event
 
 

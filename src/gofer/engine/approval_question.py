@@ -31,7 +31,7 @@ class Question:
         self._alone = requested.about != "call"
 
     async def ask(self, provenance: Provenance) -> str:
-        """Puts the question once; why nobody could be asked, or the empty string."""
+        """Put the question once; return why it could not be put, or the empty string."""
         if (place := self._place()) is None:
             return f"there is no place in {WORKPLACE.system} to ask at"
         page, failure = await self._people(provenance)
@@ -48,7 +48,7 @@ class Question:
         return ""
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
-        """Why the press of a button does not count, for whoever pressed it; empty when it does."""
+        """Return why the press of a button does not count, for the person who pressed it; empty when it does."""
         if click.arguments_sha256 != self.requested.arguments_sha256:
             return "This button belongs to other arguments than those that are asked for now."
         if click.at > self.requested.until:
@@ -62,19 +62,19 @@ class Question:
                 return "I could not look up whether you may decide this. Press the button again."
 
     def name_of(self, click: ApprovalClicked) -> str:
-        """The name of who pressed a button, as it was looked up."""
+        """Return the name of the person who pressed a button, as it was looked up."""
         outcome = self._step.progress.outcomes.get(_who(click))
         if not isinstance(outcome, Result):
             return ""
         return self._asking.decider(as_object(outcome.details))
 
     async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
-        """Tells one person something; whether it arrived changes nothing."""
+        """Tell one person something; whether it arrived changes nothing."""
         asked = self._asking.tell(user, text, self._place() or {})
         await self._step.call(permitted(self._step, call, asked), provenance)
 
     async def show(self, provenance: Provenance) -> None:
-        """Says in place of the buttons what was decided; once."""
+        """Show in place of the buttons what was decided; once."""
         decided = self._step.progress.approvals[self.requested.about, self.requested.call].decided
         if decided is None:
             return
@@ -88,7 +88,7 @@ class Question:
             await close_shown(self._step, self.requested, ending, asked, provenance)
 
     async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
-        """The ids of those who may decide, and why there are none."""
+        """Return the ids of the people who may decide, and why there are none."""
         by, ids = self.requested.by, dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
             asked = self._asking.groups(handles)
@@ -135,9 +135,9 @@ class Question:
     @property
     def _direct(self) -> bool:
         """Whether the run was asked in a direct message."""
-        event = self._event
-        approvals = source_of(event).approvals if event is not None else None
-        return event is not None and approvals is not None and approvals.is_direct(event)
+        if self._event is None or (own := source_of(self._event).approvals) is None:
+            return False
+        return own.is_direct(self._event)
 
     def _stamp(self, decision: Literal["approved", "denied"]) -> str:
         requested = self.requested
@@ -177,7 +177,7 @@ async def close_shown(
     asked: Mapping[str, object] | None,
     provenance: Provenance,
 ) -> None:
-    """Says how a question ended wherever it stands with buttons; `asked` shows it further."""
+    """Show how a question ended wherever it has buttons; `asked` shows it further."""
     approvals = asking_of(step.progress.event)
     for number, call in enumerate(ask_calls(requested), 1):
         match step.progress.outcomes.get(call):
@@ -189,7 +189,7 @@ async def close_shown(
 
 
 def arguments_sha256(item: Permitted) -> str:
-    """The hash that an approval holds for: the tool, every argument, left out or not, and the ids of its place."""
+    """Return the hash that an approval holds for: tool, every argument, left out or not, and the ids of its place."""
     asked: list[object] = [item.tool.name, _plain(item)]
     if item.ids:
         asked.append(dict(item.ids))
@@ -228,5 +228,5 @@ def _who(click: ApprovalClicked) -> str:
 
 
 def word_call(click: ApprovalClicked) -> str:
-    """Call id of telling somebody why their press does not count."""
+    """Call id of telling a person why their press does not count."""
     return f"word/{click.item}"

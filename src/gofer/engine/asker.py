@@ -9,8 +9,9 @@ from gofer.engine.step import Step
 from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import OwnCall, Person
 from gofer.sources.registry import WORKPLACE, source_of
-from gofer.sources.source import OwnCall, Person, PrivateWords
+from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
@@ -21,7 +22,7 @@ LOOKED_UP = "who/1"
 GROUP = "group/{}"
 """Call id of looking up the first user group that may, the second, and so on."""
 TOLD = "told/1"
-"""Call id of telling somebody that they may not."""
+"""Call id of telling a person that they may not."""
 _NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
@@ -56,7 +57,7 @@ def known_person(step: Step, event: Event) -> Person:
 
 
 async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
-    """Whether a workflow is for somebody. Raises RunStopped, Cancelled, OutOfTime."""
+    """Return whether a workflow is for a person. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
     plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
     if plain & set(who):
@@ -74,7 +75,7 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
 
 
 async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> DoesNotMatch:
-    """Tells somebody in one line whom the workflow is for, once a day; gives the reason for lists."""
+    """Tell a person in one line whom the workflow is for, once a day; return the reason for lists."""
     whom = _whom(loaded.workflow)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
@@ -118,7 +119,7 @@ async def _details(
 
 
 def _whom(workflow: Workflow) -> str:
-    """Whom a workflow is for, without anybody's id."""
+    """Return whom a workflow is for, without ids of people."""
     named = dict.fromkeys(_NAMED.get(one, one if one.startswith("@") else "") or _plain(one) for one in workflow.who)
     *others, last = named
     return f"{', '.join(others)} and {last}" if others else last

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from gofer.engine import once
 from gofer.engine.approvals import Wanted, approved
 from gofer.engine.place_rules import Judge, Judged, leaves
-from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.step import Permitted, Step
 from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
 from gofer.workflows.schema import Workflow
 

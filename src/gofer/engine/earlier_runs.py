@@ -12,7 +12,7 @@ from gofer.journal.workspace_entries import FileAdded, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import handles, recap
-from gofer.sources.source import Person
+from gofer.sources.part_values import Person
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event
 

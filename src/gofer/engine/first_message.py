@@ -6,8 +6,8 @@ so that none of it can pose as a line of the request.
 
 from datetime import UTC, datetime
 
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
-from gofer.sources.source import Person, SourceContext
 from gofer.sources.subject import indented
 from gofer.values.events import Event
 from gofer.values.schedules.fields import NoSchedule

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 
 from gofer.engine.done_before import MARK
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.step import Permitted, Step
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
+from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.events import Event

@@ -2,7 +2,7 @@
 
 from gofer.engine.permitted_call import OUTAGE, Permitted
 from gofer.engine.step import Step
-from gofer.sources.source import OwnCall
+from gofer.sources.part_values import OwnCall
 
 
 def permitted(step: Step, call: str, asked: OwnCall, *, longest: float = OUTAGE) -> Permitted:

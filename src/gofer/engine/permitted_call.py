@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gofer.journal.entries import ToolCall, ToolResult, ToolUnknown
+from gofer.journal.entries import ToolCall
 from gofer.tools.definition import Arguments, Tool
 
 OUTAGE = 1_800.0
@@ -12,7 +12,6 @@ OUTAGE = 1_800.0
 DELIVERY = 86_400.0
 """The same for calls that deliver its answer."""
 
-Outcome = ToolResult | ToolUnknown
 Gate = Callable[[], None]
 """Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
 

@@ -9,15 +9,16 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, assert_never
 
 from gofer.engine.asker import known_person
 from gofer.engine.own_calls import permitted
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
 from gofer.sources.registry import SOURCES, WORKPLACE, source_of
-from gofer.sources.source import Known, OwnCall, Person, Places, Standpoint
+from gofer.sources.source import Places
 from gofer.tools.definition import Provenance
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_object, as_text, encode
@@ -211,18 +212,23 @@ class Judge:
         """Return what is known of a place, looked up where that decides. Raises ToolError, and what `judge` raises."""
         if item.tool.effect != "read" and at_origin(item, self.event):
             return Known(home=True)
-        places = _places_of(place)
-        if places is None or place.kind == "other":
+        if place.kind == "other":
             # No entry of `writes` can name it: that the file lists the tool is the permission.
             return Known(listed=True)
+        places = _places_of(place)
+        if places is None:
+            return Known()
         asker = asker_of(self.step)
         seen_from = Standpoint(self._home, asker.id if asker else "", self.writes)
-        match places.look(place, seen_from):
+        looked = places.look(place, seen_from)
+        match looked:
             case Known() as known:
                 return known
             case OwnCall() as asked:
                 details = await self._looked_up(asked, _use(item, place))
                 return places.found(place, seen_from, details)
+            case _:
+                assert_never(looked)
 
     async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
         """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, assert_never
 
 from gofer.engine.answer_thread import thread_of
 from gofer.engine.own_calls import derived
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.step import Outcome, Step
+from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
-from gofer.sources.source import OwnCall, PrivateWords
+from gofer.sources.part_values import Outcome, OwnCall
+from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 
@@ -44,3 +45,5 @@ def _asked(step: Step, event: Event, words: PrivateWords, way: Way, text: str) -
             return words.direct(text)
         case "ephemeral":
             return words.in_place(thread_of(step, event), text)
+        case _:
+            assert_never(way)

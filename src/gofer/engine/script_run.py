@@ -28,10 +28,11 @@ from gofer.engine.permitted_call import Asked as Asking
 from gofer.engine.results import cut
 from gofer.engine.script_branches import Asked, Branch
 from gofer.engine.script_module import file_of
-from gofer.engine.step import Agents, Outcome, Permitted, Step
+from gofer.engine.step import Agents, Permitted, Step
 from gofer.engine.subagent_files import handed
 from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded
+from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance, Tool
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped, ToolError

@@ -7,8 +7,8 @@ from gofer.engine.own_calls import permitted
 from gofer.engine.step import Step
 from gofer.engine.unmet_needs import stopped
 from gofer.journal.entries import MATERIAL, ToolResult
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
-from gofer.sources.source import Person, SourceContext
 from gofer.sources.subject import indented
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gofer.engine.step import Step
+from gofer.sources.part_values import Changes, SourceContext
 from gofer.sources.registry import source_of
-from gofer.sources.source import Changes, SourceContext
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded

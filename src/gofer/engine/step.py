@@ -18,7 +18,7 @@ from gofer.engine.deadline import Deadline
 from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, longest_quiet
 from gofer.engine.model_request import Window
 from gofer.engine.outages import parked, settle
-from gofer.engine.permitted_call import Asked, Gate, Outcome, Permitted, unasked
+from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
 from gofer.engine.run_files import Reach, RunFiles
 from gofer.engine.run_views import Views
@@ -29,6 +29,7 @@ from gofer.journal.child_runs import news
 from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
+from gofer.sources.part_values import Outcome
 from gofer.tools.definition import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 

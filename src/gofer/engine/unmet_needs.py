@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from gofer.engine.outages import OUTAGE_CODE
-from gofer.engine.permitted_call import OUTAGE, Outcome
+from gofer.engine.permitted_call import OUTAGE
 from gofer.journal.entries import ToolResult, ToolUnknown
-from gofer.sources.source import Need
+from gofer.sources.part_values import Need, Outcome
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Cause, RunStopped
 

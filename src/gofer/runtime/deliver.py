@@ -17,11 +17,12 @@ from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_calls import derived, permitted
 from gofer.engine.permitted_call import DELIVERY, OUTAGE
 from gofer.engine.private_answer import answer_privately
-from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.step import Permitted, Step
 from gofer.engine.unmet_needs import cause_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
+from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.sources.source import Answers, Messages
 from gofer.tools.definition import Provenance, Tool
@@ -29,7 +30,7 @@ from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
 STATUS = "status/1"
-"""Call id of posting the message that says that somebody is at work."""
+"""Call id of posting the message that says that the run is at work."""
 WAITING = "status/2"
 """Call id of saying that the model is not there."""
 ANSWER = "answer/1"
@@ -51,7 +52,7 @@ _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 TAKEN_BACK = "taken-back/1"
-"""Call id of deleting what was announced, when whoever asked deleted their message."""
+"""Call id of deleting what was announced, when the person who asked deleted their message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _systems(names: Sequence[str], tools: Mapping[str, Tool[Any]]) -> str:
 
 
 def _locked_out(progress: Progress) -> str:
-    """Why a system outside did not let Gofer in before its credential is renewed; empty when all did."""
+    """Return why a system outside did not let Gofer in before its credential is renewed; empty when all did."""
     for outcome in progress.outcomes.values():
         match outcome:
             case ToolResult(status="error", details={"access": "credential"}, text=why):
@@ -168,8 +169,8 @@ def _locked_out(progress: Progress) -> str:
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Posts that somebody is at work, where the answer will stand; once per run."""
-    # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
+    """Post that the run is at work, where the answer will be; once per run."""
+    # Without a thread no person waits, and what one person alone sees cannot be changed later.
     answers = answers_of(event, reply)
     if answers is None or answers.messages is None:
         return
@@ -205,7 +206,7 @@ def _notice(step: Step, parked: RunParked, told_in: str) -> str:
 async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
-    """Says what was concluded, in place of what was announced, and gives the end of the run."""
+    """Write what was concluded, in place of what was announced, and return the end of the run."""
     if concluded.status == "ignored":
         return _ended(concluded)
     answers = answers_of(event, reply)
@@ -282,7 +283,7 @@ async def _take_back(announced: Announced | None, provenance: Provenance, instea
 
 
 def spoken(ending: Ending) -> str:
-    """What people read: the answer, with the reason in front when it is not the whole answer."""
+    """Return what people read: the answer, with the reason in front when it is not the whole answer."""
     if ending.notice:
         return ending.notice
     match ending.status:
@@ -303,7 +304,7 @@ def spoken(ending: Ending) -> str:
 
 
 def _why(ending: Ending) -> str:
-    """Why a run failed, in the words for a colleague where there are some."""
+    """Return why a run failed, in the words for a colleague where there are some."""
     if ending.told:
         return ending.told
     reason = ending.reason.removeprefix("poison: ")

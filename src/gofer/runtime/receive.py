@@ -152,7 +152,7 @@ class Ingress:
             case Click() as click:
                 if ignored := await self.press(click):
                     return self._ignore(request.path, ignored)
-                # Slack wants an empty answer to a press that counts.
+                # The answer to a press that counts is empty.
                 return Reply(200)
             case Event() as event:
                 if await self.accept(event):

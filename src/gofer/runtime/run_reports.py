@@ -13,8 +13,8 @@ from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
 from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE
-from gofer.sources.source import OwnCall
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
 from gofer.workflows.load import Loaded

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from gofer.sources.source import Known, OwnCall
+from gofer.sources.part_values import Known, OwnCall
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_list, as_text
 

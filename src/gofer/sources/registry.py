@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from gofer.sources.github.source import GITHUB
 from gofer.sources.jira.source import JIRA
 from gofer.sources.notion.source import NOTION
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.schedule.source import SCHEDULE
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
-from gofer.sources.source import Person, Source, SourceContext, Workplace
+from gofer.sources.source import Source, Workplace
 from gofer.sources.subject import told
 from gofer.sources.webhook.source import WEBHOOK
 from gofer.values.events import Event

@@ -6,84 +6,29 @@ engine makes the calls, because effects belong to its steps. A part that a vendo
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from gofer.journal.entries import ToolResult, ToolUnknown
+from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import (
+    Changes,
+    Composed,
+    Details,
+    Known,
+    Memory,
+    Need,
+    Outcome,
+    OwnCall,
+    Person,
+    SourceContext,
+    Standpoint,
+)
 from gofer.sources.settings import SourceSettings
 from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
-from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded
 from gofer.workflows.when import TriggerKind
-from gofer.workflows.writes import Destinations
-
-Outcome = ToolResult | ToolUnknown
-"""What the journal has of a call that was made."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnCall:
-    """A call that a run makes by itself."""
-
-    tool: str
-    """The tool, by name."""
-    arguments: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Something that a run cannot begin without, in the words for its two readers."""
-
-    missed: str
-    """For the operator: what did not happen."""
-    aim: str
-    """For the colleague: what Gofer wanted to do, after "I could not"."""
-    refused: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Sentences for the colleague, by the vendor's code, where the code says what the colleague can do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """The person or app behind an event."""
-
-    id: str
-    kind: str = "external"
-    """`member`, `guest`, `external` or `bot`; an unknown person is external."""
-    handle: str = ""
-    name: str = ""
-    """As people write it, for a model; empty when it is not known."""
-    zone: str = ""
-    """The name of their time zone; empty when it is not known."""
-
-    @property
-    def facts(self) -> Mapping[str, object]:
-        """What conditions may ask for."""
-        return {"bot": self.kind == "bot"}
-
-
-@dataclass(frozen=True, slots=True)
-class SourceContext:
-    """What the first message to the model is made of."""
-
-    happened: str
-    """What happened, in a sentence or two."""
-    read: str
-    """What the event is about, with everything that people wrote indented."""
-    private: bool
-    words: str = ""
-    """What the person wrote who started the run."""
-    author: str = ""
-    """The name of that person."""
-    facts: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What conditions ask for and the event did not say."""
-    properties: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Of a page with properties, as `{name: {id, value}}`."""
-    header: str = ""
-    """The line of `read` above the words, which no text of people can be; empty where they are not in it."""
-    addressed: str = ""
-    """What happened, where the words are a request; empty where `happened` says it."""
 
 
 def _no_home(event: Event) -> str:
@@ -122,52 +67,11 @@ class Reading:
     """Why the run has nothing left to be about, for lists; empty when the object of the event is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What an event means for the conditions of a workflow that compare it with earlier events."""
-
-    status: Sequence[str] = ()
-    """The fact `status`: what changed, in the words of the conditions that are fulfilled."""
-    reason: str = ""
-    """Why nothing did, for lists; empty when the workflow does not ask, or something did."""
-
-
-class Memory(Protocol):
-    """What a run of a source remembers of earlier runs: memos under tokens, which hold no names."""
-
-    @property
-    def run(self) -> str:
-        """The id of the run."""
-        ...
-
-    @property
-    def workflow(self) -> str:
-        """The name of its workflow."""
-        ...
-
-    @property
-    def tokens(self) -> Tokens:
-        """What makes the keys of memos."""
-        ...
-
-    async def memo(self, key: str) -> str | None:
-        """Return the memo of a key; None when there is none."""
-        ...
-
-    async def exchange(self, key: str, before: str | None, text: str) -> str | None:
-        """Write a memo where it still is what it was before; return what it is afterwards."""
-        ...
-
-
 Compare = Callable[
     [Memory, Event, Loaded, Mapping[str, object], Mapping[str, object]],
     Awaitable[Changes],
 ]
 """Compares an event, its facts and the properties read for it with the memory. Raises TemporaryError."""
-
-
-Details = Mapping[str, object]
-"""What a call gave for code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +85,7 @@ class People:
     unseen: frozenset[str]
     """Codes of refusals that mean that there is no such person or group."""
     tools: tuple[str, ...]
+    """Tools that runs call by themselves for this; so in each part below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,21 +93,12 @@ class Groups:
     """How the members of a group are found out that `who` names by its handle."""
 
     look_up: Callable[[str], OwnCall]
+    """What is called, for a handle."""
     members: Callable[[Details], Collection[object]]
     """Their ids."""
     unseen: frozenset[str]
     """Codes of refusals that mean that there is no such group."""
     tools: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """An answer as it will be written."""
-
-    messages: Sequence[str]
-    """Markdown of each message, in order; where there is a file, the beginning of it."""
-    file: str = ""
-    """All of it, where it is too long for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +112,7 @@ class Messages:
     edit: Callable[[Details, str], OwnCall]
     """What is called to replace the text of a message that was written."""
     delete: Callable[[Details], OwnCall]
+    """What is called to take such a message back."""
     attach: Callable[[str, str, str], OwnCall]
     """What is called to attach a file: the thread, its name, its text."""
 
@@ -237,13 +134,16 @@ class Answers:
     """How an answer is written where a run began."""
 
     compose: Callable[[str], Composed]
+    """An answer divided as it will be written."""
     write: Callable[[Event, str, str], OwnCall]
     """What is called to write a text in a thread, empty for none."""
     tools: tuple[str, ...]
     has_place: Callable[[Event], bool] = _anywhere
     """Whether there is a place for an answer where the event happened."""
     messages: Messages | None = None
+    """None where an answer cannot be announced, changed or taken back."""
     private: PrivateWords | None = None
+    """None where nothing can be told to one person alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,37 +178,7 @@ class Approvals:
     """A time for people, from unix milliseconds."""
     tools: tuple[str, ...]
     group_tools: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a place."""
-
-    id: str = ""
-    """Empty for a place that was not looked up, and for one that the run may not know of."""
-    name: str = ""
-    """As people know it."""
-    home: bool = False
-    """Whether the run was asked there."""
-    listed: bool = False
-    """Whether the workflow file lists it."""
-    public: bool = False
-    """Whether all full members of the workspace can read it."""
-    member: bool = False
-    """Whether the asker is in it."""
-    own: bool = False
-    """Whether only the asker and Gofer read it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standpoint:
-    """What a place is looked at from: where the run was asked, by which person, and what its file lists."""
-
-    home: str
-    """The id of the place that the run was asked in; empty where a source has none."""
-    asker: str
-    """The id of the person; empty for none."""
-    writes: Destinations
+    """The tools that are called in addition where user groups may decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +215,7 @@ class Workplace:
     """The system in which the people of the company are reached, wherever a run began."""
 
     system: str
+    """As people know it."""
     groups: Groups
     approvals: Approvals
     channels: Channels

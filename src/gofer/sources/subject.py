@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.source import Need, SourceContext
+from gofer.sources.part_values import Need, SourceContext
 from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.events import Event
 

@@ -245,7 +245,7 @@ MUTANTS = (
     Mutant(
         "a worker whose time is nearly over begins nothing new",
         "engine/step.py",
-        "if self.term.over or (self.begun and seconds > self.term.left):",
+        "if self.deadline.over or (self.begun and seconds > self.deadline.left):",
         "if False:",
         "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
     ),

@@ -11,7 +11,7 @@ from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, 
 from gofer.engine.tail import tail
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
-from gofer.sources.source import Person, SourceContext
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.subject import indented
 from gofer.values.events import Actor, Event
 from gofer.workflows.schema import Limits

@@ -14,11 +14,11 @@ from gofer.sources.jira import places as jira
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.notion import places as notion
 from gofer.sources.notion.api import NotionApi
+from gofer.sources.part_values import Known, Person
 from gofer.sources.slack import places as slack
 from gofer.sources.slack.places import FindPlace, find_place
-from gofer.sources.source import Known, Person
-from gofer.tools.definition import Call, Tool, ToolResult
-from gofer.tools.places import Place
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import decode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
@@ -262,3 +262,22 @@ def test_a_run_without_an_asker_is_not_told_of_an_entry_that_cannot_be_written()
     assert "`writes: {" not in refusal(Place("slack", "person", "schedule"))
     assert "writes to no person" in refusal(Place("slack", "person", "schedule"))
     assert '`writes: {slack: ["#general"]}`' in refusal(Place("slack", "channel", "general"))
+
+
+@pytest.mark.anyio
+async def test_a_place_of_a_system_that_gofer_does_not_know_is_asked_about() -> None:
+    made = _posting(("slack_post_message", {"text": "there"}))
+    before = made.office.worker.services
+
+    def elsewhere(origin: Origin, arguments: Arguments) -> Place:
+        return Place("acme", "project", "X")
+
+    tools = {
+        **before.tools,
+        "slack_post_message": replace(before.tools["slack_post_message"], writes=None, where=elsewhere),
+    }
+    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
+    await made.office.accept("run1", private=False)
+    await made.work()
+    assert [one.where for one in made.asked] == ["X"]
+    assert "`writes: {acme: [X]}`" in refusal(Place("acme", "project", "X"))

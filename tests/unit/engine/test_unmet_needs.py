@@ -6,8 +6,8 @@ import pytest
 
 from gofer.engine.unmet_needs import PERSON, stopped
 from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import Need
 from gofer.sources.slack.source_context import THREAD
-from gofer.sources.source import Need
 from gofer.sources.subject import SUBJECT
 
 

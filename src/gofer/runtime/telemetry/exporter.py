@@ -81,7 +81,7 @@ class Exporter:
     async def send(self, spans: Sequence[Exported]) -> Sent:
         """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError when nobody answered."""
         rejected = 0
-        # Putting them together takes as long as a hundred answers to Slack; others go on meanwhile.
+        # Putting them together takes as long as a hundred answers; others go on meanwhile.
         for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
             rejected += await self._post(await asyncio.to_thread(_packed, request))
         return Sent(len(spans), rejected)

@@ -4,25 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comments import one_comment
+from gofer.sources.comment_answers import one_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.tools import github_tools
 from gofer.sources.github.triggers import KINDS
 from gofer.sources.listed_places import entry
+from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
-from gofer.sources.source import (
-    Answers,
-    Details,
-    Known,
-    OwnCall,
-    Person,
-    Places,
-    Reading,
-    Source,
-    SourceContext,
-    Standpoint,
-)
+from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.definition import Tool
 from gofer.tools.places import Place

@@ -5,25 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comments import one_comment
+from gofer.sources.comment_answers import one_comment
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import jira_tools
 from gofer.sources.jira.triggers import KINDS
 from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
-from gofer.sources.source import (
-    Answers,
-    Details,
-    Known,
-    OwnCall,
-    Person,
-    Places,
-    Reading,
-    Source,
-    SourceContext,
-    Standpoint,
-)
+from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.definition import Tool
 from gofer.tools.places import Place
@@ -101,5 +91,13 @@ def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
 
 
 JIRA = Source(
-    "jira", "Jira", _told, READING, is_request=_is_request, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools
+    "jira",
+    "Jira",
+    _told,
+    READING,
+    is_request=_is_request,
+    answers=ANSWERS,
+    places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
 )

@@ -4,26 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comments import one_comment
+from gofer.sources.comment_answers import one_comment
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.notion.tools import notion_tools
 from gofer.sources.notion.triggers import KINDS
+from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
-from gofer.sources.source import (
-    Answers,
-    Details,
-    Known,
-    OwnCall,
-    Person,
-    Places,
-    Reading,
-    Source,
-    SourceContext,
-    Standpoint,
-)
+from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.definition import Tool
 from gofer.tools.places import Place
@@ -84,5 +74,13 @@ def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
 
 
 NOTION = Source(
-    "notion", "Notion", _told, READING, compare=compare, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools
+    "notion",
+    "Notion",
+    _told,
+    READING,
+    compare=compare,
+    answers=ANSWERS,
+    places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
 )

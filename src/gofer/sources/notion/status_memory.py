@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gofer.sources.notion.status_change import Seen, Verdict, judge
 from gofer.sources.notion.triggers import NotionStatus
-from gofer.sources.source import Changes, Memory
+from gofer.sources.part_values import Changes, Memory
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event

@@ -1,7 +1,8 @@
 """The source of schedules: a time has come, and nothing is written back."""
 
+from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.schedule.triggers import KINDS
-from gofer.sources.source import Person, Source, SourceContext
+from gofer.sources.source import Source
 from gofer.values.events import Event
 
 

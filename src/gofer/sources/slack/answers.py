@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 
+from gofer.sources.part_values import Details, OwnCall
 from gofer.sources.slack.parts import compose, split
 from gofer.sources.slack.source_context import thread_of
-from gofer.sources.source import Answers, Channels, Details, Messages, OwnCall, PrivateWords
+from gofer.sources.source import Answers, Channels, Messages, PrivateWords
 from gofer.values.events import Event
 
-POST, EDIT, DELETE = "slack_post_message", "slack_update_message", "slack_delete_message"
+POST = "slack_post_message"
+EDIT = "slack_update_message"
+DELETE = "slack_delete_message"
 ATTACH = "slack_post_file"
-IN_PLACE, DIRECT = "slack_post_ephemeral", "slack_post_direct"
+IN_PLACE = "slack_post_ephemeral"
+DIRECT = "slack_post_direct"
 
 
 def _thread(thread: str) -> Mapping[str, object]:

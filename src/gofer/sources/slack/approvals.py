@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
+from gofer.sources.part_values import Details, OwnCall
 from gofer.sources.slack.answers import channel_of
 from gofer.sources.slack.question import moment
-from gofer.sources.source import Approvals, Details, OwnCall
+from gofer.sources.source import Approvals
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
 
-ASK, ASK_ONE, CLOSE = "slack_ask_approval", "slack_ask_requester", "slack_close_question"
-MAY_DECIDE, TELL = "slack_may_decide", "slack_tell_one"
+ASK = "slack_ask_approval"
+ASK_ONE = "slack_ask_requester"
+CLOSE = "slack_close_question"
+MAY_DECIDE = "slack_may_decide"
+TELL = "slack_tell_one"
 GROUPS = "slack_find_groups"
 
 

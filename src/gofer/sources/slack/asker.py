@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from gofer.sources.source import Details, Groups, OwnCall, People, Person
+from gofer.sources.part_values import Details, OwnCall, Person
+from gofer.sources.source import Groups, People
 from gofer.values.canonical_json import as_list
 from gofer.values.events import Event
 

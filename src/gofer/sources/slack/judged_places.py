@@ -1,10 +1,11 @@
 """The channels of Slack as places of calls: what is known of one, seen from the run that asks."""
 
 from gofer.sources.listed_places import entry
+from gofer.sources.part_values import Details, Known, OwnCall, Standpoint
 from gofer.sources.slack.approvals import is_direct
 from gofer.sources.slack.places import HIDDEN
 from gofer.sources.slack.read_thread import ID
-from gofer.sources.source import Details, Known, OwnCall, Places, Standpoint
+from gofer.sources.source import Places
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gofer.sources.markdown_nodes import Heading, ItemList, Quote
+from gofer.sources.part_values import Composed
 from gofer.sources.slack.block_cuts import divided, halved
 from gofer.sources.slack.markdown import Block, Cost, blocks, characters, cost, fenced, items, normal, widest_table
-from gofer.sources.source import Composed
 
 JOINER = "\u2060"
 """An invisible character of no width: it stands where Slack would begin to read a mention."""

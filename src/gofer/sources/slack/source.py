@@ -34,6 +34,10 @@ def _message(event: Event) -> Sequence[str]:
     return event.source, *(event.place.get(name, "") for name in ("team", "channel", "ts"))
 
 
+def _is_recent(event: Event) -> bool:
+    return "ts" not in event.place
+
+
 def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
     return slack_tools(SlackApi(settings[API_URL], settings[BOT_TOKEN]))
 
@@ -46,7 +50,7 @@ SLACK = Source(
     starts=STARTS,
     is_request=_is_request,
     message=_message,
-    is_recent=lambda event: "ts" not in event.place,
+    is_recent=_is_recent,
     people=PEOPLE,
     answers=ANSWERS,
     approvals=APPROVALS,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.source import Need, Outcome, OwnCall, Person, Reading, SourceContext
+from gofer.sources.part_values import Need, Outcome, OwnCall, Person, SourceContext
+from gofer.sources.source import Reading
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
@@ -20,7 +21,8 @@ _DELETED = frozenset({"message_not_found", "thread_not_found"})
 _GONE = "the message that it is about was deleted"
 _NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
-READ_THREAD, READ_CHANNEL = "slack_read_thread", "slack_read_channel"
+READ_THREAD = "slack_read_thread"
+READ_CHANNEL = "slack_read_channel"
 
 
 def told(event: Event, person: Person) -> SourceContext:

@@ -1,6 +1,7 @@
 """The source of webhooks: a program of the company called, and nothing is written back."""
 
-from gofer.sources.source import Person, Source, SourceContext
+from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.source import Source
 from gofer.sources.subject import told
 from gofer.sources.webhook.triggers import KINDS
 from gofer.values.events import Event

@@ -1,7 +1,7 @@
 """Answers in one comment on an issue, a page or a pull request."""
 
+from gofer.sources.part_values import Composed
 from gofer.sources.slack.parts import compose
-from gofer.sources.source import Composed
 
 COMMENT_LIMIT = 18_000
 """Characters of a comment at most; what takes comments takes that much of each, links included."""

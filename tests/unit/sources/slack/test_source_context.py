@@ -1,0 +1,70 @@
+"""The source context of a Slack event: what is called to read it, and what the recorded outcome means."""
+
+import pytest
+
+from gofer.journal.entries import ToolResult
+from gofer.sources.part_values import OwnCall, Person
+from gofer.sources.slack.source_context import CHANNEL, READING, RECENT, THREAD, thread_of, told
+from gofer.values.events import Actor, Event
+
+ADA = Person("U0ADA0000", "member", name="Ada")
+GONE = "the message that it is about was deleted"
+
+
+def event(kind: str, text: str = "", **place: str) -> Event:
+    return Event("slack", kind, ("1",), "slack:1", Actor(ADA.id), text, {"channel": "C0DEPLOY0", **place})
+
+
+MENTION = event("slack.mention", "hi <@U0GOFER00>", ts="1.1", thread_ts="1.0")
+JOINED = event("slack.member_joined")
+
+
+def result(status: str = "ok", **details: object) -> ToolResult:
+    return ToolResult("material/1", status, "Thread in #deploys", details=details)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_thread_a_channel_or_nothing_is_read() -> None:
+    assert READING.call(MENTION) == OwnCall("slack_read_thread", {"ts": "1.1"})
+    assert READING.call(JOINED) == OwnCall("slack_read_channel", {"limit": RECENT})
+    assert READING.call(event("slack.channel_created")) is None
+    assert (READING.need(MENTION), READING.need(JOINED)) == (THREAD, CHANNEL)
+
+
+def test_a_new_channel_is_told_by_its_name() -> None:
+    created = Event("slack", "slack.channel_created", ("1",), "c", Actor(ADA.id), "", {}, facts={"name": "launch"})
+    context = told(created, ADA)
+    assert (context.happened, context.read) == ("@Ada created the public channel #launch.", "")
+    assert context.private
+
+
+@pytest.mark.parametrize(
+    ("happened", "outcome", "why"),
+    [
+        (MENTION, result(deleted=True), GONE),
+        (MENTION, result("error", code="message_not_found"), GONE),
+        (MENTION, result("error", code="thread_not_found"), GONE),
+        (MENTION, result("error", code="not_in_channel"), ""),
+        (JOINED, result("error", code="message_not_found"), ""),
+        (MENTION, result(private=False), ""),
+    ],
+)
+def test_a_run_whose_message_was_deleted_has_nothing_left_to_be_about(
+    happened: Event, outcome: ToolResult, why: str
+) -> None:
+    assert READING.gone(happened, outcome) == why
+
+
+def test_what_was_read_becomes_the_source_context() -> None:
+    context = READING.read(MENTION, ADA, result(private=False, channel="deploys", words="hi @Gofer", header="@Ada:"))
+    assert (context.author, context.words, context.header) == ("@Ada", "hi @Gofer", "@Ada:")
+    assert context.facts == {"channels": ["deploys", "C0DEPLOY0"]}
+    assert not context.private
+    assert READING.read(MENTION, ADA, result()).private
+    assert READING.read(MENTION, Person("U1"), result()).words == "hi @unknown user"
+
+
+def test_the_thread_that_was_read_comes_before_the_one_that_the_event_names() -> None:
+    reaction = event("slack.reaction", ts="1.1")
+    assert thread_of(reaction, None) == ""
+    assert thread_of(reaction, result(thread_ts="1.0")) == "1.0"
+    assert thread_of(MENTION, result("error")) == "1.0"

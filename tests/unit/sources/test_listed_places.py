@@ -1,0 +1,58 @@
+"""Places of systems in which only the workflow file says where runs write."""
+
+import pytest
+
+from gofer.sources.part_values import Known, OwnCall, Standpoint
+from gofer.sources.registry import SOURCES
+from gofer.sources.source import Places
+from gofer.tools.places import Kind, Place
+from gofer.workflows.writes import Destinations
+
+PAGE = "5f1c7d2e-0a3b-4c4d-8e9f-000000000001"
+LISTED = Standpoint("", "", Destinations(jira=("PAY",), notion=(PAGE,), github=("Acme/Shop",)))
+UNLISTED = Standpoint("", "", Destinations())
+
+
+def places_of(system: str) -> Places:
+    places = SOURCES[system].places
+    assert places is not None
+    return places
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "name", "listed"),
+    [
+        ("jira", "project", "PAY", True),
+        ("jira", "project", "OPS", False),
+        ("github", "repository", "acme/SHOP", True),
+        ("github", "repository", "acme/other", False),
+    ],
+)
+def test_a_place_that_the_file_lists_needs_no_look_up(system: str, kind: Kind, name: str, listed: bool) -> None:
+    place = Place(system, kind, name)
+    assert places_of(system).look(place, LISTED) == Known(listed=listed)
+    assert places_of(system).look(place, UNLISTED) == Known()
+
+
+@pytest.mark.parametrize(("system", "kind", "name"), [("jira", "issue", "PAY-7"), ("notion", "page", "p1")])
+def test_what_a_place_is_in_is_looked_up_where_the_file_lists_any(system: str, kind: Kind, name: str) -> None:
+    places, place = places_of(system), Place(system, kind, name)
+    assert places.look(place, LISTED) == OwnCall(f"{system}_find_place", {kind: name})
+    assert places.look(place, UNLISTED) == Known()
+    within = {"id": "now", "within": ["PAY", PAGE]}
+    assert places.found(place, LISTED, within) == Known("now", listed=True)
+    assert places.found(place, LISTED, {"id": "now", "within": ["OPS"]}) == Known("now")
+
+
+@pytest.mark.parametrize(
+    ("place", "entry"),
+    [
+        (Place("jira", "issue", "PAY-7"), "jira: [PAY]"),
+        (Place("jira", "project", "PAY"), "jira: [PAY]"),
+        (Place("notion", "page", "p1"), "notion: [p1]"),
+        (Place("github", "repository", "acme/shop"), "github: [acme/shop]"),
+        (Place("slack", "channel", "deploys"), 'slack: ["#deploys"]'),
+    ],
+)
+def test_the_entry_of_the_workflow_file_is_named(place: Place, entry: str) -> None:
+    assert places_of(place.system).entry(place) == entry

@@ -1,0 +1,62 @@
+"""The registry of sources: each room has one row, and names only tools of its system that Gofer has."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from gofer.app.catalog import build_tools
+from gofer.app.settings import read_settings
+from gofer.sources import registry
+from gofer.sources.part_values import Person
+from gofer.sources.registry import SOURCES, UNKNOWN, WORKPLACE, source_of
+from gofer.sources.source import Source
+from gofer.values.events import Actor, Event
+
+TOOLS = build_tools(read_settings({}))
+
+
+def event(source: str) -> Event:
+    return Event(source, f"{source}.happened", ("1",), f"{source}:1", Actor("U1"), "words", {})
+
+
+def own_tools(part: object) -> Iterator[str]:
+    """Yield the tools that the parts of a source name."""
+    if not is_dataclass(part):
+        return
+    for one in fields(part):
+        value: object = getattr(part, one.name)
+        if one.name in ("tools", "group_tools"):
+            yield from value  # pyright: ignore[reportGeneralTypeIssues]
+        else:
+            yield from own_tools(value)
+
+
+def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
+    folder = Path(registry.__file__).parent
+    assert set(SOURCES) == {path.parent.name for path in folder.glob("*/source.py")}
+    assert set(SOURCES) == {path.parent.name for path in folder.glob("*/receiver.py")}
+    assert [source.name for source in SOURCES.values()] == [*SOURCES]
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.name)
+def test_a_source_names_tools_that_there_are(source: Source) -> None:
+    found = {*own_tools(source)}
+    assert found <= TOOLS.keys()
+    assert {TOOLS[name].system for name in found} <= {source.system}
+
+
+def test_the_workplace_names_tools_that_there_are() -> None:
+    found = {*own_tools(WORKPLACE)}
+    assert found
+    assert found <= TOOLS.keys()
+
+
+def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> None:
+    happened = event("elsewhere")
+    assert source_of(happened) is UNKNOWN
+    told = UNKNOWN.told(happened, Person("U1"))
+    assert (told.happened, told.read, told.private) == ("Something happened: elsewhere.happened.", "words", True)
+    assert UNKNOWN.reading is None
+    assert UNKNOWN.answers is None
