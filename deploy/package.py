@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from gofer.app.catalog import checked_catalog, price_list
+from gofer.sources.receivers import PATHS
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 
@@ -25,10 +26,7 @@ ROOT = Path(__file__).parents[1]
 PYTHON, PLATFORM = "3.13", "aarch64-manylinux_2_34"
 """What Lambda's runtime is: python3.13 on Amazon Linux 2023, arm64."""
 KINDS: Mapping[str, str] = {
-    "slack": "ingress",
-    "jira": "ingress",
-    "notion": "ingress",
-    "github": "ingress",
+    **dict.fromkeys(PATHS, "ingress"),
     "webhook": "ingress",
     "schedule": "schedule",
     "worker": "worker",

@@ -1,6 +1,6 @@
 """The function at /github/webhook."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import receiver
+from gofer.app.functions.receiver import source_receiver
 
-handler = receiver(stand(), "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+handler = source_receiver(stand(), "github")

@@ -1,6 +1,6 @@
 """The function at /jira/webhook."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import receiver
+from gofer.app.functions.receiver import source_receiver
 
-handler = receiver(stand(), "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
+handler = source_receiver(stand(), "jira")

@@ -1,6 +1,6 @@
 """The function at /notion/webhook."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import receiver
+from gofer.app.functions.receiver import source_receiver
 
-handler = receiver(stand(), "NOTION_WEBHOOK_SECRET", "NOTION_BOT_ID")
+handler = source_receiver(stand(), "notion")

@@ -1,6 +1,6 @@
 """The function at /slack/events and /slack/interactivity."""
 
 from gofer.app.functions.foundation import stand
-from gofer.app.functions.receiver import receiver
+from gofer.app.functions.receiver import source_receiver
 
-handler = receiver(stand(), "SLACK_SIGNING_SECRET", "SLACK_TEAM_ID")
+handler = source_receiver(stand(), "slack")

@@ -15,6 +15,8 @@ from gofer.journal.entries import KINDS
 from gofer.sources.github import receiver
 from gofer.sources.github import refusals as github_refusals
 from gofer.sources.notion.refusals import REFUSALS as NOTION_REFUSALS
+from gofer.sources.receivers import BY_SOURCE
+from gofer.sources.registry import SOURCES
 from gofer.sources.slack.refusals import REFUSALS
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.model_roles import EndpointForm, RoleModel
@@ -45,6 +47,11 @@ def first_column(document: str, heading: str) -> set[str]:
 def test_every_room_is_listed_and_nothing_else() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "."))}
     assert first_column("AGENTS.md", "## Rooms") == rooms
+
+
+def test_every_source_is_listed_and_nothing_else() -> None:
+    assert first_column("AGENTS.md", "## Sources") == set(SOURCES)
+    assert set(BY_SOURCE) <= set(SOURCES)
 
 
 def test_every_entry_is_explained_and_nothing_else() -> None:

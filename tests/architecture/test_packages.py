@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.published import read_compiled
 from support.aws.function_packages import PACKAGE, borrow_bytecode
 from support.aws.template import ROOT

@@ -1,6 +1,5 @@
 """What the template has for each function: what it is told, what it may do, who reaches it; and what operators get."""
 
-import ast
 import io
 import json
 import zipfile
@@ -16,11 +15,12 @@ from gofer.app.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.app.functions.schedule import measuring_tokens
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.slack_readers import SIGN_OUT
-from gofer.app.receivers import PATHS
 from gofer.app.settings import read_settings
+from gofer.app.source_template import source_resources
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.runtime.run_ends import Ended
+from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.stores.aws.journal import KEYS_TABLE, TABLE
@@ -29,7 +29,7 @@ from support.aws.template import ROOT, for_moto, listed, mentions, of_type, perm
 from support.aws.template_rules import functions, role
 
 CLOUD = transformed()
-HANDLERS = {"slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard"}
+HANDLERS = {*PATHS, "webhook", "schedule", "worker", "dashboard"}
 
 
 def test_each_handler_has_a_function_and_each_function_a_handler() -> None:
@@ -37,6 +37,11 @@ def test_each_handler_has_a_function_and_each_function_a_handler() -> None:
     named = {function["Handler"] for function in functions(CLOUD).values()}
     assert there == HANDLERS
     assert named == {f"handlers/{name}.handler" for name in there}
+
+
+@pytest.mark.parametrize("source", ["jira", "github"])
+def test_the_printed_block_is_what_the_template_has(source: str) -> None:
+    assert source_resources(BY_SOURCE[source]) in (ROOT / "template.yaml").read_text()
 
 
 def test_each_function_is_built_by_its_target_in_the_makefile() -> None:
@@ -78,10 +83,8 @@ ACCEPT: Mapping[str, set[str]] = {
 BOTH = {"Bucket.Arn/blobs/*", "Bucket.Arn/bundles/*"}
 QUERIED = {"Table.Arn", "Table.Arn/index/sweep"}
 LET: Mapping[str, Mapping[str, set[str]]] = {
+    **{f"{source.capitalize()}Function": ACCEPT for source in PATHS},
     "SlackFunction": {**ACCEPT, "dynamodb:Query": QUERIED, "dynamodb:BatchGetItem": {"Table.Arn"}},
-    "JiraFunction": ACCEPT,
-    "NotionFunction": ACCEPT,
-    "GithubFunction": ACCEPT,
     "WebhookFunction": {**ACCEPT, "s3:GetObject": BOTH},
     "ScheduleFunction": {
         **ACCEPT,
@@ -133,7 +136,7 @@ def granted(function: str) -> set[str]:
 
 
 def test_no_door_reads_the_tokens_of_workers_or_the_secret_of_another_door() -> None:
-    for function in ("SlackFunction", "JiraFunction", "NotionFunction", "GithubFunction", "WebhookFunction"):
+    for function in (f"{source.capitalize()}Function" for source in (*PATHS, "webhook")):
         own = function.removesuffix("Function").upper()
         others = {name for name in granted(function) if not name.startswith(own)} - {"INSTALLATION_KEY"}
         assert others == set()
@@ -152,9 +155,7 @@ def asked_by(handler: str) -> set[str]:
         case "webhook":
             return {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*"}
         case _:
-            tree = ast.parse((ROOT / "handlers" / f"{handler}.py").read_text())
-            words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-            return {KEY, *(word for word in map(str, words) if word.isupper())}
+            return {KEY, *(setting.name for setting in BY_SOURCE[handler].receives_with)}
 
 
 @pytest.mark.parametrize("handler", sorted(HANDLERS))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gofer.sources.receivers import PATHS
+
 ROOT = Path(__file__).parents[2]
 NETWORK = {"ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "ssl", "telnetlib", "urllib.request", "xmlrpc"}
 """Modules of the standard library that open connections."""
@@ -78,7 +80,7 @@ WHOLE: Mapping[str, Sequence[str]] = {
 }
 """Parts with all of Gofer that they may import."""
 
-VENDORS = ("github", "jira", "notion", "slack")
+VENDORS = tuple(PATHS)
 """Names that the engine and the runtime speak of nowhere: a vendor is known in its room and in the registry."""
 VENDORLESS = ("engine", "runtime")
 VENDORS_NAMED: Mapping[str, int] = {}
@@ -198,3 +200,109 @@ def test_the_engine_and_the_runtime_name_no_vendor() -> None:
 
 def test_a_vendor_is_found_in_names_strings_and_comments() -> None:
     assert vendors_in('from gofer.sources.slack import parts\nx = "jira_get_issue"  # as Notion does\n') == 3
+
+
+# --- Names of vendors -----------------------------------------------------------------------------------------------
+
+ALWAYS = ("sources/registry.py", "sources/receivers.py", "app/demo/", "cli/demo.py", "app/embedded/simulated.py")
+"""The registries and the demo, which are about vendors by name."""
+NAMING: Mapping[str, Sequence[str]] = {
+    "slack": [
+        "app/embedded/run_once.py",
+        "app/embedded/service.py",
+        "app/embedded/socket_mode.py",
+        "app/functions/dashboard.py",
+        "app/functions/parameters.py",
+        "app/functions/refusal_metric.py",
+        "app/pages/sessions.py",
+        "app/pages/sign_in.py",
+        "app/pages/slack_readers.py",
+        "app/required_settings.py",
+        "app/slack_app.py",
+        "check/destinations.py",
+        "check/names.py",
+        "check/script_code.py",
+        "cli/explain.py",
+        "cli/main.py",
+        "cli/manifest.py",
+        "cli/run.py",
+        "cli/serve.py",
+        "cli/sweep.py",
+        "journal/workspace_entries.py",
+        "sources/comment_answers.py",
+        "sources/jira/tools.py",
+        "sources/markdown.py",
+        "sources/receiver.py",
+        "tools/mocks.py",
+        "tools/places.py",
+        "values/events.py",
+        "values/row_tokens.py",
+        "workflows/foreign_keys.py",
+        "workflows/form_parts.py",
+        "workflows/mistake.py",
+        "workflows/near_miss.py",
+        "workflows/precedence.py",
+        "workflows/routes.py",
+        "workflows/schema.py",
+        "workflows/sentences.py",
+        "workflows/writes.py",
+    ],
+    "notion": [
+        "app/backup/backup.py",
+        "app/embedded/service.py",
+        "app/embedded/stack.py",
+        "app/functions/notion_registration.py",
+        "app/functions/receiver.py",
+        "app/notion_token.py",
+        "app/settings.py",
+        "check/destinations.py",
+        "cli/explain.py",
+        "cli/main.py",
+        "cli/run.py",
+        "cli/serve.py",
+        "sources/refused_deliveries.py",
+        "values/row_tokens.py",
+        "workflows/near_miss.py",
+        "workflows/writes.py",
+    ],
+    "jira": [
+        "app/settings.py",
+        "check/destinations.py",
+        "check/names.py",
+        "cli/explain.py",
+        "cli/main.py",
+        "cli/run.py",
+        "cli/serve.py",
+        "journal/workspace_entries.py",
+        "sources/source.py",
+        "tools/mocks.py",
+        "workflows/foreign_keys.py",
+        "workflows/sentences.py",
+        "workflows/writes.py",
+    ],
+    "github": [
+        "app/pages/pages.py",
+        "check/destinations.py",
+        "cli/explain.py",
+        "cli/main.py",
+        "cli/run.py",
+        "cli/serve.py",
+        "sources/receiver_spec.py",
+        "workflows/foreign_keys.py",
+        "workflows/writes.py",
+    ],
+}
+"""The other modules outside the room of a vendor that name it: the lists may only shrink."""
+
+
+def naming(vendor: str) -> list[str]:
+    """Return the modules outside the room of a vendor that name it in code, text or a comment."""
+    source = ROOT / "src" / "gofer"
+    files = {path.relative_to(source).as_posix(): path for path in sorted(source.rglob("*.py"))}
+    elsewhere = {name: path for name, path in files.items() if not name.startswith((f"sources/{vendor}/", *ALWAYS))}
+    return [name for name, path in elsewhere.items() if vendor in path.read_text().lower()]
+
+
+@pytest.mark.parametrize("vendor", PATHS)
+def test_a_vendor_is_named_in_its_room_and_where_it_still_may(vendor: str) -> None:
+    assert sorted(naming(vendor)) == sorted(NAMING.get(vendor, []))

@@ -14,8 +14,8 @@ from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import open_state
 from gofer.app.front import front
 from gofer.app.pages.run_pages import Pages
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.outside import SystemClock
-from gofer.workflows.load import load_catalog
 
 
 async def main(folder: Path) -> None:

@@ -11,13 +11,14 @@ from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Context, Limits, Workflow
+from gofer.workflows.schema import Context, Limits
 from support.engine.memory_run import PROVENANCE, Room, Said, room, says
 from support.models.served import served
 

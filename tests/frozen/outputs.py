@@ -18,13 +18,13 @@ from gofer.cli.main import main
 from gofer.engine.services import Links, Services
 from gofer.models.price_library import look_up
 from gofer.models.prices import Prices
+from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Tool
 from gofer.workflows.bundle import Bundle, encode_bundle
-from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.publication import publication, read_files
 from support.sources.every_delivery import EVENTS, headers_of
@@ -76,7 +76,7 @@ def bundles() -> Iterator[tuple[str, str]]:
 
 def published() -> Iterator[tuple[str, str]]:
     """Yield the small part of a publication of the shipped workflows, which receivers read."""
-    made, _ = publication(read_files(ROOT), ROOT, NOON)
+    made, _ = publication(read_files(ROOT), ROOT, NOON, WorkflowForm)
     yield "published.json", made.routes().decode()
 
 

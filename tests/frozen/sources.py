@@ -15,7 +15,6 @@ import httpx2
 from frozen.lines import line
 from frozen.recording import described
 from frozen.stage import ThreadlessLoop
-from gofer.app.receivers import PATHS
 from gofer.app.settings import Settings, read_settings
 from gofer.app.toolbox import build_tools
 from gofer.app.unverified_payloads import way
@@ -30,13 +29,15 @@ from gofer.models.scripted import ScriptedModel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
 from gofer.sources.receiver import RawRequest
+from gofer.sources.receivers import PATHS
+from gofer.sources.workflow_files import load_catalog
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.canonical_json import as_object
 from gofer.values.outside import HttpRequest, HttpResponse, Outside
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from gofer.workflows.routes import read_routes
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.github import GitHubSimulator

@@ -12,6 +12,7 @@ from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, Recorded, RunCancelled, RunConcluded, RunFinished, RunRetried
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
@@ -21,7 +22,7 @@ from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Context, Limits, Workflow
+from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
 from support.engine.memory_run import PROVENANCE, Room, Said, says
 from support.models.served import served

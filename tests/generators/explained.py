@@ -18,7 +18,8 @@ from typing import Any
 
 from gofer.app.unverified_payloads import SOURCES, way
 from gofer.check.explain import Explanation, explain
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.sources.workflow_files import load_catalog
+from gofer.workflows.load import Catalog
 from support.sources.every_delivery import EVENTS, GARBAGE, PRESS, headers_of, places
 
 HERE = Path(__file__).parent

@@ -28,7 +28,7 @@ from gofer.check.model_table import price_text, reads_text
 from gofer.journal.entries import LlmRequest, LlmResponse
 from gofer.models.price_library import look_up
 from gofer.models.served_model import ServedModel
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 from support.app.company import company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, world
 

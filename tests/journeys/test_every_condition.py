@@ -13,16 +13,17 @@ from starlette.types import Receive, Scope, Send
 
 from gofer.app.embedded.server import serve
 from gofer.app.ingress import build_ingress
-from gofer.app.receivers import PATHS
 from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
 from gofer.journal.coordination import Head
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest
+from gofer.sources.receivers import PATHS
 from gofer.sources.webhook.jwt_bearer import JwtProof
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from support.app.company import Company, company
 from support.app.one_workflow import Echo
 from support.runtime.worker_parts import Unchanging

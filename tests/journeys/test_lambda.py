@@ -22,9 +22,9 @@ from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.catalog import price_list
 from gofer.app.embedded.server import serve as serve_app
 from gofer.journal.entries import LlmResponse, RunHandedOver, RunOwned
+from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.values.outside import SystemClock
 from gofer.values.schedules.planned import planned
-from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
 from gofer.workflows.publish.publisher import Publisher
@@ -201,7 +201,7 @@ async def publish(made: Stage, repository: Path) -> str:
     """Publishes a repository to a stage; gives the name of what is live then."""
     shelf = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
-    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(files)
+    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT, WorkflowForm).publish(files)
     # Whoever is warm looks within thirty seconds; who begins looks at once.
     for function in ("slack", "brief"):
         made.host.retire(function)

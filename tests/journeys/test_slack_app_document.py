@@ -13,10 +13,10 @@ from gofer.app.settings import read_settings
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.manifest import needed
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
-from gofer.workflows.schema import Workflow
 from support.app.company import ROOT
 from support.app.serve_process import SECRET, Desk, desk, free_port
 

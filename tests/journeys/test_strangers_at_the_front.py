@@ -16,9 +16,9 @@ import pytest
 from gofer.app.embedded.server import serve
 from gofer.app.front import front
 from gofer.app.pages.run_pages import Pages
-from gofer.app.receivers import receivers
 from gofer.app.request_bodies import MEMORY, Bodies
 from gofer.app.settings import read_settings
+from gofer.sources.receivers import receivers
 from gofer.sources.webhook.hook import read_hooks
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.sources.webhook.receiver import webhook_receivers

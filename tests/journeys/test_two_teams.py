@@ -11,7 +11,7 @@ import pytest
 from gofer.app.embedded.stack import working
 from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 from support.app.company import PATIENCE, Company, company
 from support.app.one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
 from support.runtime.worker_parts import Unchanging

@@ -7,7 +7,7 @@ import pytest
 from pydantic_monty import Monty
 from skills_ref.validator import validate
 
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 from support.app.company import ROOT
 from support.guides.checkout import FENCE, Terminal, checkout
 

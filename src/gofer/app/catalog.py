@@ -10,10 +10,11 @@ from gofer.check.company_tools import check_company
 from gofer.check.folder import check_folder
 from gofer.check.model_table import model_table
 from gofer.models.price_library import look_up
+from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import load_company
 from gofer.tools.definition import Tool
 from gofer.tools.mocks import Overrides, read_overrides
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.price_list import Recorder
 

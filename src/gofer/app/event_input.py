@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from gofer.app.unverified_payloads import Headers, way
-from gofer.check.explain import Way, is_form
-from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop
+from gofer.check.explain import Way
+from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form
+from gofer.sources.receivers import BY_SOURCE
 from gofer.sources.schedule.receiver import scheduled
 from gofer.values.canonical_json import decode
 from gofer.values.errors import BadRequest, ConfigError
@@ -40,7 +41,7 @@ def occasion(catalog: Catalog, workflow: str, told: Told, now: float) -> Event:
         known = ", ".join(catalog.workflows)
         raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
     if not told.hook:
-        own = list(dict.fromkeys(trigger.webhook.name for trigger in loaded.workflow.when if trigger.webhook))
+        own = list(dict.fromkeys(trigger.hook.name for trigger in loaded.workflow.when if trigger.hook))
         told = replace(told, hook=own[0] if len(own) == 1 else "")
     source = told.source or _source(catalog, loaded, told)
     if told.body is None:
@@ -88,12 +89,23 @@ def _translated(come_in: Way, source: str, file: str, body: bytes, headers: Head
             decode(body)
         except BadRequest as error:
             raise ConfigError(f"{file} is not JSON; save the payload as its sender sent it.") from error
-    if source == "github" and not any(name.lower() == "x-github-event" for name, _ in headers):
-        raise ConfigError('GitHub says in a header what happened; add it, such as --header "X-GitHub-Event: push".')
+    _check_kind_header(source, headers)
     try:
         return _event(come_in.receiver.translate(come_in.request(body)))
     except BadRequest as error:
         raise ConfigError(f"{file} starts nothing: {error}") from error
+
+
+def _check_kind_header(source: str, headers: Headers) -> None:
+    """Raise ConfigError where the source says in a header what happened, and the header is not given."""
+    spec = BY_SOURCE.get(source)
+    if spec is None or not spec.kind_header:
+        return
+    needed = spec.kind_header.partition(":")[0].lower()
+    if not any(name.lower() == needed for name, _ in headers):
+        raise ConfigError(
+            f'{spec.system} says in a header what happened; add it, such as --header "{spec.kind_header}".'
+        )
 
 
 def _event(arrival: Arrival) -> Event:

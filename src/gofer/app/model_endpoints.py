@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import httpx2
 from openai import AsyncOpenAI, Omit
 
-from gofer.app.settings import Settings, checked_credential
+from gofer.app.settings import Settings
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Access, Answer, Model, Refused
 from gofer.models.served_model import OPENAI_KEY, Endpoint
+from gofer.sources.settings import read_credential
 from gofer.values.errors import ConfigError
 from gofer.values.messages import ProviderError
 from gofer.values.secret import Secret
@@ -98,7 +99,7 @@ class Endpoints:
         if not key:
             raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
         try:
-            return checked_credential(endpoint.key, key.reveal())
+            return read_credential(endpoint.key, key.reveal())
         except ConfigError as error:
             raise _refused(str(error)) from error
 

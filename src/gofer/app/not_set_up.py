@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from gofer.app.settings import Settings
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
+from gofer.sources.receivers import BY_SOURCE
 from gofer.sources.webhook.hook import variable
 from gofer.workflows.load import Catalog
 from gofer.workflows.when import Trigger
@@ -21,17 +22,13 @@ def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
 
 def _lacks(settings: Settings, trigger: Trigger) -> str:
     """The setting without which a trigger never fires; empty when it can."""
-    if trigger.webhook is not None:
-        own = settings.webhook_secrets.get(trigger.webhook.name) or settings.webhook_secrets.get("")
-        return "" if own or trigger.webhook.auth.jwt is not None else variable(trigger.webhook.name)
-    ways: Mapping[str, tuple[object, str]] = {
-        "slack": (settings.slack_signing_secrets or settings.slack_app_token, "SLACK_SIGNING_SECRET"),
-        "jira": (settings.jira_webhook_secrets, "JIRA_WEBHOOK_SECRET"),
-        "notion": (settings.notion_webhook_secrets, "NOTION_WEBHOOK_SECRET"),
-        "github": (settings.github_webhook_secrets, "GITHUB_WEBHOOK_SECRET"),
-    }
-    there, name = ways.get(trigger.kind.partition(".")[0], (True, ""))
-    return "" if there else name
+    if trigger.hook is not None:
+        own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
+        return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
+    spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
+    if spec is None or settings.hears(spec):
+        return ""
+    return spec.secret.name
 
 
 def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:

@@ -5,10 +5,9 @@ while whoever runs Gofer has opened a window, once, and shown to nobody else.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from gofer.sources.receiver import Registration
 from gofer.values.errors import BadRequest, ConfigError, TemporaryError
@@ -23,23 +22,6 @@ _TOKEN = re.compile(r"[!-~]{16,200}", re.ASCII)
 
 Tell = Callable[[Path, Secret], None]
 """Says to whoever opened the window where the token is, and what it is."""
-
-
-class Registering(Protocol):
-    """Somebody waits for a verification token."""
-
-    @property
-    def secrets(self) -> Sequence[Secret]:
-        """What Notion may sign with; what is taken is added."""
-        ...
-
-    def is_open(self) -> bool:
-        """Whether a token would be taken now."""
-        ...
-
-    async def register(self, offered: Registration) -> None:
-        """Keeps the first token and closes. Raises BadRequest(403) for another one, TemporaryError."""
-        ...
 
 
 def registered(data: Path) -> tuple[Secret, ...]:

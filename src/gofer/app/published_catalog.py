@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.values.outside import Clock
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
 from gofer.workflows.published import BundleStore, Live, bundle_key
 
@@ -15,7 +16,7 @@ def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
     """
 
     def load(raw: bytes) -> Catalog:
-        return read_catalog(raw, code)
+        return read_catalog(raw, code, WorkflowForm)
 
     packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
     return LiveCatalog(Live(shelf, clock, bundle_key, load, packaged))

@@ -3,17 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gofer.app.settings import Settings, checked_credential
+from gofer.app.settings import Settings
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
-from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.tools import TOOLS as GITHUB
-from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.tools import TOOLS as JIRA
-from gofer.sources.notion.api import NotionApi
-from gofer.sources.notion.tools import TOOLS as NOTION
-from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.tools import TOOLS as SLACK
+from gofer.sources.registry import SOURCES
+from gofer.sources.settings import read_credential
 from gofer.tools.company import CompanyTool
 from gofer.tools.declare import Variables, bind_all
 from gofer.tools.definition import Tool
@@ -37,13 +31,8 @@ def build_tools(
 
     `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
     """
-    # One line for each system outside, and for what every run has.
-    jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
-        bind_all(SLACK, SlackApi(settings.slack_api_url, settings.slack_bot_token), "Slack"),
-        bind_all(GITHUB, GitHubApi(settings.github_api_url, settings.github_token), "GitHub"),
-        bind_all(NOTION, NotionApi(settings.notion_base_url, settings.notion_token), "Notion"),
-        bind_all(JIRA, jira, "Jira"),
+        *(source.tools(settings.sources) for source in SOURCES.values() if source.tools is not None),
         bind_all(FILES, children or Children()),
         bind_all((*PLAN, *SKILLS, *SEARCH), None),
         bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
@@ -55,7 +44,7 @@ def build_tools(
 
 def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
     """Return the values of the environment variables that a company's tool names. Raises ConfigError."""
-    return {name: checked_credential(name, settings.environment.get(name, "").strip()) for name in tool.variables}
+    return {name: read_credential(name, settings.environment.get(name, "").strip()) for name in tool.variables}
 
 
 def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Sequence[str]]:

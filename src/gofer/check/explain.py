@@ -7,7 +7,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from gofer.sources.receiver import BODY_LIMIT, Click, Handshake, Ignored, RawRequest, Receiver, Registration, Stop
+from gofer.sources.receiver import (
+    BODY_LIMIT,
+    FORM,
+    Click,
+    Handshake,
+    Ignored,
+    RawRequest,
+    Receiver,
+    Registration,
+    Stop,
+    is_form,
+)
 from gofer.values.canonical_json import as_list, clean, decode, one_line
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -90,7 +101,6 @@ def _known_of(fact: str) -> str:
 
 
 _TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
-FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +144,6 @@ class Way:
         named = any(name.lower() == "content-type" for name, _ in self.headers)
         form = [("Content-Type", FORM)] if is_form(body) and not self.whole and not named else []
         return RawRequest("POST", self.path, [*self.headers, *form], body)
-
-
-def is_form(raw: bytes) -> bool:
-    """Whether a body is a vendor's JSON in a form, as GitHub and Slack may send it."""
-    return raw.lstrip().startswith(b"payload=")
 
 
 def explain(file: str, raw: bytes, way: Way) -> Iterator[Explanation]:

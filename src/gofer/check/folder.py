@@ -17,11 +17,12 @@ from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.served_model import LookUp, unlisted
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.tools.definition import Tool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import FOLDER as BELOW
@@ -51,7 +52,7 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp =
     mistakes += check_skills(folder.parent / SKILLS, skills)
     all_skills = nameable(folder.parent / SKILLS)
     for source in workflows:
-        workflow, wrong = fill(source, Workflow)
+        workflow, wrong = fill(source, WorkflowForm)
         mistakes += wrong
         if workflow is not None and workflow.coordinator == "llm":
             mistakes += check_amount(source, workflow.skills, skills)

@@ -1,10 +1,12 @@
 """Triggers of several workflows that one event matches with the same precedence, so that it would get two answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from gofer.sources.triggers import BY_NAME
+from gofer.sources.workflow_files import TriggerForm
 from gofer.values.canonical_json import as_list
 from gofer.workflows.form import unset
 from gofer.workflows.mistake import Mistake
@@ -15,15 +17,6 @@ from gofer.workflows.yaml_source import Loc, Source
 
 _ANYWHERE = ("*",)
 """Stands for a trigger without a condition on the place."""
-_PLACES: Mapping[str, str] = {
-    "slack.channel_created": "name: proj-*",
-    "slack.direct": "",
-    "slack.": 'channels: "#deploys"',
-    "jira.": "project: OPS",
-    "notion.": "database: RFCs",
-    "github.": "repository: acme/shop",
-}
-"""An example of a condition on the place for each family of triggers; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ def _claims(source: Source) -> Iterator[_Claim]:
         if any(unset(source, item, ("when", at))):
             continue
         try:
-            trigger = Trigger.model_validate(item)
+            trigger = TriggerForm.model_validate(item)
         except ValidationError:
             continue
         loc = ("when", at) if isinstance(item, str) else ("when", at, trigger.kind)
@@ -65,7 +58,7 @@ def _overlapping(
 ) -> Iterator[_Claim]:
     for other, its in claimed.get(kind, ()):
         # Two answers to one post are always wrong; elsewhere two workflows may well do two things about one event.
-        meeting = kind.startswith("slack.") and _may_meet(where, its) and _may_tie(kind, where, its)
+        meeting = BY_NAME[kind].one_answer and _may_meet(where, its) and _may_tie(kind, where, its)
         both = other.source is not claim.source and meeting
         # A time belongs to nobody: each workflow has its own run of it.
         alike = where == its and kind != "schedule" and other.source is not claim.source
@@ -109,7 +102,7 @@ def _mistake(claim: _Claim, other: _Claim) -> Mistake:
 
 def _narrower(claim: _Claim, other: _Claim) -> str:
     """Return how to let one of two workflows win; empty for a trigger without a condition on the place."""
-    example = next((place for family, place in _PLACES.items() if claim.trigger.kind.startswith(family)), "")
+    example = BY_NAME[claim.trigger.kind].place
     if not example:
         return ""
     if len({"", *_place_facts(claim.trigger), *_place_facts(other.trigger)}) > 2:

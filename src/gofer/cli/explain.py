@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
 from gofer.cli.sender import read_headers, read_hook, sender_options
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 
 _EXAMPLES = """examples:
   gofer explain --source slack tests/events/slack_app_mention.json

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "play Gofer with simulated Slack, Jira, Notion and GitHub; no account needed",
     "serve": "serve a real Slack app from this machine",
     "manifest": "print the manifest of the Slack app that the workflows need",
+    "template": "print what a source needs in template.yaml, for AWS",
     "check": "find every mistake in workflows, prompts and defaults",
     "publish": "make workflows live on AWS without a deploy; list what was live, roll back",
     "schema": "print the JSON Schema of a workflow file, for editors",

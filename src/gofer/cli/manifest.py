@@ -11,8 +11,8 @@ from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
 from gofer.sources.slack.manifest import manifest
 from gofer.sources.slack.openid import CALLBACK
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
-from gofer.workflows.load import load_catalog
 
 EPILOG = """examples:
   gofer manifest --socket                         for a laptop: Gofer opens the connection

@@ -16,6 +16,7 @@ from gofer.app.settings import Settings, process_settings
 from gofer.cli.sender import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
 from gofer.projections.waits import ATTEMPTS, moment
+from gofer.sources.receivers import BY_SOURCE
 from gofer.tools.mocks import Overrides
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
@@ -178,15 +179,11 @@ def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
 
 def _check_credentials(settings: Settings, source: str) -> None:
     """Raise ConfigError where the real system that the event comes from cannot be reached."""
-    tokens = {
-        "slack": ("SLACK_BOT_TOKEN", settings.slack_bot_token),
-        "jira": ("JIRA_API_TOKEN", settings.jira_api_token),
-        "notion": ("NOTION_TOKEN", settings.notion_token),
-        "github": ("GITHUB_TOKEN", settings.github_token),
-    }
-    name, token = tokens.get(source, ("", None))
-    if name and not token:
-        raise ConfigError(f"Set {name} for --live-tools; or leave out --live-tools to run in a simulated world.")
+    spec = BY_SOURCE.get(source)
+    if spec is not None and not settings.sources[spec.token]:
+        raise ConfigError(
+            f"Set {spec.token.name} for --live-tools; or leave out --live-tools to run in a simulated world."
+        )
 
 
 def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:

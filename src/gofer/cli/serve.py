@@ -15,6 +15,7 @@ from gofer.app.notion_token import MINUTES
 from gofer.app.settings import Settings, process_settings
 from gofer.app.visitors import is_loopback
 from gofer.cli.arguments import number
+from gofer.sources.slack import settings as slack
 from gofer.values.secret import Secret
 
 PORT = 8765
@@ -85,8 +86,8 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})
-    over = ["Socket Mode, connected"] if settings.slack_app_token else []
-    if settings.slack_signing_secrets:
+    over = ["Socket Mode, connected"] if settings.sources[slack.APP_TOKEN] else []
+    if settings.sources[slack.SIGNING_SECRETS]:
         over += [f"POST {embedded.url}/slack/events"]
     lines = [
         f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",

@@ -16,6 +16,7 @@ from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.runtime.sweeper import Sweeper
+from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError
 
 BATCH = 1_000
@@ -47,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _here(arguments: argparse.Namespace) -> "_Swept":
     settings = process_settings()
-    if not settings.slack_bot_token:
+    if not settings.sources[slack.BOT_TOKEN]:
         raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
     return asyncio.run(_sweep(settings, arguments.seconds))
 

@@ -5,15 +5,12 @@ comes to runs that must leave no trace. The run itself has it in its reason (`de
 """
 
 import logging
-from typing import Literal
 
 from gofer.values.errors import Access
-
-System = Literal["slack", "jira", "notion", "github"]
 
 _log = logging.getLogger(__name__)
 
 
-def tell_operator(system: System, access: Access, code: str, message: str) -> None:
+def tell_operator(system: str, access: Access, code: str, message: str) -> None:
     """Logs a refusal that nobody but an operator can do anything about; the message holds no contents."""
     _log.error("%s", message, extra={"fields": {"system": system, "access": access, "code": code}})

@@ -11,6 +11,7 @@ from gofer.values.secret import Secret
 
 BODY_LIMIT = 1_000_000
 """Bytes of a request that are read at most; vendors' events stay far below."""
+FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,33 @@ class Receiver(Protocol):
     def translate(self, request: RawRequest) -> Arrival:
         """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
         ...
+
+
+class Registering(Protocol):
+    """A window in which a vendor's offered secret is taken."""
+
+    @property
+    def secrets(self) -> Sequence[Secret]:
+        """What deliveries may be signed with; a secret that is taken is added."""
+        ...
+
+    def is_open(self) -> bool:
+        """Return whether a secret would be taken now."""
+        ...
+
+    async def register(self, offered: Registration) -> None:
+        """Keep the first secret and close. Raises BadRequest(403) for another one, TemporaryError."""
+        ...
+
+
+def refuse_unverified(request: RawRequest, now: float) -> None:
+    """Refuse a delivery: receivers for payloads that a person has in a file verify none."""
+    raise BadRequest(401, "Nobody is let in here.")
+
+
+def is_form(raw: bytes) -> bool:
+    """Return whether a body is a vendor's JSON in a form, as some vendors send it."""
+    return raw.lstrip().startswith(b"payload=")
 
 
 def json_object(body: bytes) -> Mapping[str, object]:

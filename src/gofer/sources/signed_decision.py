@@ -19,7 +19,7 @@ from gofer.values.secret import Secret
 _DOMAIN = b"gofer approval\x00"
 """Keeps these MACs apart from everything else that is made with the key."""
 _LONGEST = 2_000
-"""Characters of a button's value at most, as Slack allows."""
+"""Characters of a button's value at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ engine makes the calls, because effects belong to its steps. A part that a vendo
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import (
@@ -21,10 +22,13 @@ from gofer.sources.part_values import (
     SourceContext,
     Standpoint,
 )
+from gofer.sources.settings import SourceSettings
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
+from gofer.workflows.when import TriggerKind
 
 
 def _no_home(event: Event) -> str:
@@ -258,3 +262,7 @@ class Source:
     approvals: Approvals | None = None
     """How people are asked where the run began; in other sources the workplace asks."""
     places: Places | None = None
+    triggers: Sequence[TriggerKind] = ()
+    """What may start a workflow."""
+    tools: Callable[[SourceSettings], Sequence[Tool[Any]]] | None = None
+    """Its tools, with its settings."""

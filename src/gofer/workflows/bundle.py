@@ -47,12 +47,12 @@ def encode_bundle(bundle: Bundle) -> bytes:
     )
 
 
-def decode_bundle(raw: bytes) -> Bundle:
-    """Return the bundle of its bytes."""
+def read_bundle(raw: bytes, form: type[Workflow]) -> Bundle:
+    """Return the bundle of its bytes, with the workflow in a form."""
     value = cast(dict[str, object], json.loads(raw))
     loaded = Loaded(
         name=str(value["name"]),
-        workflow=Workflow.model_validate(value["workflow"]),
+        workflow=form.model_validate(value["workflow"]),
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
         models=tuple(map(model_from_json, as_list(value["models"]))),

@@ -10,9 +10,9 @@ from gofer.workflows.schema import Defaults, Subagent, Workflow
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def workflow_schema(tools: Collection[str]) -> str:
-    """Return the JSON Schema of a workflow file that may list these tools, as text."""
-    schema = _schema(Workflow)
+def workflow_schema(tools: Collection[str], form: type[Workflow]) -> str:
+    """Return the JSON Schema of a workflow file of a form that may list these tools, as text."""
+    schema = _schema(form)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     names: Mapping[str, object] = {"enum": sorted(tools)}
     alone, optioned = cast(list[dict[str, object]], cast(Mapping[str, object], properties["tools"]["items"])["anyOf"])

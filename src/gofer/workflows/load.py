@@ -104,15 +104,15 @@ class Catalog:
     def schedules(self) -> list[tuple[str, object]]:
         """Return workflows and the times at which they are started, as plain JSON, in the order of their names."""
         return [
-            (name, trigger.schedule.compiled())
+            (name, trigger.times.compiled())
             for name, loaded in sorted(self.workflows.items())
             for trigger in loaded.workflow.when
-            if trigger.schedule is not None
+            if trigger.times is not None
         ]
 
 
-def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
-    """Return every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
+def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
+    """Return every workflow of a folder, each of the form. Raises ConfigError with every file that is wrong.
 
     `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
     mistake then: the runs that need it say so. `look_up` is a price list for what the files do not say of models; left
@@ -128,7 +128,7 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
     forms: dict[Path, Workflow] = {}
     for path in workflow_files(folder):
         source = read_source(path)
-        workflow, found = fill(source, Workflow)
+        workflow, found = fill(source, form)
         schema, wrong = read_output(source)
         mistakes += [*found, *wrong]
         if workflow is not None:
@@ -138,10 +138,10 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
                 forms[path] = workflow
     refuse(in_order(mistakes))
     hooks = compile_hooks(
-        (path, trigger.webhook)
+        (path, trigger.hook)
         for path, workflow in forms.items()
         for trigger in workflow.when
-        if trigger.webhook is not None
+        if trigger.hook is not None
     )
     skills = read_skills(folder.parent / SKILLS)
     roles = defaults.roles(look_up or recorded(folder))

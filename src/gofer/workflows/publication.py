@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
-from gofer.workflows.load import SKILLS, Catalog, load_catalog
+from gofer.workflows.load import SKILLS, Catalog, read_folder
 from gofer.workflows.published import (
     FORMAT,
     Compiled,
@@ -22,6 +22,7 @@ from gofer.workflows.published import (
     encode_compiled,
     json_object,
 )
+from gofer.workflows.schema import Workflow
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 AGENTS = "agents"
@@ -58,12 +59,12 @@ class Publication:
         return encode_compiled(self.compiled)
 
 
-def publication(files: Mapping[str, str], code: Path, at: float) -> tuple[Publication, Catalog]:
+def publication(files: Mapping[str, str], code: Path, at: float, form: type[Workflow]) -> tuple[Publication, Catalog]:
     """Return what is to be published of some files at a time (unix seconds), and the catalog it stands for.
 
     `code` is where `coordinators/` stands. Raises ConfigError.
     """
-    catalog = _load(files, code)
+    catalog = _load(files, code, form)
     compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
     name = bundle_name(at, _sha256(files, compiled))
     return Publication(files, replace(compiled, name=name)), catalog
@@ -100,12 +101,12 @@ def read_publication(raw: bytes) -> Publication:
     return found
 
 
-def read_catalog(raw: bytes, code: Path) -> Catalog:
+def read_catalog(raw: bytes, code: Path, form: type[Workflow]) -> Catalog:
     """Return the catalog in a bundle's bytes, with the scripts that stand below `code`.
 
     Raises Damaged, ConfigError, and TemporaryError when there is no room to unpack it.
     """
-    return _load(read_publication(raw).files, code)
+    return _load(read_publication(raw).files, code, form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +126,14 @@ class LiveCatalog:
         return await self.live.look()
 
 
-def _load(files: Mapping[str, str], code: Path) -> Catalog:
+def _load(files: Mapping[str, str], code: Path, form: type[Workflow]) -> Catalog:
     """Load files by way of a folder, the same way as a repository."""
     with tempfile.TemporaryDirectory(prefix="gofer-", ignore_cleanup_errors=True) as folder:
         try:
             _unpack(Path(folder), files)
         except OSError as error:
             raise TemporaryError(f"The workflows cannot be unpacked ({error.strerror}).") from error
-        return load_catalog(Path(folder) / AGENTS, code)
+        return read_folder(Path(folder) / AGENTS, form, code)
 
 
 def _unpack(root: Path, files: Mapping[str, str]) -> None:

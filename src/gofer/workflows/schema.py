@@ -1,9 +1,18 @@
 """What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.served_model import LookUp
@@ -11,7 +20,7 @@ from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, Spelled
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.when import When
+from gofer.workflows.when import Trigger, TriggerKind, when_form
 from gofer.workflows.writes import Destinations
 
 _CHANNEL = re.compile(r"#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}")
@@ -121,6 +130,9 @@ def _checked_output(value: object) -> object:
     return value
 
 
+_WHEN = "What starts it."
+
+
 class Workflow(Strict):
     """One workflow file."""
 
@@ -128,7 +140,7 @@ class Workflow(Strict):
     """One sentence: what it does and how it is started."""
     owner: str = Field(min_length=1)
     """Who answers for it: a Slack channel or group."""
-    when: When
+    when: tuple[Trigger, ...]
     """What starts it."""
     who: Who = ("members",)
     """Who may start it: members, guests, externals, bots, everyone (but bots), @handles of people and groups, ids."""
@@ -192,6 +204,12 @@ class Workflow(Strict):
     @classmethod
     def _model(cls, value: object) -> object:
         return _named_model(value)
+
+
+def workflow_form(kinds: Sequence[TriggerKind]) -> type[Workflow]:
+    """Return the form of a workflow file that triggers of these kinds may start."""
+    when: Any = when_form(kinds)
+    return create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, when=(when, Field(description=_WHEN)))
 
 
 class SubagentLimits(Strict):

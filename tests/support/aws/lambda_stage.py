@@ -23,12 +23,12 @@ import httpx2
 
 from gofer.app.catalog import price_list
 from gofer.app.embedded.server import serve as serve_app
-from gofer.app.receivers import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
+from gofer.sources.receivers import PATHS
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.outside import SystemClock
-from gofer.workflows.load import load_catalog
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 from gofer_simulators.demo import demo_scripts, demo_world
@@ -60,7 +60,7 @@ from gofer.app.functions.worker import worker_function
 from gofer.engine.effects import Patience
 
 """
-FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
+FUNCTIONS = (*PATHS, "webhook", "schedule", "worker", "dashboard")
 _PATIENCE = 600.0
 _TEXT = ("application/json", "text/")
 

@@ -10,6 +10,7 @@ from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import Click
 from gofer.sources.slack.approval_tools import CloseQuestion, FindGroups, MayDecide, TellOne
 from gofer.sources.slack.question import Question
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
@@ -17,7 +18,7 @@ from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import Routes
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import Said, says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
 from support.runtime.worker_parts import Unchanging

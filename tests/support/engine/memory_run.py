@@ -17,6 +17,7 @@ from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.store import Store
 from gofer.models.language_model import Answer
 from gofer.models.prices import Price, Prices
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -27,7 +28,7 @@ from gofer.values.messages import ToolAsk, Usage
 from gofer.values.outside import Http
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Limits, Workflow
+from gofer.workflows.schema import Limits
 from gofer.workflows.script_source import Script
 from gofer.workflows.subagent import LoadedSubagent
 from support.models.served import served

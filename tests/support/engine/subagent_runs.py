@@ -14,6 +14,7 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
@@ -23,7 +24,7 @@ from gofer.tools.subagent import TOOLS as SUBAGENT_TOOLS
 from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Subagent, Workflow
+from gofer.workflows.schema import Subagent
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
 from support.engine.memory_run import PROVENANCE, Room, says

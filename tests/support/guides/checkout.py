@@ -13,8 +13,8 @@ from support.app.company import ROOT
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A block of a guide: its language, the file that it is written to, and its text."""
-CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml")
-CHECKED_OUT += ("agents", "coordinators", "docs", "skills", "src", "subagents", "tests")
+CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "template.yaml")
+CHECKED_OUT += ("agents", "coordinators", "deploy", "docs", "handlers", "locks", "skills", "src", "subagents", "tests")
 
 
 @dataclass
@@ -66,6 +66,16 @@ class Terminal:
     @property
     def complaints(self) -> Path:
         return self.folder.parent / "complaints"
+
+
+def edit(file: Path, change: str) -> None:
+    """Makes a change that is shown as lines with +, - and the lines around them, which have to stand there once."""
+    lines = change.splitlines(keepends=True)
+    before = "".join(line[1:] for line in lines if line[0] in " -\n")
+    after = "".join(line[1:] for line in lines if line[0] in " +\n")
+    text = file.read_text()
+    assert text.count(before) == 1, f"{file} does not hold once:\n{before}"
+    file.write_text(text.replace(before, after))
 
 
 def checkout(folder: Path) -> Terminal:

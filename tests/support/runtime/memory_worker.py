@@ -19,6 +19,7 @@ from gofer.sources.slack.private_message import PostEphemeral
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -30,7 +31,7 @@ from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
 from support.runtime.worker_parts import Unchanging, catalog_of

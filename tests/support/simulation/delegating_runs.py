@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Tool
 from gofer.tools.files.read import file_read, peek_file
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.tools.subagent import TOOLS as SUBAGENT_TOOLS
 from gofer.values.messages import ToolAsk, Usage
-from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits, Workflow
+from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits
 from gofer.workflows.subagent import LoadedSubagent
 from support.models.served import served
 

@@ -20,6 +20,7 @@ from gofer.models.language_model import Answer
 from gofer.projections.waits import ATTEMPTS
 from gofer.runtime.receive import Ingress
 from gofer.runtime.run_ends import Ended
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -30,7 +31,7 @@ from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.models.served import served
 from support.processes.jobs_in_this_process import InThisProcess

@@ -4,10 +4,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.events import Event
 from gofer.workflows.grants import Approve, Grant
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Limits, Workflow
+from gofer.workflows.schema import Defaults, Limits
 from support.models.served import served
 from support.simulation.delegating_runs import HELPER, delegating
 from support.simulation.people import LEAD
@@ -16,7 +17,7 @@ from support.stand_ins import mention
 
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
 TOOLS = ("search", "page", "ticket", "mail")
-WORKFLOW = Workflow(
+WorkflowForm = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=TOOLS, limits=LIMITS, private_channels="allow"
 )
 APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
@@ -92,7 +93,7 @@ def _plan(seed: int) -> Plan:
             approve = (once,) if chance.random() < 0.3 else ()
             return Plan(_workflow(once=once, approve=approve), events, script, once)
         case _:
-            return Plan(WORKFLOW, events, script)
+            return Plan(WorkflowForm, events, script)
 
 
 def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: str = "allow") -> Workflow:
@@ -100,4 +101,4 @@ def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: 
     changes["tools"] = tuple(Grant(name=name, once="per_message" if name == once else None) for name in TOOLS)
     if approve:
         changes["approve"] = Approve(tools=tuple(approve), by=(LEAD,), expires="5 minutes")
-    return WORKFLOW.model_copy(update=changes)
+    return WorkflowForm.model_copy(update=changes)

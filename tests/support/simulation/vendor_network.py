@@ -1,7 +1,7 @@
 """Slack, Jira, Notion and GitHub as simulators without sockets, in virtual time, each of which can be away."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import httpx2
@@ -9,7 +9,6 @@ import httpx2
 from gofer.app.settings import Settings, read_settings
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.outside import HttpRequest, HttpResponse
-from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
 from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
@@ -48,17 +47,18 @@ class Network:
 
     def settings(self) -> Settings:
         """Return settings that lead here."""
-        return replace(
-            read_settings({}),
-            slack_api_url="http://slack/api/",
-            slack_bot_token=Secret("xoxb-simulated"),
-            jira_base_url="http://jira",
-            jira_email="gofer@example.com",
-            jira_api_token=Secret("simulated-api-token"),
-            notion_base_url="http://notion",
-            notion_token=Secret("ntn_simulated"),
-            github_api_url="http://github",
-            github_token=Secret("github_pat_simulated"),
+        return read_settings(
+            {
+                "SLACK_API_URL": "http://slack/api/",
+                "SLACK_BOT_TOKEN": "xoxb-simulated",
+                "JIRA_BASE_URL": "http://jira",
+                "JIRA_EMAIL": "gofer@example.com",
+                "JIRA_API_TOKEN": "simulated-api-token",
+                "NOTION_BASE_URL": "http://notion",
+                "NOTION_TOKEN": "ntn_simulated",
+                "GITHUB_API_URL": "http://github",
+                "GITHUB_TOKEN": "github_pat_simulated",
+            }
         )
 
     async def send(self, request: HttpRequest) -> HttpResponse:

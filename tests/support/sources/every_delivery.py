@@ -12,13 +12,13 @@ import jwt
 from hypothesis import strategies as st
 
 from gofer.app.ingress import build_ingress
-from gofer.app.receivers import PATHS
 from gofer.app.settings import read_settings
 from gofer.runtime.receive import Ingress
 from gofer.sources.github import receiver as github
 from gofer.sources.jira import receiver as jira
 from gofer.sources.notion import receiver as notion
 from gofer.sources.receiver import RawRequest
+from gofer.sources.receivers import PATHS
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.receiver import sign as slack_sign
 from gofer.sources.webhook.hook import Hmac

@@ -6,9 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gofer.workflows.schedule_form import ScheduleForm
-from gofer.workflows.webhook_form import WebhookForm
-from gofer.workflows.when import TRIGGERS, Trigger
+from gofer.sources.triggers import TRIGGER_KINDS
 from gofer_simulators.demo import demo_world
 from gofer_simulators.jira.people import NewIssue
 from support.app.company import Company
@@ -62,17 +60,10 @@ class Row:
 def documented() -> set[str]:
     """The conditions that workflow files may have, from their models; a trigger without conditions by its kind."""
     named = set[str]()
-    for name, kind in TRIGGERS.items():
-        conditions = _form(name).model_fields
-        named |= {f"{kind}.{one.alias or condition}" for condition, one in conditions.items()} or {kind}
+    for kind in TRIGGER_KINDS:
+        conditions = kind.form.model_fields
+        named |= {f"{kind.name}.{one.alias or condition}" for condition, one in conditions.items()} or {kind.name}
     return named
-
-
-def _form(name: str) -> Any:
-    """The model of a trigger's conditions."""
-    forms = {"webhook": WebhookForm, "schedule": ScheduleForm}
-    annotation = Trigger.model_fields[name].annotation
-    return forms.get(name) or next(one for one in annotation.__args__ if one is not type(None))
 
 
 def world() -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import TemporaryError
 from gofer.workflows.publish.publisher import Publisher
 from gofer.workflows.publish.timetable import Entry
@@ -94,4 +95,4 @@ class House:
 
     @property
     def publisher(self) -> Publisher:
-        return Publisher(self.shelf, self.timetable, self.clock, self.code)
+        return Publisher(self.shelf, self.timetable, self.clock, self.code, WorkflowForm)

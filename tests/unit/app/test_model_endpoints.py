@@ -12,9 +12,9 @@ from gofer.app.not_set_up import closed_endpoints
 from gofer.app.settings import read_settings
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
-from gofer.workflows.load import load_catalog
 
 DEFAULT = cast(Model, object())
 OURS = "https://models.example.com/v1"

@@ -6,7 +6,7 @@ import pytest
 
 from gofer.app.not_set_up import out_of_reach
 from gofer.app.settings import read_settings
-from gofer.workflows.load import load_catalog
+from gofer.sources.workflow_files import load_catalog
 
 
 def workflow(folder: Path, when: str) -> None:

@@ -9,11 +9,11 @@ import pytest
 from gofer.app.embedded.state_files import write_secret
 from gofer.app.ingress import build_ingress
 from gofer.app.notion_token import FILE, Window, registered
-from gofer.app.receivers import PATHS
 from gofer.app.settings import read_settings
 from gofer.runtime.receive import Ingress
 from gofer.sources.notion.receiver import sign
 from gofer.sources.receiver import RawRequest, Reply
+from gofer.sources.receivers import PATHS
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue

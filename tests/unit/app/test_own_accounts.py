@@ -7,11 +7,15 @@ import logging
 import pytest
 
 from gofer.app.own_accounts import with_own_accounts
-from gofer.app.receivers import PATHS, receivers
 from gofer.app.settings import Settings, read_settings
+from gofer.sources.github import settings as github
 from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.jira import settings as jira
 from gofer.sources.jira.receiver import JiraReceiver
+from gofer.sources.notion import settings as notion
 from gofer.sources.notion.receiver import NotionReceiver
+from gofer.sources.receivers import PATHS, receivers
+from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import HttpResponse
 from support.stand_ins import AnsweringHttp
@@ -31,7 +35,7 @@ def asked(http: AnsweringHttp, **environment: str) -> Settings:
 
 
 def found(settings: Settings) -> tuple[str, str, str]:
-    return settings.jira_account_id, settings.notion_bot_id, settings.github_login
+    return settings.sources[jira.ACCOUNT_ID], settings.sources[notion.BOT_ID], settings.sources[github.LOGIN]
 
 
 def test_each_system_says_whom_its_token_belongs_to() -> None:
@@ -49,15 +53,15 @@ def test_slack_says_which_workspace_and_organisation_gofer_is_in() -> None:
     known = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": "http://slack/api"}
     answer = {"ok": True, "team_id": "T0ACME000", "enterprise_id": "E0ACME000"}
     http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
-    assert asked(http, **known).slack_team_ids == {"T0ACME000", "E0ACME000"}
-    assert asked(http, **known, SLACK_TEAM_ID="T1").slack_team_ids == {"T1"}
+    assert asked(http, **known).sources[slack.TEAM_IDS] == {"T0ACME000", "E0ACME000"}
+    assert asked(http, **known, SLACK_TEAM_ID="T1").sources[slack.TEAM_IDS] == {"T1"}
     assert len(http.requests) == 1
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"ok": false, "error": "invalid_auth"}', b'{"team_id": 7}'])
 def test_without_an_answer_of_slack_no_workspace_is_known(body: bytes) -> None:
     http = AnsweringHttp(lambda *_: HttpResponse(200, {}, body))
-    assert asked(http, SLACK_BOT_TOKEN="xoxb-hunter2").slack_team_ids == frozenset()
+    assert asked(http, SLACK_BOT_TOKEN="xoxb-hunter2").sources[slack.TEAM_IDS] == frozenset()
 
 
 def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
@@ -90,7 +94,7 @@ def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest
 
 
 def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
-    made = receivers(read_settings(SECRETS | NAMED))
+    made = receivers(read_settings(SECRETS | NAMED).sources)
     jira, notion, github = (made[PATHS[name]] for name in ("jira", "notion", "github"))
     assert isinstance(jira, JiraReceiver)
     assert list(jira.own_accounts) == ["557058:gofer"]

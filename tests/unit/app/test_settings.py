@@ -3,6 +3,10 @@ from pathlib import Path
 import pytest
 
 from gofer.app.settings import read_settings
+from gofer.sources.github import settings as github
+from gofer.sources.jira import settings as jira
+from gofer.sources.notion import settings as notion
+from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError
 
 URLS = ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL", "JIRA_BASE_URL"]
@@ -12,16 +16,16 @@ CREDENTIALS = ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKE
 def test_an_empty_environment_has_defaults() -> None:
     settings = read_settings({})
     assert settings.data == Path(".gofer")
-    assert settings.slack_api_url == "https://slack.com/api/"
-    assert settings.notion_base_url == "https://api.notion.com"
+    assert settings.sources[slack.API_URL] == "https://slack.com/api/"
+    assert settings.sources[notion.BASE_URL] == "https://api.notion.com"
     assert not settings.has_model
-    assert settings.slack_signing_secrets == ()
+    assert settings.sources[slack.SIGNING_SECRETS] == ()
 
 
 def test_two_signing_secrets_while_one_is_rotated() -> None:
-    secrets = read_settings({"SLACK_SIGNING_SECRET": "new, old,"}).slack_signing_secrets
+    secrets = read_settings({"SLACK_SIGNING_SECRET": "new, old,"}).sources[slack.SIGNING_SECRETS]
     assert [secret.reveal() for secret in secrets] == ["new", "old"]
-    tokens = read_settings({"NOTION_WEBHOOK_SECRET": "secret_new,secret_old"}).notion_webhook_secrets
+    tokens = read_settings({"NOTION_WEBHOOK_SECRET": "secret_new,secret_old"}).sources[notion.WEBHOOK_SECRETS]
     assert [token.reveal() for token in tokens] == ["secret_new", "secret_old"]
 
 
@@ -33,12 +37,15 @@ def test_the_secrets_of_webhooks_are_found_by_their_names() -> None:
 
 
 def test_a_jira_is_a_site_an_account_and_two_secrets_while_one_is_rotated() -> None:
-    jira = {"JIRA_BASE_URL": "https://acme.atlassian.net/", "JIRA_EMAIL": " g@acme.example", "JIRA_API_TOKEN": "t"}
-    settings = read_settings(jira | {"JIRA_WEBHOOK_SECRET": "new,old", "JIRA_ACCOUNT_ID": "712020:gofer"})
-    assert settings.jira_account_id == "712020:gofer"
-    assert (settings.jira_base_url, settings.jira_email) == ("https://acme.atlassian.net", "g@acme.example")
-    assert settings.jira_api_token.reveal() == "t"
-    assert [secret.reveal() for secret in settings.jira_webhook_secrets] == ["new", "old"]
+    given = {"JIRA_BASE_URL": "https://acme.atlassian.net/", "JIRA_EMAIL": " g@acme.example", "JIRA_API_TOKEN": "t"}
+    settings = read_settings(given | {"JIRA_WEBHOOK_SECRET": "new,old", "JIRA_ACCOUNT_ID": "712020:gofer"})
+    assert settings.sources[jira.ACCOUNT_ID] == "712020:gofer"
+    assert (settings.sources[jira.BASE_URL], settings.sources[jira.EMAIL]) == (
+        "https://acme.atlassian.net",
+        "g@acme.example",
+    )
+    assert settings.sources[jira.API_TOKEN].reveal() == "t"
+    assert [secret.reveal() for secret in settings.sources[jira.WEBHOOK_SECRETS]] == ["new", "old"]
 
 
 def test_a_key_or_an_endpoint_is_a_model() -> None:
@@ -48,8 +55,8 @@ def test_a_key_or_an_endpoint_is_a_model() -> None:
 
 def test_base_urls_end_as_their_users_need_them() -> None:
     for given in ("https://slack.example", "https://slack.example/"):
-        assert read_settings({"SLACK_API_URL": given}).slack_api_url == "https://slack.example/"
-    assert read_settings({"SLACK_API_URL": "", "GOFER_DATA": ""}).slack_api_url == "https://slack.com/api/"
+        assert read_settings({"SLACK_API_URL": given}).sources[slack.API_URL] == "https://slack.example/"
+    assert read_settings({"SLACK_API_URL": "", "GOFER_DATA": ""}).sources[slack.API_URL] == "https://slack.com/api/"
     assert read_settings({"GOFER_DATA": ""}).data == Path(".gofer")
 
 
@@ -69,7 +76,7 @@ def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
     for value in ("kéy", "two words", "tab\tbed"):
         with pytest.raises(ConfigError, match=f"{name} holds characters"):
             read_settings({name: value})
-    assert read_settings({"SLACK_BOT_TOKEN": " xoxb-1\n"}).slack_bot_token.reveal() == "xoxb-1"
+    assert read_settings({"SLACK_BOT_TOKEN": " xoxb-1\n"}).sources[slack.BOT_TOKEN].reveal() == "xoxb-1"
 
 
 def test_no_secret_is_printed() -> None:
@@ -80,8 +87,12 @@ def test_no_secret_is_printed() -> None:
 
 
 def test_github_is_reached_at_its_own_address_with_one_secret_or_two() -> None:
-    assert read_settings({}).github_api_url == "https://api.github.com"
-    assert read_settings({"GITHUB_API_URL": "https://git.acme.example/api/v3/"}).github_api_url.endswith("/api/v3")
-    secrets = read_settings({"GITHUB_WEBHOOK_SECRET": "new, old,"}).github_webhook_secrets
+    assert read_settings({}).sources[github.API_URL] == "https://api.github.com"
+    assert (
+        read_settings({"GITHUB_API_URL": "https://git.acme.example/api/v3/"})
+        .sources[github.API_URL]
+        .endswith("/api/v3")
+    )
+    secrets = read_settings({"GITHUB_WEBHOOK_SECRET": "new, old,"}).sources[github.WEBHOOK_SECRETS]
     assert [secret.reveal() for secret in secrets] == ["new", "old"]
-    assert read_settings({}).github_webhook_secrets == ()
+    assert read_settings({}).sources[github.WEBHOOK_SECRETS] == ()

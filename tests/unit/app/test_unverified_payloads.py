@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from gofer.app.unverified_payloads import SOURCES, Headers, find_hook, hook_name, way
 from gofer.check.explain import Explanation, Way, explain
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 from support.property_examples import examples
 from support.sources.every_delivery import EVENTS, GARBAGE, GITHUB, MEDIA, ODD, PRESS, changed, headers_of, places, put
 from support.workflows.every_trigger import every_trigger

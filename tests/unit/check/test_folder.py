@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from gofer.app.catalog import checked_catalog, known_tools, mistakes
 from gofer.check.folder import check_folder
 from gofer.models.price_library import look_up
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.file_text import SIZE_LIMIT
-from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import RULES, Mistake
 from gofer.workflows.yaml_source import read_source
 

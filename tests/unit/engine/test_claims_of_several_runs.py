@@ -11,11 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.journal import MemoryStore
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.engine.memory_run import Said, says
 from support.property_examples import examples

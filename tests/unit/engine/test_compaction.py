@@ -19,12 +19,13 @@ from gofer.models.language_model import Answer, Refused
 from gofer.projections import conversation, progress, trace, workspace
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values import messages
 from gofer.values.errors import RunStopped
 from gofer.values.messages import ProviderError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Context, Limits, Workflow
+from gofer.workflows.schema import Context, Limits
 from support.engine.long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
 from support.engine.memory_run import PROVENANCE, says
 from support.models.served import served

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from gofer.engine.conditions import DoesNotMatch, check_conditions, routes_of
+from gofer.sources.workflow_files import TriggerForm as Trigger
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.events import Event
-from gofer.workflows.load import Catalog, Loaded, load_catalog
+from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
-from gofer.workflows.when import Trigger
 from support.engine.memory_run import says
 from support.runtime.memory_worker import office
 from support.runtime.worker_parts import Unchanging, catalog_of

@@ -9,10 +9,11 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.events import Event
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
 from support.runtime.worker_parts import Unchanging, catalog_of

@@ -8,10 +8,11 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunOwned, RunStarted
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
+from gofer.sources.triggers import KINDS
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.events import Actor, Event
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
-from gofer.workflows.when import KINDS
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
 from support.runtime.worker_parts import Unchanging

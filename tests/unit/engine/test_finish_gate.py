@@ -12,12 +12,13 @@ from gofer.engine.loop import Ending, coordinate
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
 from gofer.projections.workspace import Workspace
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.plan import MARKS, current, open_items, shown
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Limits, Plan, Workflow
+from gofer.workflows.schema import Limits, Plan
 from support.engine.memory_run import PROVENANCE, Room, room, says
 from support.models.served import served
 

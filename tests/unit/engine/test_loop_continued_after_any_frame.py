@@ -17,6 +17,7 @@ from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Reco
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
@@ -26,7 +27,7 @@ from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Context, Limits, Workflow
+from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
 from support.engine.memory_run import PROVENANCE, Room, Said, room, says
 from support.models.served import served

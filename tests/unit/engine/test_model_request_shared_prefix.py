@@ -6,9 +6,10 @@ import pytest
 
 from gofer.app.catalog import known_tools
 from gofer.engine.model_request import head
+from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import encode
-from gofer.workflows.load import Catalog, Loaded, load_catalog
-from gofer.workflows.schema import Workflow
+from gofer.workflows.load import Catalog, Loaded
 from support.engine.memory_run import room
 
 ROOT = Path(__file__).parents[3]

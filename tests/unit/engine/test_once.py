@@ -15,12 +15,13 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.cancel import cancel
 from gofer.runtime.retention import delete
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.approvals import desk
 from support.engine.memory_run import Room, Said, room, says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office

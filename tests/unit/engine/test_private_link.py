@@ -10,11 +10,12 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
 from gofer.sources.slack.read_thread import ReadThread
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Event
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office
 from support.runtime.worker_parts import Unchanging, catalog_of

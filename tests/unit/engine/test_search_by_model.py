@@ -14,13 +14,15 @@ from gofer.engine.subagent_runs import Subagents
 from gofer.files.tokens import estimate
 from gofer.journal import entries as e
 from gofer.models.language_model import Answer
+from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.tools.declare import bind_all
 from gofer.tools.search import TOOLS as SEARCH_TOOLS
 from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.errors import RunStopped, TemporaryError
-from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import Loaded, load_catalog
-from gofer.workflows.schema import Limits, Workflow
+from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Limits
 from gofer.workflows.skill import Skill
 from support.app.company import ROOT
 from support.engine.memory_run import PROVENANCE, Room, room, says

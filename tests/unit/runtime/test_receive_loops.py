@@ -13,6 +13,7 @@ from gofer.journal.log import Pen, claim, read_journal
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest
 from gofer.sources.slack.receiver import SlackReceiver
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -20,7 +21,7 @@ from gofer.stores.one_place import Stores
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.models.served import served
 from support.runtime.memory_worker import office

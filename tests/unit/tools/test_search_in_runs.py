@@ -14,6 +14,7 @@ from gofer.journal import entries as e
 from gofer.models.language_model import Answer
 from gofer.projections import conversation
 from gofer.projections.recap import recap
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.tools.search import TOOLS as SEARCH_TOOLS
@@ -21,7 +22,6 @@ from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.messages import ToolAsk, meant
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Workflow
 from gofer.workflows.skill import Skill
 from support.engine.approvals import desk, status
 from support.engine.memory_run import PROVENANCE, ListModel, Room, room, says

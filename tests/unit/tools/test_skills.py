@@ -16,6 +16,8 @@ from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import FileAdded, SkillLoaded
+from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Repertoire
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
@@ -24,9 +26,9 @@ from gofer.tools.skills import LoadSubskill, load_subskill
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Actor
 from gofer.values.outside import Clock, Http
-from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from gofer.workflows.skill import Skill
 from support.engine.memory_run import PROVENANCE, Room, room, says
 from support.models.served import served

@@ -10,18 +10,19 @@ from pydantic_monty import Monty
 from gofer.app.catalog import mistakes
 from gofer.check.skills import SANDBOX_MODULES
 from gofer.cli.main import main
+from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.allowed_skills import SIZE_LIMIT
-from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import Loaded, load_catalog
+from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.load import Loaded
 
-WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'
+WorkflowForm = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'
 NAMES = ("notes", "routing", "tables")
 
 
 def repository(folder: Path, keys: str = "", *, size: int = 0) -> Path:
     (folder / "agents").mkdir()
-    (folder / "agents" / "w.yaml").write_text(WORKFLOW + keys)
+    (folder / "agents" / "w.yaml").write_text(WorkflowForm + keys)
     (folder / "agents" / "w.md").write_text("Do it.")
     for name in NAMES:
         home = folder / "skills" / name

@@ -5,9 +5,10 @@ from typing import get_args
 import pytest
 
 from gofer.engine.services import Links
+from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.values.errors import ConfigError
-from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import Catalog, Loaded, load_catalog
+from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Plan
 from gofer.workflows.subagent import LoadedSubagent

@@ -6,9 +6,9 @@ import pytest
 
 from gofer.models.prices import Price
 from gofer.models.served_model import Endpoint, Listed, ServedModel, model_from_json
+from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.values.errors import ConfigError
-from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import load_catalog
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.price_list import FILE, Recorder
 
 PAID = Price(input=1.0, cached_input=0.1, output=4.0, above=((1_000, Price(input=2, cached_input=0.2, output=8)),))

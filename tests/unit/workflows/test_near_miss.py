@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.sources.triggers import KINDS
+from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.values.events import Event
 from gofer.workflows.near_miss import NEAR, REST, near_miss
 from gofer.workflows.routes import Routes, is_met, known, read_routes
-from gofer.workflows.when import TRIGGERS, Trigger
 from support.stand_ins import mention
 
 PLAIN = st.text("aAb", min_size=1, max_size=6)
@@ -148,4 +149,4 @@ def test_the_names_of_all_conditions_are_tried() -> None:
         if (field.alias or "") in CONDITIONS
     }
     assert every - {"property"} <= named
-    assert set(CONDITIONS) <= set(TRIGGERS.values())
+    assert set(CONDITIONS) <= set(KINDS)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gofer.app.published_catalog import live_catalog
 from gofer.app.published_routes import live_front
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
@@ -176,7 +177,7 @@ async def test_what_came_with_the_code_counts_until_something_is_published(tmp_p
     (tmp_path / "agents").mkdir()
     for name, text in files(packed="Do it.").items():
         (tmp_path / name).write_text(text)
-    made, _ = publication(read_files(tmp_path), tmp_path, NOON)
+    made, _ = publication(read_files(tmp_path), tmp_path, NOON, WorkflowForm)
     ingress, worker = front(house, made.routes()), live_catalog(house.shelf, house.clock, tmp_path)
     assert list(read_routes((await ingress.current()).routes).match(mention())) == ["packed"]
     assert list((await worker.holding("packed")).workflows) == ["packed"]
@@ -189,8 +190,8 @@ async def test_what_came_with_the_code_counts_until_something_is_published(tmp_p
 def test_what_ships_survives_publishing_whole() -> None:
     """Every workflow, hook and schedule of the repository is the same from a bundle as from its folder."""
     texts = read_files(ROOT)
-    made, catalog = publication(texts, ROOT, NOON)
-    again = read_catalog(made.bundle(), ROOT)
+    made, catalog = publication(texts, ROOT, NOON, WorkflowForm)
+    again = read_catalog(made.bundle(), ROOT, WorkflowForm)
     assert again.workflows == catalog.workflows
     assert (again.scripts, again.hooks, again.defaults) == (catalog.scripts, catalog.hooks, catalog.defaults)
     assert "skills/jira-routing/SKILL.md" in texts
@@ -203,8 +204,8 @@ def test_what_ships_survives_publishing_whole() -> None:
 
 def test_a_script_that_was_not_deployed_leaves_the_others_alone(tmp_path: Path) -> None:
     texts = {**files(a="Do it."), "agents/b.yaml": SCRIPTED.replace("slack.mention", "slack.direct")}
-    raw = publication(texts, tmp_path, NOON)[0].bundle()
-    catalog: Catalog = read_catalog(raw, tmp_path)
+    raw = publication(texts, tmp_path, NOON, WorkflowForm)[0].bundle()
+    catalog: Catalog = read_catalog(raw, tmp_path, WorkflowForm)
     assert (sorted(catalog.workflows), dict(catalog.scripts)) == (["a", "b"], {})
 
 
@@ -234,12 +235,12 @@ def test_more_than_workflows_need_is_not_published(tmp_path: Path) -> None:
 def test_files_that_no_folder_can_hold_are_tried_again_later() -> None:
     """As when the disk of a function is full: here one file is the folder of another."""
     with pytest.raises(TemporaryError, match="cannot be unpacked"):
-        publication({**files(a="Do it."), "agents/a.md/b": "x"}, ROOT, NOON)
+        publication({**files(a="Do it."), "agents/a.md/b": "x"}, ROOT, NOON, WorkflowForm)
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "agents/../../x", "other/x", "agents//x", "", "agents/\0"])
 def test_a_bundle_writes_nowhere_but_into_its_folders(path: str) -> None:
-    made, _ = publication(files(a="Do it."), ROOT, NOON)
+    made, _ = publication(files(a="Do it."), ROOT, NOON, WorkflowForm)
     odd = type(made)({**made.files, path: "x"}, made.compiled)
     renamed = type(made)(odd.files, Compiled(f"20261121T120000Z-{odd.sha256[:12]}", *made.compiled.to_json().values()))
     with pytest.raises(Corrupt):
@@ -271,7 +272,7 @@ def test_anything_else_is_damaged_and_never_a_crash(raw: bytes) -> None:
 @given(st.integers(0), st.integers(0, 255))
 def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
     """But in the time that a bundle is called by, which says nothing about what it holds."""
-    made, _ = publication(files(a="Do it.", b="Report."), ROOT, NOON)
+    made, _ = publication(files(a="Do it.", b="Report."), ROOT, NOON, WorkflowForm)
     bundle, small = bytearray(made.bundle()), bytearray(made.routes())
     bundle[at % len(bundle)] = small[at % len(small)] = byte
     with contextlib.suppress(Corrupt):

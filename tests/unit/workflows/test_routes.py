@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.workflows.routes import fits, overlap, passes, read_routes
-from gofer.workflows.when import Trigger
 from support.stand_ins import mention
 
 WORDS = st.text("aAb*", min_size=1, max_size=6)

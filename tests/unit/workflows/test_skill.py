@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from skills_ref.validator import validate
 
 from gofer.check.code_in_markdown import code_in
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
-from gofer.workflows.load import load_catalog
 from gofer.workflows.skill import FILES, SIZE_LIMIT, Skill, read_skill, read_skills, skill_from_json
 
 ROOT = Path(__file__).parents[3]

@@ -9,6 +9,7 @@ from gofer.app.aws.clients import cloud_settings, open_cloud
 from gofer.app.aws.schedules import EventBridge
 from gofer.app.aws.stage import open_stage
 from gofer.app.operations import Operations, Place
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.stores.aws.calls import Aws
 from gofer.values.outside import SystemClock
 from gofer.workflows.publish.publisher import Publisher
@@ -37,6 +38,6 @@ def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
     group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
     timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)
     try:
-        yield Publisher(S3BundleStore(aws, stage.client("s3"), bucket), timetable, SystemClock(), root)
+        yield Publisher(S3BundleStore(aws, stage.client("s3"), bucket), timetable, SystemClock(), root, WorkflowForm)
     finally:
         aws.close()

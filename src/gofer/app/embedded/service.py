@@ -13,6 +13,7 @@ from gofer.app.required_settings import check_complete
 from gofer.app.settings import Settings
 from gofer.app.slack_app import SlackApp, identify
 from gofer.app.toolbox import unset
+from gofer.sources.slack import settings as slack
 from gofer.sources.slack.manifest import needed
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http
@@ -47,7 +48,7 @@ async def open_service(
             open_embedded(settings, root, port, host=host, tell_token=tell_token)
         )
         app = await _identify(settings, embedded.worker.services.outside.http)
-        if settings.slack_app_token:
+        if settings.sources[slack.APP_TOKEN]:
             await stack.enter_async_context(connected(embedded.settings, embedded.editions.hear))
         await stack.enter_async_context(working(embedded.worker, embedded.clockwork, embedded.watcher))
         workflows = [loaded.workflow for loaded in embedded.catalog.workflows.values()]

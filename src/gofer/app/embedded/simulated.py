@@ -9,8 +9,13 @@ import httpx2
 
 from gofer.app.embedded.server import serve
 from gofer.app.otlp_settings import nothing_real
-from gofer.app.receivers import PATHS
 from gofer.app.settings import Settings
+from gofer.sources.github import settings as github_settings
+from gofer.sources.jira import settings as jira_settings
+from gofer.sources.notion import settings as notion_settings
+from gofer.sources.receivers import PATHS, RECEIVERS
+from gofer.sources.settings import SourceSettings
+from gofer.sources.slack import settings as slack_settings
 from gofer.values.canonical_json import as_object
 from gofer.values.outside import SystemClock, random_id, random_key
 from gofer.values.secret import Secret
@@ -73,22 +78,22 @@ def _without_credentials(settings: Settings) -> Settings:
     """Nothing of the real outside can be reached from a simulated world, whatever the environment says."""
     return replace(
         settings,
-        slack_bot_token=Secret(""),
-        slack_signing_secrets=(),
-        jira_base_url="",
-        jira_api_token=Secret(""),
-        jira_webhook_secrets=(),
-        notion_token=Secret(""),
-        notion_webhook_secrets=(),
-        github_token=Secret(""),
-        github_webhook_secrets=(),
-        jira_account_id="",
-        notion_bot_id="",
-        github_login="",
+        sources=_receiving(settings.sources),
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
         otlp=nothing_real(settings.otlp),
     )
+
+
+def _receiving(settings: SourceSettings) -> SourceSettings:
+    """Return what proves the deliveries of sources that have no simulator: such a delivery reaches nothing real."""
+    kept = [setting for spec in RECEIVERS if spec.source not in _STARTS for setting in spec.receives_with]
+    return SourceSettings({setting.name: settings[setting] for setting in kept})
+
+
+def _with(settings: Settings, *changed: tuple[str, object]) -> Settings:
+    """Return settings that lead to a simulated system."""
+    return replace(settings, sources=settings.sources.but(*changed))
 
 
 async def _slack(
@@ -102,11 +107,11 @@ async def _slack(
     slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
     stack.push_async_callback(slack.close)
     simulated.slack, simulated.urls["slack"] = slack, await stack.enter_async_context(serve(slack.app))
-    return replace(
+    return _with(
         settings,
-        slack_api_url=f"{simulated.urls['slack']}/api/",
-        slack_bot_token=Secret(token),
-        slack_signing_secrets=(Secret(secret),),
+        slack_settings.API_URL.to(f"{simulated.urls['slack']}/api/"),
+        slack_settings.BOT_TOKEN.to(Secret(token)),
+        slack_settings.SIGNING_SECRETS.to((Secret(secret),)),
     )
 
 
@@ -122,13 +127,13 @@ async def _jira(
     jira = JiraSimulator(part, clock=SystemClock().now, http=http, email=email, token=token, webhook_secret=secret)
     stack.push_async_callback(jira.close)
     simulated.jira, simulated.urls["jira"] = jira, await stack.enter_async_context(serve(jira.app))
-    return replace(
+    return _with(
         settings,
-        jira_base_url=simulated.urls["jira"],
-        jira_email=email,
-        jira_api_token=Secret(token),
-        jira_webhook_secrets=(Secret(secret),),
-        jira_account_id=jira.site.account,
+        jira_settings.BASE_URL.to(simulated.urls["jira"]),
+        jira_settings.EMAIL.to(email),
+        jira_settings.API_TOKEN.to(Secret(token)),
+        jira_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
+        jira_settings.ACCOUNT_ID.to(jira.site.account),
     )
 
 
@@ -144,11 +149,11 @@ async def _notion(
     notion = NotionSimulator(part, clock=SystemClock().now, http=http, token=token, verification_token=secret)
     stack.push_async_callback(notion.close)
     simulated.notion, simulated.urls["notion"] = notion, await stack.enter_async_context(serve(notion.app))
-    return replace(
+    return _with(
         settings,
-        notion_base_url=simulated.urls["notion"],
-        notion_token=Secret(token),
-        notion_webhook_secrets=(Secret(secret),),
+        notion_settings.BASE_URL.to(simulated.urls["notion"]),
+        notion_settings.TOKEN.to(Secret(token)),
+        notion_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
     )
 
 
@@ -164,11 +169,11 @@ async def _github(
     github = GitHubSimulator(part, clock=SystemClock().now, http=http, token=token, webhook_secret=secret)
     stack.push_async_callback(github.close)
     simulated.github, simulated.urls["github"] = github, await stack.enter_async_context(serve(github.app))
-    return replace(
+    return _with(
         settings,
-        github_api_url=simulated.urls["github"],
-        github_token=Secret(token),
-        github_webhook_secrets=(Secret(secret),),
+        github_settings.API_URL.to(simulated.urls["github"]),
+        github_settings.TOKEN.to(Secret(token)),
+        github_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
     )
 
 

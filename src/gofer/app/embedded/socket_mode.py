@@ -22,6 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from gofer.app.settings import Settings
 from gofer.sources.receiver import RawRequest, Receiver, Reply
+from gofer.sources.slack import settings as slack
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.canonical_json import as_object, as_text
@@ -42,7 +43,7 @@ _bolt_log = logging.getLogger("slack_bolt")
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
     """Slack's deliveries reach `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
-    client = AsyncWebClient(settings.slack_bot_token.reveal(), settings.slack_api_url)
+    client = AsyncWebClient(settings.sources[slack.BOT_TOKEN].reveal(), settings.sources[slack.API_URL])
     app = AsyncApp(
         # Also the name of a logger that Bolt sets up.
         name="slack_bolt",
@@ -53,7 +54,7 @@ async def connected(settings: Settings, hear: Hear, ping: float = PING) -> Async
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
-    handler = AsyncSocketModeHandler(app, settings.slack_app_token.reveal(), ping_interval=ping)
+    handler = AsyncSocketModeHandler(app, settings.sources[slack.APP_TOKEN].reveal(), ping_interval=ping)
     # As everywhere in Gofer, no proxy is taken from the environment.
     client.proxy = handler.client.proxy = None
     renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
@@ -73,7 +74,7 @@ class _Intake:
         self._hear = hear
         # Doors that verify nothing: whoever holds the app's token opened the socket.
         self._events = SlackReceiver(())
-        self._actions = InteractivityReceiver((), settings.slack_team_ids)
+        self._actions = InteractivityReceiver((), settings.sources[slack.TEAM_IDS])
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""

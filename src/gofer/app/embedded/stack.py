@@ -36,6 +36,7 @@ from gofer.runtime.scheduler import Clockwork
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.notion import settings as notion
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import CompanyTool, load_company
@@ -122,8 +123,9 @@ async def open_embedded(
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
-        elif not settings.notion_webhook_secrets:
-            settings = replace(settings, notion_webhook_secrets=registered(settings.data))
+        elif not settings.sources[notion.WEBHOOK_SECRETS]:
+            known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
+            settings = replace(settings, sources=settings.sources.but(known))
         window = _window(settings, tell_token, clock)
         settings = await _offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
@@ -232,7 +234,7 @@ def _window(settings: Settings, tell_token: Tell | None, clock: Clock) -> Window
     """Return the window in which Notion's verification token is taken, where an operator waits for it."""
     if tell_token is None:
         return None
-    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets])
+    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.sources[notion.WEBHOOK_SECRETS]])
 
 
 def _children(stack: contextlib.AsyncExitStack) -> Children:

@@ -21,9 +21,11 @@ from gofer.app.pages.page_headers import PageHeaders
 from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
+from gofer.sources.slack import settings as slack
 from gofer.sources.slack.openid import SlackOpenId
 from gofer.sources.slack.page_requests import SlackRefused, SlackWeb
 from gofer.sources.slack.people import SlackPeople
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
 from gofer.workflows.load import Catalog
@@ -61,16 +63,18 @@ def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
     settings = known.settings
     needed = {
-        "SLACK_CLIENT_ID": settings.slack_client_id,
-        "SLACK_CLIENT_SECRET": settings.slack_client_secret,
-        "SLACK_BOT_TOKEN": settings.slack_bot_token,
+        "SLACK_CLIENT_ID": settings.sources[slack.CLIENT_ID],
+        "SLACK_CLIENT_SECRET": settings.sources[slack.CLIENT_SECRET],
+        "SLACK_BOT_TOKEN": settings.sources[slack.BOT_TOKEN],
         "GOFER_URL": settings.public_url,
     }
     if missing := [name for name, value in needed.items() if not value]:
         raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
-    people = SlackPeople(SlackWeb(settings.slack_api_url, settings.slack_bot_token, outside.http))
-    slack = SlackOpenId(people, settings.slack_client_id, settings.slack_client_secret, settings.public_url)
-    return sign_in(slack, outside, store, known.installation_key, count_refusal)
+    people = SlackPeople(SlackWeb(settings.sources[slack.API_URL], settings.sources[slack.BOT_TOKEN], outside.http))
+    openid = SlackOpenId(
+        people, settings.sources[slack.CLIENT_ID], settings.sources[slack.CLIENT_SECRET], settings.public_url
+    )
+    return sign_in(openid, outside, store, known.installation_key, count_refusal)
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
@@ -86,7 +90,7 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
     """Return the published workflows, for the pages of their prompts; none before anything was published."""
 
     def load(raw: bytes) -> Catalog:
-        return read_catalog(raw, ground.package)
+        return read_catalog(raw, ground.package, WorkflowForm)
 
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
 

@@ -1,4 +1,4 @@
-"""What is this function told? Its environment, and below it those parameters of its stage that it needs, by name.
+"""The settings of a function: its environment, and below it the parameters of its stage that it names.
 
 A role may read just the parameters that are named here, so they are never asked for by their path.
 """
@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from gofer.sources.receivers import RECEIVERS
+from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
 
@@ -15,14 +17,13 @@ FRESH = 300.0
 AGAIN = 30.0
 """Seconds after which what could not be read again is asked for once more; until then it is what it was."""
 KEY = "INSTALLATION_KEY"
-SIGN_IN = (KEY, "GOFER_URL", "SLACK_BOT_TOKEN", "SLACK_API_URL", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
+_SIGN_IN = (slack.BOT_TOKEN, slack.API_URL, slack.CLIENT_ID, slack.CLIENT_SECRET)
+SIGN_IN = (KEY, "GOFER_URL", *(setting.name for setting in _SIGN_IN))
 """What the pages need."""
 SYSTEMS = (
-    *(KEY, "GOFER_URL", "SLACK_BOT_TOKEN", "SLACK_API_URL"),
+    *(KEY, "GOFER_URL"),
+    *(setting.name for spec in RECEIVERS for setting in spec.acts_with),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "MODEL_BASE_URLS"),
-    *("JIRA_BASE_URL", "JIRA_EMAIL", "JIRA_API_TOKEN", "JIRA_ACCOUNT_ID"),
-    *("NOTION_TOKEN", "NOTION_BASE_URL", "NOTION_BOT_ID"),
-    *("GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_LOGIN"),
     *("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"),
     *("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
     *("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"),

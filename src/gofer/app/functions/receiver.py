@@ -16,6 +16,7 @@ from gofer.app.functions.parameters import KEY
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.receiver import JwtProofs
 from gofer.stores.aws.blobs import S3Bodies
 from gofer.stores.aws.calls import Aws
@@ -32,11 +33,11 @@ SOON = 1.5
 """Seconds for each step of asking Parameter Store: while it hangs, a door goes on in time with what it knows."""
 
 OWN: Mapping[str, str] = {
-    "JIRA_WEBHOOK_SECRET": "JIRA_ACCOUNT_ID",
-    "NOTION_WEBHOOK_SECRET": "NOTION_BOT_ID",
-    "GITHUB_WEBHOOK_SECRET": "GITHUB_LOGIN",
+    spec.secret.name: spec.account.setting.name
+    for spec in RECEIVERS
+    if spec.account is not None and spec.account.is_needed
 }
-"""What says as whom Gofer acts, by the setting with which a door hears of what was done there."""
+"""The setting that says as whom Gofer acts in a source, by the setting with the source's secret."""
 
 
 def check_own_account(environment: Mapping[str, str]) -> None:
@@ -47,8 +48,16 @@ def check_own_account(environment: Mapping[str, str]) -> None:
             raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
 
 
+def source_receiver(ground: Ground, source: str) -> Handler:
+    """Return the function of a source of the registry, which reads the settings that its receiver needs."""
+    return receiver(ground, *(setting.name for setting in BY_SOURCE[source].receives_with))
+
+
 def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
-    """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
+    """Return a function that receives deliveries; `names` are the parameters of its own.
+
+    With `hooks` it has the receivers of the published webhooks.
+    """
     cloud, aws = ground.cloud, Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))
     table = DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table, cloud.keys_table)

@@ -1,11 +1,21 @@
 """The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from gofer.journal.entries import ToolResult
 from gofer.sources.comment_answers import one_comment
+from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.settings import API_URL, TOKEN
+from gofer.sources.github.tools import TOOLS
+from gofer.sources.github.triggers import KINDS
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
+from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.declare import bind_all
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_list, as_text
 from gofer.values.events import Event
@@ -62,4 +72,10 @@ READING = Reading(
 )
 ANSWERS = Answers(one_comment, _comment, tools=("github_add_comment",), has_place=_has_number)
 PLACES = Places(_look, _found, entry)
-GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES)
+
+
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
+
+
+GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools)

@@ -1,13 +1,22 @@
 """The source Jira: an event is about an issue, and the answer is a comment there."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.comment_answers import one_comment
+from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
+from gofer.sources.jira.tools import TOOLS
+from gofer.sources.jira.triggers import KINDS
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
+from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.declare import bind_all
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
@@ -76,4 +85,20 @@ READING = Reading(
 )
 ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
 PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))
-JIRA = Source("jira", "Jira", _told, READING, is_request=_is_request, answers=ANSWERS, places=PLACES)
+
+
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return bind_all(TOOLS, JiraApi(settings[BASE_URL], settings[EMAIL], settings[API_TOKEN]), "Jira")
+
+
+JIRA = Source(
+    "jira",
+    "Jira",
+    _told,
+    READING,
+    is_request=_is_request,
+    answers=ANSWERS,
+    places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
+)

@@ -8,13 +8,13 @@ from urllib.parse import quote, urlencode
 
 from gofer.sources.access import tell_operator
 from gofer.sources.notion.refusals import LIMITED, refusal
+from gofer.sources.notion.settings import VERSION
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
 from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
-VERSION = "2026-03-11"
 LONGEST_WAIT = 15.0
 """Seconds one request is held back in all while Notion asks to wait; less than the time of a tool."""
 PAGE = 100

@@ -1,12 +1,22 @@
 """The source Notion: an event is about a page, and the answer is a comment there."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from gofer.journal.entries import ToolResult
 from gofer.sources.comment_answers import one_comment
 from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.notion.api import NotionApi
+from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
+from gofer.sources.notion.tools import TOOLS
+from gofer.sources.notion.triggers import KINDS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
+from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.tools.declare import bind_all
+from gofer.tools.definition import Tool
 from gofer.tools.places import Place
 from gofer.values.events import Event
 
@@ -58,4 +68,20 @@ READING = Reading(
 )
 ANSWERS = Answers(one_comment, _comment, tools=("notion_add_comment",))
 PLACES = Places(_look, _found, entry, tools=("notion_find_place",))
-NOTION = Source("notion", "Notion", _told, READING, compare=compare, answers=ANSWERS, places=PLACES)
+
+
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return bind_all(TOOLS, NotionApi(settings[BASE_URL], settings[TOKEN]), "Notion")
+
+
+NOTION = Source(
+    "notion",
+    "Notion",
+    _told,
+    READING,
+    compare=compare,
+    answers=ANSWERS,
+    places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
+)

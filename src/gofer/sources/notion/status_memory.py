@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.notion.status_change import Seen, Verdict, judge
+from gofer.sources.notion.triggers import NotionStatus
 from gofer.sources.part_values import Changes, Memory
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import fits, passes
-from gofer.workflows.when import NotionStatus
 
 _KIND = "notion.properties_updated"
 _UNKNOWN = "-"
@@ -34,7 +34,8 @@ async def compare(
         return Changes()
     asked: dict[str, list[NotionStatus]] = {}
     for trigger in loaded.workflow.when:
-        if (wanted := trigger.notion_status) and passes(wanted.where(), facts, whole=True):
+        wanted = trigger.conditions
+        if isinstance(wanted, NotionStatus) and passes(wanted.where(), facts, whole=True):
             asked.setdefault(wanted.property, []).append(wanted)
     verdicts = [
         (condition, verdict)

@@ -1,6 +1,7 @@
 """The source of schedules: a time has come, and nothing is written back."""
 
 from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.schedule.triggers import KINDS
 from gofer.sources.source import Source
 from gofer.values.events import Event
 
@@ -10,4 +11,4 @@ def _told(event: Event, person: Person) -> SourceContext:
     return SourceContext(happened, "", event.private is not False)
 
 
-SCHEDULE = Source("schedule", "schedule", _told, trusted=True)
+SCHEDULE = Source("schedule", "schedule", _told, trusted=True, triggers=KINDS)

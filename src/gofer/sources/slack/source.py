@@ -1,13 +1,21 @@
 """The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.answers import ANSWERS, CHANNELS
+from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.asker import GROUPS, PEOPLE
 from gofer.sources.slack.judged_places import PLACES
+from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, told
+from gofer.sources.slack.tools import TOOLS
+from gofer.sources.slack.triggers import KINDS
 from gofer.sources.source import Source, Workplace
+from gofer.tools.declare import bind_all
+from gofer.tools.definition import Tool
 from gofer.values.events import Event
 
 STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
@@ -31,6 +39,10 @@ def _is_recent(event: Event) -> bool:
     return "ts" not in event.place
 
 
+def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+    return bind_all(TOOLS, SlackApi(settings[API_URL], settings[BOT_TOKEN]), "Slack")
+
+
 SLACK = Source(
     "slack",
     "Slack",
@@ -44,6 +56,8 @@ SLACK = Source(
     answers=ANSWERS,
     approvals=APPROVALS,
     places=PLACES,
+    triggers=KINDS,
+    tools=_tools,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
 """Slack as the system in which the people of the company are reached."""

@@ -29,6 +29,7 @@ from gofer.workflows.published import (
     read_pointer,
     routes_key,
 )
+from gofer.workflows.schema import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def _said(catalog: Catalog) -> Mapping[str, object]:
     """Return what each workflow says; not its script, which comes with a deploy."""
     said: dict[str, object] = {}
     for name, loaded in catalog.workflows.items():
-        hooks = [catalog.hooks[trigger.webhook.name] for trigger in loaded.workflow.when if trigger.webhook]
+        hooks = [catalog.hooks[trigger.hook.name] for trigger in loaded.workflow.when if trigger.hook]
         parts = (
             loaded.system,
             loaded.prompt_file,
@@ -123,13 +124,15 @@ class Publisher:
     clock: Clock
     code: Path
     """Where `coordinators/` stands."""
+    form: type[Workflow]
+    """The form of a workflow file."""
 
     async def publish(self, files: Mapping[str, str], *, dry: bool = False) -> Published:
         """Make files live; with `dry` only say what would be. The same files again only set the schedules right.
 
         Raises ConfigError, TemporaryError, and Overtaken when another publisher was first.
         """
-        wanted, catalog = publication(files, self.code, self.clock.now())
+        wanted, catalog = publication(files, self.code, self.clock.now(), self.form)
         standing = await self._standing()
         if standing.publication is not None and standing.publication.sha256 == wanted.sha256:
             wanted = standing.publication
@@ -144,7 +147,7 @@ class Publisher:
             raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
         try:
             wanted = read_publication(found.body)
-            catalog = read_catalog(found.body, self.code)
+            catalog = read_catalog(found.body, self.code, self.form)
         except Corrupt as error:
             raise ConfigError(f"{error} It is the one that was asked for.") from error
         if not dry:
@@ -235,7 +238,9 @@ class Publisher:
             standing = replace(standing, name=read_pointer(found.body).name)
             bundle = await self.shelf.read(bundle_key(standing.name))
             body = bundle.body if bundle else b""
-            return replace(standing, publication=read_publication(body), catalog=read_catalog(body, self.code))
+            return replace(
+                standing, publication=read_publication(body), catalog=read_catalog(body, self.code, self.form)
+            )
         except (Corrupt, ConfigError) as error:
             _log.warning("what is live cannot be compared: %s", error)
             return standing

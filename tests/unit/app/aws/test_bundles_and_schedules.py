@@ -11,6 +11,7 @@ from moto.s3.models import s3_backends
 
 from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.aws.schedules import EventBridge
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.workflows.publish.publisher import Overtaken, Publisher
 from gofer.workflows.publish.timetable import Entry
@@ -57,7 +58,7 @@ async def test_many_objects_are_all_listed() -> None:
 async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
     stage = Stage(SetClock())
     publishers = [
-        Publisher(stage.shelf, timetable(stage.name), SetClock(1_795_262_400.0 + number), Path("nowhere"))
+        Publisher(stage.shelf, timetable(stage.name), SetClock(1_795_262_400.0 + number), Path("nowhere"), WorkflowForm)
         for number in range(4)
     ]
     wanted = [files(a=f"Do it {number} times.") for number in range(4)]

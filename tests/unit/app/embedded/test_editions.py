@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 
 from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
 from gofer.runtime.receive import Ingress
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
@@ -16,7 +17,7 @@ from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.models.served import served
 from support.stand_ins import SetClock, make_outside, memory_stores
 

@@ -14,9 +14,9 @@ from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.receiver import OWN, receiver
 from gofer.app.functions.webhook import webhook_receiver
-from gofer.app.receivers import PATHS
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
+from gofer.sources.receivers import PATHS
 from gofer.values.events import Event
 from gofer.workflows.published import Compiled, encode_compiled
 from gofer_simulators.github.delivery import signature as github_signature

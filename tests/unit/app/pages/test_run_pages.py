@@ -8,10 +8,11 @@ from starlette.applications import Starlette
 
 from gofer.app.pages.run_pages import Pages
 from gofer.journal.coordination import Head
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.models.served import served
 from support.stand_ins import SetClock, claimed, memory_stores

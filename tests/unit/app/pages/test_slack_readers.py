@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gofer.journal.hidden_runs import is_hidden
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.app.page_browser import ADA, BOARD, GENERAL, OTHER, Browser, browser
 from support.models.served import served
 

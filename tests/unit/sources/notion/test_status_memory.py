@@ -13,11 +13,12 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
 from gofer.sources.notion.comments import AddComment
 from gofer.sources.notion.get_page import GetPage
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Lost, Office, office
 from support.runtime.worker_parts import Unchanging

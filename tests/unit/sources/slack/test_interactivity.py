@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.app.receivers import receivers
 from gofer.app.settings import read_settings
 from gofer.sources.receiver import Click, Ignored, RawRequest
+from gofer.sources.receivers import receivers
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.values.errors import ConfigError
 from support.sources.every_delivery import PRESS
@@ -80,7 +80,7 @@ def test_no_press_counts_while_the_own_workspace_is_not_known() -> None:
 
 
 def test_the_door_has_the_workspaces_of_the_settings() -> None:
-    known = receivers(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}))[PATH]
+    known = receivers(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}).sources)[PATH]
     assert isinstance(known, InteractivityReceiver)
     assert known.teams == {OWN, ORG}
     with pytest.raises(ConfigError, match="SLACK_TEAM_ID is no id of a workspace"):

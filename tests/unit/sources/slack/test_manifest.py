@@ -12,11 +12,11 @@ from gofer.sources.slack.manifest import DESCRIPTION, manifest, needed
 from gofer.sources.slack.receiver import SUBSCRIPTIONS
 from gofer.sources.slack.scopes import SCOPES, Method
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
+from gofer.sources.triggers import KINDS
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
-from gofer.workflows.schema import Workflow
-from gofer.workflows.when import KINDS
 from gofer_simulators.slack.manifest import read_manifest
 from support.app.company import ROOT
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.receivers import PATHS as DOORS
 from gofer.sources.receiver import RawRequest
+from gofer.sources.receivers import PATHS as DOORS
 from support.property_examples import examples
 from support.sources.every_delivery import (
     ALLOWED,

@@ -1,0 +1,34 @@
+"""The deliveries of GitHub: what happens in repositories."""
+
+from collections.abc import Mapping
+
+from gofer.sources.github.own_account import ACCOUNT
+from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.github.settings import API_URL, LOGIN, TOKEN, WEBHOOK_SECRETS
+from gofer.sources.receiver import Receiver, Registering
+from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.sources.settings import SourceSettings
+
+PATH = "/github/webhook"
+
+
+def _receivers(settings: SourceSettings, window: Registering | None) -> Mapping[str, Receiver]:
+    secrets = settings[WEBHOOK_SECRETS]
+    if not secrets:
+        return {}
+    own = frozenset(filter(None, [settings[LOGIN].lower()]))
+    return {PATH: GitHubReceiver(secrets, own)}
+
+
+GITHUB = ReceiverSpec(
+    source="github",
+    system="GitHub",
+    path=PATH,
+    secret=WEBHOOK_SECRETS,
+    make=_receivers,
+    unverified=GitHubReceiver(()),
+    token=TOKEN,
+    acts_with=(TOKEN, API_URL, LOGIN),
+    account=ACCOUNT,
+    kind_header="X-GitHub-Event: push",
+)

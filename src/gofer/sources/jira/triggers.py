@@ -1,0 +1,60 @@
+"""The kinds of triggers of Jira with their conditions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from gofer.workflows.form_parts import Name, Names
+from gofer.workflows.when import Conditions, TriggerKind, Where
+
+
+class JiraConditions(Conditions):
+    """Conditions of what happens to an issue in Jira."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"label": "labels"}
+
+    project: Names | None = None
+    """Keys of projects."""
+    type: Names | None = None
+    """Names of issue types."""
+    label: Names | None = None
+    """Labels of which the issue has one."""
+
+
+class JiraCommented(JiraConditions):
+    """Somebody comments on an issue in Jira."""
+
+    says: Names | None = None
+    """What the comment says, such as `*@gofer*`."""
+
+
+class JiraUpdated(JiraConditions):
+    """An issue in Jira is changed."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"label": "labels", "field": "", "from_": "", "to": ""}
+
+    field: Name | None = None
+    """The field that changes, as Jira's history names it: `status`."""
+    from_: Annotated[Name | None, Field(alias="from")] = None
+    """What the field was."""
+    to: Name | None = None
+    """What the field becomes."""
+
+    def where(self) -> Where:
+        """See Conditions.where."""
+        if not (self.field or self.from_ or self.to):
+            return super().where()
+        # One change must have all three, so they are one fact.
+        change = f"{self.field or '*'}: {self.from_ or '*'} -> {self.to or '*'}"
+        return super().where() | {"changes": [change]}
+
+
+_PLACE = "project: OPS"
+
+KINDS: Sequence[TriggerKind] = (
+    TriggerKind("jira.issue_created", JiraConditions, place=_PLACE),
+    TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),
+    TriggerKind("jira.commented", JiraCommented, continues=True, place=_PLACE),
+    TriggerKind("jira.attachment_added", JiraConditions, place=_PLACE),
+)

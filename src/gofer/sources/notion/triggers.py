@@ -1,0 +1,87 @@
+"""The kinds of triggers of Notion with their conditions."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from gofer.workflows.form_parts import Name, Names, mistake
+from gofer.workflows.when import Conditions, TriggerKind, Where
+
+_UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
+
+
+def _in_full(value: str) -> str:
+    if "*" in value:
+        # Only a hash of the earlier value is kept, and a hash fits no pattern.
+        raise mistake(f"`from: {value[:40]}` holds `*`.", "Write the earlier value in full, or leave `from` out.")
+    return value
+
+
+Before = Annotated[Name, AfterValidator(_in_full)]
+
+
+class InDatabase(Conditions):
+    """Conditions of what happens to a page in Notion."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"database": ""}
+
+    database: Names | None = None
+    """Databases, by name, by id or by the link that Notion gives."""
+
+    def where(self) -> Where:
+        """See Conditions.where."""
+        databases = [_undashed(name) for name in self.database or ()]
+        # Ids stand in events, names do not: a condition of ids alone is decided before a run begins.
+        fact = "database_id" if all(_UUID.fullmatch(name) for name in databases) else "database"
+        return super().where() | ({fact: databases} if databases else {})
+
+
+class NotionUpdated(InDatabase):
+    """Somebody changes properties of a page in Notion."""
+
+    def where(self) -> Where:
+        """See Conditions.where."""
+        return super().where() | {"bot": ["false"]}
+
+
+class NotionStatus(InDatabase):
+    """A page of a database changes its status: once per real change, however often Notion tells of it."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"database": "", "property": "", "from_": "", "to": ""}
+
+    database: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
+    """The database, by name, by id or by the link that Notion gives."""
+    property: Name = "Status"
+    """The property that holds the status."""
+    from_: Annotated[Before | None, Field(alias="from")] = None
+    """What the status was, in full, without `*`."""
+    to: Name | None = None
+    """What the status becomes."""
+
+    def change(self) -> str:
+        """The word that the fact `status` holds when this condition is fulfilled."""
+        return f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
+
+    def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
+        """See Conditions.compiled."""
+        # A page that is created has changed from nothing; that is `notion.page_created`.
+        yield "notion.properties_updated", self.where() | {"status": [self.change()]}
+
+
+_PLACE = "database: RFCs"
+
+KINDS: Sequence[TriggerKind] = (
+    TriggerKind("notion.page_created", InDatabase, place=_PLACE),
+    TriggerKind("notion.properties_updated", NotionUpdated, place=_PLACE),
+    TriggerKind("notion.content_updated", InDatabase, place=_PLACE),
+    TriggerKind("notion.commented", InDatabase, continues=True, place=_PLACE),
+    TriggerKind("notion.status", NotionStatus, place=_PLACE),
+)
+
+
+def _undashed(name: str) -> str:
+    """The id of a Notion object in a link to it, or as it is written otherwise."""
+    found = _UUID.search(name)
+    return "".join(found.groups()).lower() if found else name

@@ -1,0 +1,71 @@
+"""The settings of Slack, and the sentences about those that are missing or stand in each other's place."""
+
+import re
+from collections.abc import Sequence
+
+from gofer.sources.settings import (
+    Setting,
+    SourceSettings,
+    credential_setting,
+    read_url,
+    secrets_setting,
+    text_setting,
+)
+from gofer.values.errors import ConfigError
+
+APPS = "https://api.slack.com/apps"
+_TEAM = re.compile(r"[TE][A-Z0-9]{1,20}", re.ASCII)
+
+
+def _api_url(name: str, text: str) -> str:
+    return read_url(name, text or "https://slack.com/api") + "/"
+
+
+def _teams(name: str, text: str) -> frozenset[str]:
+    """Return the ids of a workspace and its organisation. Raises ConfigError for what is no such id."""
+    found = frozenset(team.strip() for team in text.split(",") if team.strip())
+    if not all(map(_TEAM.fullmatch, found)):
+        raise ConfigError(f"{name} is no id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
+    return found
+
+
+def _listed(teams: frozenset[str]) -> str:
+    return ",".join(sorted(teams))
+
+
+SIGNING_SECRETS = secrets_setting("SLACK_SIGNING_SECRET")
+BOT_TOKEN = credential_setting("SLACK_BOT_TOKEN")
+APP_TOKEN = credential_setting("SLACK_APP_TOKEN")
+"""Set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
+API_URL: Setting[str] = Setting("SLACK_API_URL", _api_url, str)
+TEAM_IDS: Setting[frozenset[str]] = Setting("SLACK_TEAM_ID", _teams, _listed)
+"""The workspace that the app is installed in, and its organisation; looked up when it is empty."""
+CLIENT_ID = text_setting("SLACK_CLIENT_ID")
+"""Of the app, for signing in to Gofer's pages where they are not on one's own machine."""
+CLIENT_SECRET = credential_setting("SLACK_CLIENT_SECRET")
+
+
+def missing(settings: SourceSettings) -> Sequence[str]:
+    """Return a sentence for each setting without which Slack cannot be served."""
+    found: list[str] = []
+    if not settings[BOT_TOKEN]:
+        found.append(
+            "SLACK_BOT_TOKEN is missing: copy the Bot User OAuth Token (xoxb-…) from OAuth & Permissions "
+            f"of your app at {APPS}."
+        )
+    if not settings[APP_TOKEN] and not settings[SIGNING_SECRETS]:
+        found.append(
+            "SLACK_APP_TOKEN or SLACK_SIGNING_SECRET is missing: under Basic Information of your app, generate an "
+            "App-Level Token (xapp-…) with connections:write for Socket Mode, or copy the Signing Secret for HTTP."
+        )
+    return found
+
+
+def confused(settings: SourceSettings) -> Sequence[str]:
+    """Return a sentence for each token that stands in another's place; only first letters are looked at."""
+    found: list[str] = []
+    if settings[BOT_TOKEN].reveal().startswith(("xapp-", "xoxp-")):
+        found.append("SLACK_BOT_TOKEN holds another kind of token: the Bot User OAuth Token starts with xoxb-.")
+    if settings[APP_TOKEN].reveal().startswith("xox"):
+        found.append("SLACK_APP_TOKEN holds another kind of token: an App-Level Token starts with xapp-.")
+    return found

@@ -1,0 +1,102 @@
+"""The kinds of triggers of Slack with their conditions."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
+
+from gofer.workflows.form_parts import Names
+from gofer.workflows.when import Conditions, TriggerKind, Where
+
+_ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+
+
+class InChannels(Conditions):
+    """Conditions of what happens in a Slack channel."""
+
+    channels: Names | None = None
+    """Channels by name, `#incidents` or `#team-*`, or by id; left out, every channel that Gofer is in."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"channels": ""}
+
+    def where(self) -> Where:
+        """See Conditions.where."""
+        names = [name.removeprefix("#") for name in self.channels or () if name != "any"]
+        # Ids stand in every event: such a condition is decided before a run begins.
+        fact = "channel_id" if all(_ID.fullmatch(name) for name in names) else "channels"
+        return super().where() | ({fact: names} if names else {})
+
+
+class SlackMention(InChannels):
+    """Somebody mentions Gofer, also by an edit that adds the mention."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"channels": "", "follow_ups": ""}
+
+    follow_ups: bool = False
+    """Whether replies in a thread that it answered in start it without a mention."""
+
+    def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
+        """See Conditions.compiled."""
+        yield kind, self.where()
+        if self.follow_ups:
+            yield "slack.message", self.where() | {"reply": ["true"], "followed": ["true"]}
+
+
+class SlackMessage(InChannels):
+    """Somebody writes in a channel, whether or not Gofer is mentioned."""
+
+    FACTS: ClassVar[Mapping[str, str]] = {"channels": "", "mention": "", "replies": ""}
+
+    channels: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
+    """Channels by name, `#incidents` or `#team-*`, or by id: a name costs a look-up per message, an id nothing."""
+    mention: bool | None = None
+    """Only with a mention, or only without; left out, either way."""
+    replies: bool = False
+    """Whether replies in threads start it too, not only messages of the channel itself."""
+    says: Names | None = None
+    """What the message says, such as `*is down*`."""
+
+    def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
+        """See Conditions.compiled."""
+        where = self.where() | ({} if self.replies else {"reply": ["false"]})
+        if self.mention is not True:
+            yield kind, where
+        if self.mention is not False:
+            # Without a wish for mentions, an edit that adds one is no new message.
+            yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
+
+
+class SlackDirect(Conditions):
+    """Somebody writes to Gofer alone: a direct message, or the assistant's pane."""
+
+
+class SlackReaction(InChannels):
+    """Somebody adds an emoji to a message."""
+
+    emoji: Names
+    """Names of emoji without colons; a skin tone makes no difference."""
+
+
+class SlackChannelCreated(Conditions):
+    """Somebody creates a public channel."""
+
+    name: Names | None = None
+    """Names of channels, such as `proj-*`."""
+
+
+class SlackMemberJoined(InChannels):
+    """Somebody joins a channel that Gofer is in, or Gofer is invited to one."""
+
+    member: Literal["gofer", "person"] | None = None
+    """`gofer` when Gofer was invited, `person` when it was somebody else; left out, both."""
+
+
+_PLACE = 'channels: "#deploys"'
+
+KINDS: Sequence[TriggerKind] = (
+    TriggerKind("slack.mention", SlackMention, continues=True, place=_PLACE, one_answer=True),
+    TriggerKind("slack.message", SlackMessage, continues=True, place=_PLACE, one_answer=True),
+    TriggerKind("slack.direct", SlackDirect, continues=True, one_answer=True),
+    TriggerKind("slack.reaction", SlackReaction, place=_PLACE, one_answer=True),
+    TriggerKind("slack.channel_created", SlackChannelCreated, place="name: proj-*", one_answer=True),
+    TriggerKind("slack.member_joined", SlackMemberJoined, place=_PLACE, one_answer=True),
+)

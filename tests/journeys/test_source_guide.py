@@ -1,0 +1,64 @@
+"""docs/write-a-source.md, followed literally: files written, edits made, commands typed, their output compared."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from support.app.company import ROOT
+from support.app.serve_process import free_port
+from support.guides.checkout import FENCE, Terminal, checkout, edit
+
+PORT = "8760"
+"""The port that the guide names; here it stands for a free one."""
+DOCUMENTED = "every_source or every_tool or schemas_for_editors"
+"""The tests that compare documents with the registries."""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """A terminal in a copy of this repository."""
+    made = checkout(tmp_path / "gofer")
+    yield made
+    for group in made.left_running:
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def test_the_guide_to_a_source_does_what_it_says(terminal: Terminal) -> None:
+    guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
+    for kind, name, text in FENCE.findall(guide):
+        file = terminal.folder / name
+        match kind:
+            case "diff":
+                edit(file, text)
+            case "sh":
+                terminal.type(text)
+            case "text":
+                assert terminal.will_have_said(text), terminal.says()
+            case _:
+                assert not file.exists()
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(text)
+    the_signed_delivery_started_a_run(terminal)
+    schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()
+    assert all(f'"{word}"' in schema for word in ("tracker.issue_created", "tracker.commented", "tracker_add_comment"))
+    the_function_is_packaged(terminal)
+    terminal.type(f"python -m pytest -q -k '{DOCUMENTED}' tests/architecture/test_documents.py\n")
+
+
+def the_signed_delivery_started_a_run(terminal: Terminal) -> None:
+    """The delivery over HTTP is in the list of runs of the demo."""
+    terminal.type("gofer runs\n")
+    assert "triage-tracker" in terminal.says()
+
+
+def the_function_is_packaged(terminal: Terminal) -> None:
+    """The package of the function has its handler and its receiver, and no tool."""
+    terminal.type("python deploy/package.py build TrackerFunction --here --without-bytecode\n")
+    built = terminal.folder / "build"
+    assert (built / "handlers" / "tracker.py").exists()
+    assert (built / "gofer" / "sources" / "tracker" / "receiver.py").exists()
