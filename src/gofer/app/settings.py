@@ -79,6 +79,10 @@ class Settings:
     """MODEL_BASE_URLS: the base URLs, with a comma between two, that those endpoints may have."""
     otlp: Otlp = field(default_factory=Otlp)
     """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
+    openai_organization: str = ""
+    """OPENAI_ORG_ID: the organization that requests to the default endpoint are for."""
+    openai_project: str = ""
+    """OPENAI_PROJECT_ID: likewise the project."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -166,6 +170,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_keys=_model_keys(environment),
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
+        openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
+        openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),
     )
 
 
