@@ -1,6 +1,6 @@
 """The workflows of a folder, with every mistake in their files found before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,9 @@ def mocks(text: str, where: str) -> Overrides:
     return read_overrides(text, where, replaceable)
 
 
-def mistakes(folder: Path) -> list[Mistake]:
-    """Every mistake in a folder of workflows, and hints."""
-    return check_folder(folder, known_tools(), look_up)
+def mistakes(folder: Path, own: Sequence[Tool[Any]] = ()) -> list[Mistake]:
+    """Every mistake in a folder of workflows, and hints; `own` are tools of the caller beside those of Gofer."""
+    return check_folder(folder, {**known_tools(), **{tool.name: tool for tool in own}}, look_up)
 
 
 def price_list(folder: Path, code: Path | None = None) -> str:
@@ -54,8 +54,8 @@ def models(folder: Path) -> str:
     return model_table(folder, look_up)
 
 
-def checked_catalog(folder: Path) -> Catalog:
-    """The workflows of a folder. Raises ConfigError with every mistake in it."""
+def checked_catalog(folder: Path, own: Sequence[Tool[Any]] = ()) -> Catalog:
+    """The workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake in it."""
     if folder.is_dir():
-        refuse(mistakes(folder))
+        refuse(mistakes(folder, own))
     return load_catalog(folder, look_up=look_up)

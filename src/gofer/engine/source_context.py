@@ -23,7 +23,11 @@ async def read_source_context(step: Step, event: Event, person: Person, provenan
         said = ""
         if event.source != "schedule":
             said = await step.shorten(event.text, event.source, f"the {event.source} that began this run")
-        return SourceContext(surface(event).opening(event), indented(said), event.private is not False)
+        opening = surface(event).opening(event)
+        private = event.private is not False
+        if is_request(event, followed=False):
+            return SourceContext(opening, "", private, words=said, author=as_text(event.facts.get("by")) or "a person")
+        return SourceContext(opening, indented(said), private)
     name, arguments = asked
     tool = step.services.tools[name]
     permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)

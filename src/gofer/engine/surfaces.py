@@ -123,6 +123,11 @@ def _schedule(event: Event) -> str:
     return f"{event.text} No person asked for this run: your prompt says what to do at this time."
 
 
+def _program(event: Event) -> str:
+    by = as_text(event.facts.get("by")) or "Someone"
+    return f"{by} asks you through a program. The program shows your answer."
+
+
 NOWHERE = Surface(_something, _nothing)
 SURFACES: Mapping[str, Surface] = {
     "jira": Surface(
@@ -136,5 +141,6 @@ SURFACES: Mapping[str, Surface] = {
     "github": Surface(_github, _github_reading, _github_comment),
     "webhook": Surface(_webhook, _nothing),
     "schedule": Surface(_schedule, _nothing),
+    "program": Surface(_program, _nothing),
 }
 """By source."""

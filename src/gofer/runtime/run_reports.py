@@ -12,6 +12,7 @@ from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
 from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.sources.program.question import SOURCE
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
 from gofer.workflows.load import Loaded
@@ -47,6 +48,9 @@ async def notify_owner(
     """
     owner = loaded.workflow.owner if loaded else ""
     if defaults.ai_logs or step.progress.private or not owner.startswith("#") or finished.status not in _FAILURES:
+        return
+    if step.progress.event is not None and step.progress.event.source == SOURCE:
+        # The program that asked has the reason already.
         return
     if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return

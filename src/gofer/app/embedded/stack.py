@@ -6,11 +6,11 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Make, Watcher
+from gofer.app.embedded.models_asked import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.state import State, installation_key, served_state
@@ -37,7 +37,6 @@ from gofer.runtime.worker import Worker
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
-from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.model_script import Script
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
@@ -46,8 +45,6 @@ from gofer.values.schedules.planned import Planned, planned
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
-from gofer_simulators.demo import demo_scripts
-from gofer_simulators.offline_model import offline_model
 
 GRACE = 5.0
 """Seconds that runs under way get to be handed over when the process stops."""
@@ -119,7 +116,7 @@ async def open_embedded(
         elif not settings.notion_webhook_secrets:
             settings = replace(settings, notion_webhook_secrets=registered(settings.data))
         window = _window(settings, tell_token, clock)
-        settings = await _offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
+        settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
@@ -142,7 +139,7 @@ async def open_embedded(
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
-        model_name = _model_name(settings)
+        model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
 
 
@@ -229,28 +226,3 @@ def _children(stack: contextlib.AsyncExitStack) -> Children:
     children = Children()
     stack.callback(children.close)
     return children
-
-
-async def _offline_unless_set_up(
-    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None, *, simulated: bool
-) -> Settings:
-    """Return settings that lead to a model: the one that is set up, or the offline model. Raises ConfigError."""
-    if settings.has_model and scripts is None:
-        return settings
-    if not simulated and settings.reaches_people:
-        # Words of a script are for a simulated world; people would take them for an answer.
-        raise ConfigError(
-            "No model is set up, and the offline model's words are never written into real systems. "
-            "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
-            "agents/defaults.yaml."
-        )
-    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
-    return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
-
-
-def _model_name(settings: Settings) -> str:
-    if settings.offline:
-        return "the offline model: a script, not a language model"
-    if not settings.has_default_endpoint:
-        return "the models behind the endpoints of agents/defaults.yaml"
-    return f"the model behind {urlsplit(settings.openai_base_url).hostname or 'the OpenAI API'}"

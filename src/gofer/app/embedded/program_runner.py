@@ -1,0 +1,123 @@
+"""The runner of a program: the folder is checked, values take the place of the environment, and tools are added."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx2
+
+from gofer.app.catalog import checked_catalog
+from gofer.app.embedded.models_asked import ModelsAsked, of_settings, only
+from gofer.app.embedded.run_stores import RunStores, folder_stores, memory_stores
+from gofer.app.embedded.runner import Runner, Tools, open_runner
+from gofer.app.embedded.simulated import Simulated, simulate
+from gofer.app.embedded.worlds import apart, move_apart
+from gofer.app.http import http_client
+from gofer.app.model_endpoints import Client
+from gofer.app.settings import Settings
+from gofer.models.chat_completions import OpenAIModel
+from gofer.models.language_model import Model
+from gofer.runtime.retention import Purger
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.outside import Clock, SystemClock
+from gofer.workflows.base_url import is_base_url
+
+OwnTools = Sequence[Tool[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What a program says of the Gofer that it runs."""
+
+    folder: Path
+    """The folder with `agents/`, and `skills/`, `subagents/` and `coordinators/` where it has them."""
+    store: Literal["memory"] | Path
+    settings: Settings
+    tools: OwnTools = ()
+    """Tools beside those of Gofer; a tool takes the place of one with the same name."""
+    model: Model | str | None = None
+    """A model or a base URL in place of every endpoint; None leaves the models to the settings."""
+    world: Mapping[str, object] | None = field(default=None)
+    """What simulators start with in place of Slack, Jira, Notion and GitHub; None means the real systems."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRunner:
+    """The runner of a program, and the simulators beside it."""
+
+    runner: Runner
+    simulated: Simulated
+
+
+@contextlib.asynccontextmanager
+async def open_program_runner(said: Embedding) -> AsyncGenerator[ProgramRunner]:
+    """Open what a program says. Raises ConfigError with every mistake in its folder, and for a state in use."""
+    catalog = checked_catalog(said.folder / "agents", said.tools)
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        stores, settings = await _stores(stack, said, clock)
+        http = await stack.enter_async_context(http_client())
+        simulated = Simulated()
+        if said.world is not None:
+            simulated, settings = await simulate(stack, settings, said.world, http)
+        models = _models(said, settings, http)
+
+        def equip(tools: Tools) -> Tools:
+            reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
+            return {**reachable, **{tool.name: tool for tool in said.tools}}
+
+        opening = open_runner(settings, catalog, stores, models, http, clock, equip)
+        yield ProgramRunner(await stack.enter_async_context(opening), simulated)
+
+
+async def _stores(stack: contextlib.AsyncExitStack, said: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
+    """Return the stores, and the settings with the folder that keeps them."""
+    if said.store == "memory":
+        return memory_stores(clock), said.settings
+    settings = replace(said.settings, data=said.store)
+    if said.world is None:
+        move_apart(said.store)
+    else:
+        settings = apart(settings)
+    stores = await stack.enter_async_context(folder_stores(settings.data, clock))
+    await Purger(stores.store, stores.blobs, clock).purge()
+    return stores, settings
+
+
+def _models(said: Embedding, settings: Settings, http: httpx2.AsyncClient) -> ModelsAsked:
+    match said.model:
+        case None:
+            return of_settings(settings, http)
+        case str(url):
+            if not is_base_url(url):
+                raise ConfigError(
+                    "`model` is no base URL; write one such as https://api.example.com/v1, or pass a model."
+                )
+            return only(OpenAIModel(Client(http, url, settings.openai_api_key)))
+        case model:
+            return only(model)
+
+
+def _unless_closed(tool: Tool[Any], settings: Settings) -> Tool[Any]:
+    """Return a tool that says what to set up, in place of one whose system has no credentials."""
+    needed = {
+        "Slack": ("SLACK_BOT_TOKEN", settings.slack_bot_token),
+        "Jira": ("JIRA_BASE_URL and JIRA_API_TOKEN", settings.jira_base_url and settings.jira_api_token),
+        "Notion": ("NOTION_TOKEN", settings.notion_token),
+        "GitHub": ("GITHUB_TOKEN", settings.github_token),
+    }
+    setting, credential = needed.get(tool.system, ("", True))
+    if credential:
+        return tool
+
+    async def refuse(call: Call, arguments: Arguments) -> ToolResult:
+        raise ToolError(f"{tool.system} is not set up here: set {setting}, or pass a world.", code="not_set_up")
+
+    async def find_nothing(call: Call, arguments: Arguments) -> None:
+        return None
+
+    look = find_nothing if tool.look is not None else None
+    return replace(tool, act=refuse, look=look)
