@@ -14,16 +14,34 @@ from typing import Any, Literal
 from gofer.app.embedded.program_runner import Embedding, ProgramRunner, open_program_runner
 from gofer.app.embedded.run_result import Run, RunStatus
 from gofer.app.embedded.simulated import Simulated
+from gofer.app.event_input import Told, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
+from gofer.app.unverified_payloads import Headers
 from gofer.models.language_model import Model
 from gofer.models.scripted import ScriptedModel, scripted
 from gofer.sources.program.question import question
-from gofer.tools.definition import Tool
-from gofer.values.errors import ConfigError
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ConfigError, TemporaryError, ToolError
 from gofer.values.events import Actor, Event
 from gofer.values.outside import random_id
 
-__all__ = ["Actor", "ConfigError", "Event", "Gofer", "Model", "Run", "RunStatus", "ScriptedModel", "Tool", "scripted"]
+__all__ = [
+    "Actor",
+    "Arguments",
+    "Call",
+    "ConfigError",
+    "Event",
+    "Gofer",
+    "Model",
+    "Run",
+    "RunStatus",
+    "ScriptedModel",
+    "TemporaryError",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "scripted",
+]
 
 
 @dataclass(slots=True)
@@ -98,6 +116,20 @@ class Gofer:
     def simulated(self) -> Simulated:
         """The simulators of `world`, for a look at what a run did there; without a world it has none."""
         return self._running().runner.simulated
+
+    def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
+        """Return the event that a payload is, as its sender sends it; its signature is not asked for.
+
+        `source` says who sends it, where several may. GitHub says in `headers` what happened, and `hook` names the
+        webhook that is called. What a payload of Slack names is planted in the simulated world.
+        Raises ConfigError for a payload that starts nothing.
+        """
+        opened = self._running().runner
+        worker = opened.runner.worker
+        said = Told("the payload", body, source, headers, hook)
+        event = event_input(worker.catalog, workflow, said, worker.services.outside.clock.now())
+        opened.simulated.adopt(event, body)
+        return event
 
     async def run(self, workflow: str, event: Event | str, *, by: str = "") -> Run:
         """Run a workflow on an event, or on a question in words, and return the run when it ended or waits.

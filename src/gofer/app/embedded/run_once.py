@@ -17,8 +17,6 @@ from gofer.app.settings import Settings
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
 from gofer.tools.mocks import Overrides, mocked
-from gofer.values.canonical_json import as_object, decode
-from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.model_script import Script
 from gofer.values.outside import SystemClock
@@ -84,7 +82,7 @@ async def run_once(
 
         opening = open_runner(settings, catalog, stores, models, http, clock, equip)
         runner = await stack.enter_async_context(opening)
-        _adopt(simulated, event, body)
+        simulated.adopt(event, body)
         before = simulated.state()
         began = clock.monotonic()
         run = await runner.work(await runner.start(event, workflow))
@@ -93,13 +91,3 @@ async def run_once(
         changed = difference(before, simulated.state())
         words = model_in_words(settings)
         return Outcome(run.id, run.progress, seconds, changed, tuple(simulated.systems), words, settings.data)
-
-
-def _adopt(simulated: Simulated, event: Event, body: bytes) -> None:
-    """Plant what a recorded event of Slack names where it is absent; that is no work of the run."""
-    if simulated.slack is None or event.source != "slack":
-        return
-    try:
-        simulated.slack.adopt(as_object(decode(body)))
-    except BadRequest:
-        return
