@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from gofer.app.embedded.program_runner import Embedding, ProgramRunner, open_program_runner
+from gofer.app.embedded.program_runner import Embedding, open_program_runner
 from gofer.app.embedded.run_result import Run, RunStatus
+from gofer.app.embedded.runner import Runner
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.event_input import Told, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
@@ -44,10 +45,13 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Opened:
+    """What is open within the block."""
+
     stack: contextlib.AsyncExitStack
-    runner: ProgramRunner
+    runner: Runner
+    simulated: Simulated
 
 
 class Gofer:
@@ -72,7 +76,8 @@ class Gofer:
         Raises ConfigError for a setting that is wrong.
         """
         chosen = settings if isinstance(settings, Settings) else read_settings(settings or {})
-        self._said = Embedding(Path(folder), store, chosen, tuple(tools), model, world)
+        kept = store if store == "memory" else Path(store)
+        self._said = Embedding(Path(folder), kept, chosen, tuple(tools), model, world)
         self._opened: _Opened | None = None
 
     @classmethod
@@ -100,8 +105,8 @@ class Gofer:
         if self._opened is not None:
             raise ConfigError("This Gofer is open already; make another one for another block.")
         async with contextlib.AsyncExitStack() as stack:
-            runner = await stack.enter_async_context(open_program_runner(self._said))
-            self._opened = _Opened(stack.pop_all(), runner)
+            opened = await stack.enter_async_context(open_program_runner(self._said))
+            self._opened = _Opened(stack.pop_all(), opened.runner, opened.simulated)
         return self
 
     async def __aexit__(
@@ -115,7 +120,7 @@ class Gofer:
     @property
     def simulated(self) -> Simulated:
         """The simulators of `world`, for a look at what a run did there; without a world it has none."""
-        return self._running().runner.simulated
+        return self._running().simulated
 
     def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
         """Return the event that a payload is, as its sender sends it; its signature is not asked for.
@@ -124,10 +129,9 @@ class Gofer:
         webhook that is called. What a payload of Slack names is planted in the simulated world.
         Raises ConfigError for a payload that starts nothing.
         """
-        opened = self._running().runner
-        worker = opened.runner.worker
+        opened = self._running()
         said = Told("the payload", body, source, headers, hook)
-        event = event_input(worker.catalog, workflow, said, worker.services.outside.clock.now())
+        event = event_input(opened.runner.catalog, workflow, said, opened.runner.now())
         opened.simulated.adopt(event, body)
         return event
 
@@ -138,7 +142,7 @@ class Gofer:
         Raises ConfigError for an unknown workflow, TemporaryError when the store fails. Everything else that goes
         wrong is the status and the reason of the run.
         """
-        runner = self._running().runner.runner
+        runner = self._running().runner
         if isinstance(event, str):
             event = question(event, by, random_id())
         elif by:
@@ -150,7 +154,7 @@ class Gofer:
 
         Raises ConfigError for a run that the store does not have, TemporaryError when the store fails.
         """
-        return await self._running().runner.runner.work(run)
+        return await self._running().runner.work(run)
 
     def _running(self) -> _Opened:
         if self._opened is None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gofer.embed import Actor, ConfigError, Event, Gofer, Model, Tool, scripted
-from gofer.journal.entries import RunFinished, ToolCall
-from gofer.models.language_model import Answer
+from gofer.journal.entries import RunFinished, RunHandedOver, ToolCall
+from gofer.models.language_model import Answer, Unavailable
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.messages import ProviderError
 from gofer_simulators.demo import demo_world
 
 pytestmark = pytest.mark.anyio
@@ -156,16 +157,19 @@ async def test_several_runs_work_at_once(tmp_path: Path) -> None:
 
 
 async def test_a_run_is_handed_over_when_its_block_is_left(tmp_path: Path) -> None:
-    model = Waiting(scripted("Yes."))
+    turns = scripted({"on_call": {"team": "core"}}, "Ada.")
+    model = Waiting(turns)
+    folder = company(tmp_path, "tools: [on_call]")
     data = tmp_path / "state"
-    async with Gofer(company(tmp_path), store=data, model=model) as gofer:
-        running = asyncio.create_task(gofer.run("answer", "Is it there?"))
+    async with Gofer(folder, store=data, tools=[on_call_tool()], model=model) as gofer:
+        running = asyncio.create_task(gofer.run("answer", "Who is on call?"))
         await model.asked.wait()
-        asyncio.get_running_loop().call_later(0.1, model.released.set)
+        asyncio.get_running_loop().call_soon(model.released.set)
     run = await running
-    assert run.status in ("handed_over", "done")
-    async with Gofer(tmp_path, store=data, model=scripted("Yes.")) as gofer:
-        assert (await gofer.resume(run.id)).answer == "Yes."
+    assert (run.status, run.answer) == ("handed_over", "")
+    assert isinstance(run.journal[-1].entry, RunHandedOver)
+    async with Gofer(folder, store=data, tools=[on_call_tool()], model=turns) as gofer:
+        assert (await gofer.resume(run.id)).answer == "Ada."
 
 
 async def test_a_cancelled_call_leaves_a_run_that_can_be_resumed(tmp_path: Path) -> None:
@@ -211,6 +215,55 @@ async def test_nothing_of_the_environment_is_read(tmp_path: Path, monkeypatch: p
         async with Gofer(tmp_path, settings=settings, model=scripted("Yes.")) as gofer:
             run = await gofer.run("answer", "Is it there?")
     assert run.answer == "Yes."
+
+
+class Away:
+    """A model that does not answer until it is back."""
+
+    def __init__(self) -> None:
+        self.back: Model | None = None
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        if self.back is not None:
+            return await self.back.ask(body, timeout)
+        raise Unavailable("The model does not answer.", ProviderError("busy"), retry_after=600.0)
+
+
+async def test_a_run_that_waits_comes_back_and_is_resumed(tmp_path: Path) -> None:
+    model = Away()
+    async with Gofer(company(tmp_path), model=model) as gofer:
+        run = await gofer.run("answer", "Is it there?")
+        assert (run.status, run.text) == ("parked", "")
+        assert run.reason
+        model.back = scripted("Yes.")
+        assert (await gofer.resume(run.id)).status == "parked"
+
+
+async def test_the_summary_of_a_run_is_not_posted_without_slack(tmp_path: Path) -> None:
+    folder = company(tmp_path)
+    (folder / "agents" / "defaults.yaml").write_text('ai_logs: "#ai-logs"')
+    async with Gofer(folder, model=scripted("Warsaw.")) as gofer:
+        run = await gofer.run("answer", "What is the capital of Poland?")
+    assert run.status == "done"
+
+
+async def test_a_base_url_is_a_url(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="base URL"):
+        await Gofer(company(tmp_path), model="gpt").__aenter__()
+
+
+async def test_an_event_says_who_acted(tmp_path: Path) -> None:
+    event = Event("webhook", "webhook", ("1",), "webhook:1", Actor("caller", "bot"), "{}", {"hook": "x"}, private=False)
+    async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
+        with pytest.raises(ConfigError, match="leave out `by`"):
+            await gofer.run("answer", event, by="Ada")
+
+
+async def test_the_answer_of_a_private_run_comes_without_its_journal(tmp_path: Path) -> None:
+    event = Event("program", "program.asked", ("1",), "program:1", Actor("ada"), "Yes?", {}, private=True)
+    async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
+        run = await gofer.run("answer", event)
+    assert (run.answer, run.status, run.journal) == ("Yes.", "done", ())
 
 
 async def test_a_closed_gofer_says_how_it_is_called(tmp_path: Path) -> None:

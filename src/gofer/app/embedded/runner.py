@@ -48,19 +48,24 @@ Equip = Callable[[Tools], Tools]
 class Runner:
     """A worker that continues the runs of callers, each right after it was asked for."""
 
+    catalog: Catalog
     worker: Worker
     ingress: Ingress
     _busy: dict[asyncio.Task[Run], Deadline] = field(default_factory=dict[asyncio.Task[Run], Deadline])
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
     """Held by the run that has the turn of its conversation."""
 
+    def now(self) -> float:
+        """Return the wall clock, in unix seconds."""
+        return self.worker.services.outside.clock.now()
+
     async def start(self, event: Event, workflow: str) -> str:
         """Claim a run of its own for an event, however often it happens, and return its id.
 
         Raises ConfigError for an unknown workflow, TemporaryError when the run could not be stored.
         """
-        if workflow not in self.worker.catalog.workflows:
-            known = ", ".join(self.worker.catalog.workflows)
+        if workflow not in self.catalog.workflows:
+            known = ", ".join(self.catalog.workflows)
             raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
         unique = replace(event, identity=(*event.identity, "by hand", self.worker.services.outside.new_id()))
         return await self.ingress.start(unique, workflow)
@@ -156,7 +161,7 @@ async def open_runner(
         services = replace(worker.services, tools=equip(worker.services.tools))
         routes = read_routes({})
         ingress = Ingress({}, routes, stores.store, stores.blobs, stores.queue, stores.key, outside)
-        runner = Runner(replace(worker, services=services), ingress)
+        runner = Runner(catalog, replace(worker, services=services), ingress)
         try:
             yield runner
         finally:
