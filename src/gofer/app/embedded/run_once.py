@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.models_asked import model_in_words, of_settings, offline_unless_set_up
+from gofer.app.embedded.models_asked import of_settings
+from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.run_stores import folder_stores
 from gofer.app.embedded.runner import Tools, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate

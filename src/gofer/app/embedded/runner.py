@@ -13,6 +13,7 @@ import httpx2
 from gofer.app.embedded.models_asked import ModelsAsked
 from gofer.app.embedded.run_result import Run
 from gofer.app.embedded.run_stores import RunStores
+from gofer.app.embedded.working import GRACE
 from gofer.app.http import SharedHttp
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
@@ -34,8 +35,6 @@ from gofer.values.outside import Clock, Outside, random_id, random_key
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import read_routes
 
-GRACE = 5.0
-"""Seconds that runs get to be handed over when the runner is closed."""
 OWNER = "by-hand"
 _MESSAGES = 100
 
@@ -161,7 +160,7 @@ async def open_runner(
         services = replace(worker.services, tools=equip(worker.services.tools))
         routes = read_routes({})
         ingress = Ingress({}, routes, stores.store, stores.blobs, stores.queue, stores.key, outside)
-        runner = Runner(catalog, replace(worker, services=services), ingress)
+        runner = Runner(catalog, replace(worker, services=services, grace=GRACE), ingress)
         try:
             yield runner
         finally:

@@ -1,6 +1,5 @@
 """How is everything put together in one process, with real services or with simulators in their place?"""
 
-import asyncio
 import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -10,11 +9,12 @@ from pathlib import Path
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Make, Watcher
-from gofer.app.embedded.models_asked import model_in_words, offline_unless_set_up
+from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.state import State, installation_key, served_state
 from gofer.app.embedded.state_files import write_secret
+from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
 from gofer.app.front import front
 from gofer.app.http import SharedHttp, http_client
@@ -30,9 +30,7 @@ from gofer.app.worker import build_worker
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
-from gofer.runtime.retention import Purger
 from gofer.runtime.scheduler import Clockwork
-from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
@@ -45,9 +43,6 @@ from gofer.values.schedules.planned import Planned, planned
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
-
-GRACE = 5.0
-"""Seconds that runs under way get to be handed over when the process stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,32 +136,6 @@ async def open_embedded(
         simulated.subscribe(url)
         model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
-
-
-@contextlib.asynccontextmanager
-async def working(
-    worker: Worker, clockwork: Clockwork | None = None, watcher: Watcher | None = None
-) -> AsyncGenerator[None]:
-    """The worker hears doorbells, the sweeper sweeps, schedules begin runs and what is due is deleted meanwhile.
-
-    With a watcher, edits of the workflow files count from the next event on.
-
-    What an earlier process left under way is taken up at once: the lock proves that it is dead.
-    """
-    store, queue = worker.services.store, worker.queue
-    clock = worker.services.outside.clock
-    sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock, queue)
-    await store.drop_leases()
-    await sweeper.sweep(still=0)
-    services = [worker.serve(), sweeper.serve(), purger.serve()]
-    services += [service.serve() for service in (clockwork, watcher) if service]
-    tasks = [asyncio.create_task(serving) for serving in services]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _make(
