@@ -77,7 +77,7 @@ class Gofer:
         """
         chosen = settings if isinstance(settings, Settings) else read_settings(settings or {})
         kept = store if store == "memory" else Path(store)
-        self._said = Embedding(Path(folder), kept, chosen, tuple(tools), model, world)
+        self._given = Embedding(Path(folder), kept, chosen, tuple(tools), model, world)
         self._opened: _Opened | None = None
 
     @classmethod
@@ -105,7 +105,7 @@ class Gofer:
         if self._opened is not None:
             raise ConfigError("This Gofer is open already; make another one for another block.")
         async with contextlib.AsyncExitStack() as stack:
-            opened = await stack.enter_async_context(open_program_runner(self._said))
+            opened = await stack.enter_async_context(open_program_runner(self._given))
             self._opened = _Opened(stack.pop_all(), opened.runner, opened.simulated)
         return self
 

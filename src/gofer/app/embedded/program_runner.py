@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ class Embedding:
     """Tools beside those of Gofer; a tool takes the place of one with the same name."""
     model: Model | str | None = None
     """A model or a base URL in place of every endpoint; None leaves the models to the settings."""
-    world: Mapping[str, object] | None = field(default=None)
+    world: Mapping[str, object] | None = None
     """What simulators start with in place of Slack, Jira, Notion and GitHub; None means the real systems."""
 
 
@@ -53,33 +53,33 @@ class ProgramRunner:
 
 
 @contextlib.asynccontextmanager
-async def open_program_runner(said: Embedding) -> AsyncGenerator[ProgramRunner]:
+async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]:
     """Open what a program says. Raises ConfigError with every mistake in its folder, and for a state in use."""
-    catalog = checked_catalog(said.folder / "agents", said.tools)
+    catalog = checked_catalog(given.folder / "agents", given.tools)
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
-        stores, settings = await _stores(stack, said, clock)
+        stores, settings = await _stores(stack, given, clock)
         http = await stack.enter_async_context(http_client())
         simulated = Simulated()
-        if said.world is not None:
-            simulated, settings = await simulate(stack, settings, said.world, http)
-        models = _models(said, settings, http)
+        if given.world is not None:
+            simulated, settings = await simulate(stack, settings, given.world, http)
+        models = _models(given, settings, http)
 
         def equip(tools: Tools) -> Tools:
             reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
-            return {**reachable, **{tool.name: tool for tool in said.tools}}
+            return {**reachable, **{tool.name: tool for tool in given.tools}}
 
         opening = open_runner(settings, catalog, stores, models, http, clock, equip)
         yield ProgramRunner(await stack.enter_async_context(opening), simulated)
 
 
-async def _stores(stack: contextlib.AsyncExitStack, said: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
+async def _stores(stack: contextlib.AsyncExitStack, given: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
     """Return the stores, and the settings with the folder that keeps them."""
-    if said.store == "memory":
-        return memory_stores(clock), said.settings
-    settings = replace(said.settings, data=said.store)
-    if said.world is None:
-        move_apart(said.store)
+    if given.store == "memory":
+        return memory_stores(clock), given.settings
+    settings = replace(given.settings, data=given.store)
+    if given.world is None:
+        move_apart(given.store)
     else:
         settings = apart(settings)
     stores = await stack.enter_async_context(folder_stores(settings.data, clock))
@@ -87,8 +87,8 @@ async def _stores(stack: contextlib.AsyncExitStack, said: Embedding, clock: Cloc
     return stores, settings
 
 
-def _models(said: Embedding, settings: Settings, http: httpx2.AsyncClient) -> ModelsAsked:
-    match said.model:
+def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> ModelsAsked:
+    match given.model:
         case None:
             return of_settings(settings, http)
         case str(url):
