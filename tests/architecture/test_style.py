@@ -28,7 +28,7 @@ WORD_CEILINGS = {
     "shelf": 189,
     "aside": 61,
     "surroundings": 3,
-    "occasion": 4,
+    "occasion": 0,
     "given up": 79,
     "put off": 30,
 }

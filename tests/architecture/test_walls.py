@@ -61,14 +61,15 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.files.extract": ["gofer.files"],
     "gofer.files.sandbox": ["gofer.app", "gofer.files.sandbox", "gofer.tools.python"],
     "gofer.app.functions": ["gofer.app.functions", "handlers"],
-    "gofer.app.embedded": ["gofer.app", "gofer.cli"],
-    "gofer.stores.memory": [],
+    "gofer.app.embedded": ["gofer.app", "gofer.cli", "gofer.embed"],
+    "gofer.stores.memory": ["gofer.app.embedded.run_stores"],
     "gofer.stores.one_place": ["gofer.app", "gofer.engine.services", "gofer.runtime"],
     "gofer.stores.queue": ["gofer.app", "gofer.runtime", "gofer.stores"],
     "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],
     "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],
     "gofer.cli": ["gofer.cli"],
-    "gofer.app": ["gofer.app", "gofer.cli", "handlers"],
+    "gofer.embed": [],
+    "gofer.app": ["gofer.app", "gofer.cli", "gofer.embed", "handlers"],
 }
 """Parts of Gofer with those that may import them."""
 WHOLE: Mapping[str, Sequence[str]] = {

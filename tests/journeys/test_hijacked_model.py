@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from gofer.app.demo.outside_systems import Outsiders
-from gofer.app.embedded.stack import open_embedded, working
+from gofer.app.embedded.stack import open_embedded
+from gofer.app.embedded.working import working
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import MessageReceived
 from gofer.models.scripted import ScriptedModel

@@ -176,7 +176,7 @@ def test_a_sweep_names_no_private_run(
 ) -> None:
     """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
-    refused = "No model is set up, and the offline model's words are never written into real systems."
+    refused = "No model is set up; set OPENAI_API_KEY"
     assert refused in gofer(capsys, "sweep", "--seconds", "1")[2]
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 

@@ -1,6 +1,6 @@
 """The workflows of a folder, with every mistake in their files found before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,12 @@ def mocks(text: str, where: str, root: Path) -> Overrides:
     return read_overrides(text, where, replaceable)
 
 
-def mistakes(folder: Path) -> list[Mistake]:
-    """Return every mistake in a folder of workflows and in the tools beside it, and hints."""
-    known = known_tools()
+def mistakes(folder: Path, own: Sequence[Tool[Any]] = ()) -> list[Mistake]:
+    """Return every mistake in a folder of workflows and in the tools beside it, and hints.
+
+    `own` are tools of the caller beside those of Gofer.
+    """
+    known = {**known_tools(), **{tool.name: tool for tool in own}}
     company = check_company(folder.parent, build_tools(read_settings({})))
     return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, look_up)])
 
@@ -62,8 +65,8 @@ def models(folder: Path) -> str:
     return model_table(folder, look_up)
 
 
-def checked_catalog(folder: Path) -> Catalog:
-    """The workflows of a folder. Raises ConfigError with every mistake in it."""
+def checked_catalog(folder: Path, own: Sequence[Tool[Any]] = ()) -> Catalog:
+    """The workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake in it."""
     if folder.is_dir():
-        refuse(mistakes(folder))
+        refuse(mistakes(folder, own))
     return load_catalog(folder, look_up=look_up)

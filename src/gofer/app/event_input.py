@@ -31,7 +31,7 @@ class Told:
     """The webhook that is called; empty for the one that the workflow names."""
 
 
-def occasion(catalog: Catalog, workflow: str, told: Told, now: float) -> Event:
+def event_input(catalog: Catalog, workflow: str, told: Told, now: float) -> Event:
     """The event that a workflow is run on; `now` in unix seconds is the nominal time of a schedule without a body.
 
     Raises ConfigError for a body that starts nothing, and when more must be said.

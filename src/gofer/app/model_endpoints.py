@@ -31,14 +31,23 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
         )
     if not settings.has_default_endpoint:
         return NoDefault()
-    return OpenAIModel(Client(http, _default_url(settings), settings.openai_api_key))
+    client = Client(http, _default_url(settings), settings.openai_api_key)
+    # They belong to the default endpoint only.
+    client.organization = settings.openai_organization or None
+    client.project = settings.openai_project or None
+    return OpenAIModel(client)
 
 
 class Client(AsyncOpenAI):
-    """The SDK's client without the headers of OPENAI_CUSTOM_HEADERS, which may replace the key of any endpoint."""
+    """The SDK's client without what the SDK reads from the environment by itself: organization, project and headers.
+
+    The headers of OPENAI_CUSTOM_HEADERS may replace the key of any endpoint.
+    """
 
     def __init__(self, http: httpx2.AsyncClient, base_url: str, key: Secret) -> None:
         super().__init__(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
+        self.organization = None
+        self.project = None
 
     @property
     def default_headers(self) -> dict[str, str | Omit]:
@@ -109,11 +118,7 @@ class Endpoints:
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        client = Client(self.http, endpoint.base_url, key)
-        # The SDK reads both from OPENAI_ORG_ID and OPENAI_PROJECT_ID: they belong to the default endpoint only.
-        client.organization = None
-        client.project = None
-        return OpenAIModel(client, at)
+        return OpenAIModel(Client(self.http, endpoint.base_url, key), at)
 
 
 def _default_url(settings: Settings) -> str:

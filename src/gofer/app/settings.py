@@ -46,6 +46,10 @@ class Settings:
     """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """All that is set. A company's tools are given the variables that they name, and nothing else reads it."""
+    openai_organization: str = ""
+    """OPENAI_ORG_ID: the organization that requests to the default endpoint are for."""
+    openai_project: str = ""
+    """OPENAI_PROJECT_ID: likewise the project."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -110,6 +114,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
         environment=environment,
+        openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
+        openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),
     )
 
 

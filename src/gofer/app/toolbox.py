@@ -12,6 +12,7 @@ from gofer.tools.company import CompanyTool
 from gofer.tools.declare import Variables, bind_all
 from gofer.tools.definition import Tool
 from gofer.tools.files.tools import TOOLS as FILES
+from gofer.tools.mocks import mocked
 from gofer.tools.plan import TOOLS as PLAN
 from gofer.tools.python import TOOLS as PYTHON
 from gofer.tools.python import PythonClient
@@ -55,3 +56,9 @@ def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Se
             if not settings.environment.get(name, "").strip():
                 found.setdefault(name, []).append(tool.name)
     return found
+
+
+def with_mocks(tools: Mapping[str, Tool[Any]], company: Sequence[CompanyTool]) -> Mapping[str, Tool[Any]]:
+    """Return tools of which the company's own reach nothing, because no simulator stands in for their systems."""
+    own = {tool.name: tools[tool.name] for tool in company}
+    return {**tools, **mocked(own, {})}

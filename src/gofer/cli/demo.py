@@ -9,7 +9,8 @@ from gofer.app.demo.kill_scene import killed_between_a_call_and_its_outcome
 from gofer.app.demo.outside_systems import Outsiders
 from gofer.app.demo.scenes import Scenes
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
-from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
+from gofer.app.embedded.working import working
 from gofer.app.embedded.worlds import apart
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number

@@ -10,7 +10,7 @@ import yaml
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
 from gofer.sources.slack.manifest import manifest
-from gofer.sources.slack.openid import CALLBACK
+from gofer.sources.slack.page_requests import CALLBACK
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 

@@ -11,7 +11,7 @@ import yaml
 
 from gofer.app.catalog import checked_catalog, mocks
 from gofer.app.embedded.run_once import Outcome, run_once
-from gofer.app.event_input import Told, occasion
+from gofer.app.event_input import Told, event_input
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.sender import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
@@ -72,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = process_settings()
     _check_options(arguments, settings)
     told = _told(arguments)
-    event = occasion(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
+    event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
     if arguments.live_tools:
         _check_credentials(settings, event.source)
     world = _world(arguments)

@@ -1,4 +1,4 @@
-"""`gofer sweep`: how is everything that stands still continued, once?"""
+"""`gofer sweep`: continue unfinished runs, once."""
 
 import argparse
 import asyncio
@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gofer.app.embedded.stack import open_embedded, working
+from gofer.app.embedded.sweeping import open_swept
+from gofer.app.embedded.working import working
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.arguments import chosen_place, number, operations, place_options
@@ -68,10 +69,10 @@ class _Swept:
 
 
 async def _sweep(settings: Settings, seconds: int) -> _Swept:
-    async with open_embedded(settings, Path.cwd()) as embedded:
-        store = embedded.state.store
+    async with open_swept(settings, Path.cwd()) as worker:
+        store = worker.services.store
         before = await _unfinished(store)
-        async with working(embedded.worker):
+        async with working(worker):
             await _wait(store, seconds, PAUSE)
         return await _became(before, store)
 

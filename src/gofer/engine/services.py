@@ -30,7 +30,7 @@ class Links:
     """Where people look at runs and prompts."""
 
     base_url: str
-    """Gofer's own pages, without a slash at the end."""
+    """Gofer's own pages, without a slash at the end; empty where a process has none."""
     prompts: str | None = None
     """Where prompts are edited, with {file}; None means Gofer's own page of the prompt."""
     signs_in: bool = False
@@ -42,11 +42,15 @@ class Links:
 
     def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
         """The links that everything a run writes ends with; a private run has no link to itself."""
-        own_page = f"{self.base_url}/prompts/{workflow}"
-        prompt_url = self.prompts.replace("{file}", prompt_file) if self.prompts else own_page
-        return Provenance(
-            workflow=workflow, prompt_url=prompt_url, run=run, run_url=None if private else self.run_url(run)
-        )
+        prompt_url = f"{self.base_url}/prompts/{workflow}"
+        run_url = None if private else self.run_url(run)
+        if not self.base_url:
+            # A process without pages has nothing to link to.
+            prompt_url = ""
+            run_url = None
+        if self.prompts:
+            prompt_url = self.prompts.replace("{file}", prompt_file)
+        return Provenance(workflow=workflow, prompt_url=prompt_url, run=run, run_url=run_url)
 
 
 def refuse_all(endpoint: Endpoint) -> Model:

@@ -23,6 +23,10 @@ async def read_source_context(step: Step, event: Event, person: Person, provenan
     reading = source.reading
     if reading is None or (asked := reading.call(event)) is None:
         told = source.told(event, person)
+        if told.words:
+            return replace(
+                told, words=await step.shorten(told.words, event.source, f"the words of this {event.source}")
+            )
         said = await step.shorten(told.read, event.source, f"the {event.source} that began this run")
         return replace(told, read=indented(said))
     outcome = await step.call(permitted(step, MATERIAL, asked), provenance)

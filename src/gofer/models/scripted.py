@@ -5,12 +5,12 @@ expects is an error, and so is a step that was never reached.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gofer.models.language_model import Answer
 from gofer.values.errors import RunStopped
 from gofer.values.messages import ToolAsk, Usage
-from gofer.values.model_script import Script, choose
+from gofer.values.model_script import Script, ScriptedCall, Step, choose
 
 NAME = "scripted"
 
@@ -43,3 +43,15 @@ class ScriptedModel:
 
     def _steps(self) -> set[tuple[str, int]]:
         return {(script.name, step) for script in self._scripts for step in range(1, len(script.steps) + 1)}
+
+
+def scripted(*turns: str | Mapping[str, Mapping[str, object]]) -> ScriptedModel:
+    """Return a model that says these turns in each conversation: a text, or calls as `{tool: arguments}`."""
+    steps = [_step(turn) for turn in turns]
+    return ScriptedModel([Script(NAME, tuple(steps))])
+
+
+def _step(turn: str | Mapping[str, Mapping[str, object]]) -> Step:
+    if isinstance(turn, str):
+        return Step(turn, ())
+    return Step("", tuple(ScriptedCall(tool, dict(arguments)) for tool, arguments in turn.items()))

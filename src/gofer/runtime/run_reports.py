@@ -14,7 +14,7 @@ from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
 from gofer.runtime.telemetry.trace_ids import trace_id
 from gofer.sources.part_values import OwnCall
-from gofer.sources.registry import WORKPLACE
+from gofer.sources.registry import WORKPLACE, source_of
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
 from gofer.workflows.load import Loaded
@@ -51,6 +51,8 @@ async def notify_owner(
     """
     channel = WORKPLACE.channels.of(loaded.workflow.owner) if loaded else ""
     if defaults.ai_logs or step.progress.private or not channel or finished.status not in _FAILURES:
+        return
+    if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
     if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return

@@ -6,6 +6,7 @@ from gofer.sources.github.source import GITHUB
 from gofer.sources.jira.source import JIRA
 from gofer.sources.notion.source import NOTION
 from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.program.source import PROGRAM
 from gofer.sources.schedule.source import SCHEDULE
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
 from gofer.sources.source import Source, Workplace
@@ -20,6 +21,7 @@ SOURCES: Mapping[str, Source] = {
     "github": GITHUB,
     "webhook": WEBHOOK,
     "schedule": SCHEDULE,
+    "program": PROGRAM,
 }
 """By `event.source`."""
 WORKPLACE: Workplace = SLACK_WORKPLACE

@@ -255,6 +255,8 @@ class Source:
     """Whether what is read is what was said of late, and not what the run is about."""
     trusted: bool = False
     """Whether the company itself said, in a file or by a secret, that the events may start runs."""
+    returns_to_caller: bool = False
+    """Whether a caller in this process reads the answer, and the reason of a failure, itself."""
     compare: Compare | None = None
     """What the event changed since the last one."""
     people: People | None = None

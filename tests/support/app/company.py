@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx2
 
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
-from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
+from gofer.app.embedded.working import working
 from gofer.app.settings import Settings, read_settings
 from gofer.engine.effects import Patience
 from gofer.journal.coordination import UNFINISHED, Head

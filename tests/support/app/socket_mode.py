@@ -9,7 +9,8 @@ from pathlib import Path
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.socket_mode import connected
-from gofer.app.embedded.stack import open_embedded, working
+from gofer.app.embedded.stack import open_embedded
+from gofer.app.embedded.working import working
 from gofer.journal.store import Store
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock

@@ -15,7 +15,6 @@ from gofer.journal import entries as e
 from gofer.journal.child_runs import news, running_below, runs_below
 from gofer.journal.codec import from_json
 from gofer.journal.frames import open_alone
-from gofer.journal.keys import MemoryKeys
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
 from gofer.journal.seal import KEY_BYTES, seal_of
@@ -40,6 +39,7 @@ from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
+from support.journal.memory_keys import MemoryKeys
 from support.runtime.worker_parts import Unchanging
 from support.simulation.aws_stores import MachineTable, SharedTable, StandardQueue
 from support.simulation.delegating_runs import base_tools

@@ -71,11 +71,11 @@ async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_ar
 
 
 @pytest.mark.anyio
-async def test_only_the_default_endpoint_gets_what_the_environment_says_to_the_sdk(
+async def test_only_the_default_endpoint_gets_organization_and_project_and_none_gets_those_of_the_sdk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_ORG_ID", "read by the SDK")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "read by the SDK")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: one\nAuthorization: Bearer other")
     asked: list[httpx2.Headers] = []
 
@@ -83,7 +83,8 @@ async def test_only_the_default_endpoint_gets_what_the_environment_says_to_the_s
         asked.append(request.headers)
         return httpx2.Response(401)
 
-    settings = read_settings({"OPENAI_API_KEY": "sk", "MODEL_KEY_OURS": "sk-ours", "MODEL_BASE_URLS": OURS})
+    of_default = {"OPENAI_API_KEY": "sk", "OPENAI_ORG_ID": "org", "OPENAI_PROJECT_ID": "project"}
+    settings = read_settings({**of_default, "MODEL_KEY_OURS": "sk-ours", "MODEL_BASE_URLS": OURS})
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
         default = build_model(settings, http)
         reach = Endpoints(settings, http, keys_of(settings), default)

@@ -1,22 +1,28 @@
-"""What does one workflow make of one event, in this process, and what is different in the world afterwards?"""
+"""One workflow on one event, for `gofer run`: how the run ended, and what is different in the world afterwards."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gofer.app.embedded.stack import EmbeddedStack, open_embedded
+from gofer.app.catalog import checked_catalog
+from gofer.app.embedded.models_asked import of_settings
+from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
+from gofer.app.embedded.run_stores import folder_stores
+from gofer.app.embedded.runner import Tools, open_runner
+from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.world_difference import difference
-from gofer.app.embedded.worlds import MOCKED, apart
+from gofer.app.embedded.worlds import MOCKED, apart, move_apart
+from gofer.app.http import http_client
 from gofer.app.settings import Settings
-from gofer.journal.log import read_journal
-from gofer.projections import progress
+from gofer.app.toolbox import with_mocks
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
+from gofer.tools.company import load_company
 from gofer.tools.mocks import Overrides, mocked
-from gofer.values.canonical_json import as_object, decode
-from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.model_script import Script
+from gofer.values.outside import SystemClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Outcome:
     done: Progress
     seconds: float
     world: Mapping[str, object]
-    """What is different in the simulated world, as `local.difference` tells it."""
+    """What is different in the simulated world, as `difference` lists it."""
     simulated: Sequence[str]
     """The systems that were simulated."""
     model: str
@@ -46,51 +52,50 @@ async def run_once(
     scripts: Sequence[Script] | None,
     mocks: Overrides | None = None,
 ) -> Outcome:
-    """Runs a workflow on an event; `body` is what told of it. See `open_embedded` for the rest.
+    """Run a workflow on an event that `body` was translated to.
 
-    With `mocks` no tool reaches anything, and the run stands in a state of its own: nothing that is made up may count
-    as done, or be gone on with by somebody whose tools are real.
+    A world is simulated when one is given, the model when scripts are. With `mocks` no tool reaches anything, and the
+    run is kept in a state of its own, which no process with real tools continues.
+    Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
+    another process serves the state.
     """
+    catalog = checked_catalog(root / "agents")
+    company = load_company(root)
     if mocks is not None:
         settings = replace(settings, data=settings.data / MOCKED)
         world = {}
     elif world is not None:
         settings = apart(settings)
-    async with open_embedded(settings, root, world=world, scripts=scripts) as opened:
-        embedded = opened if mocks is None else await _on_mocks(opened, mocks)
-        _adopt(embedded, event, body)
-        clock, before = embedded.worker.services.outside.clock, embedded.simulated.state()
+    else:
+        move_apart(settings.data)
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        stores = await stack.enter_async_context(folder_stores(settings.data, clock))
+        http = await stack.enter_async_context(http_client())
+        simulated = Simulated()
+        if world is not None:
+            simulated, settings = await simulate(stack, settings, world, http)
+        settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
+        models = of_settings(settings, http)
+        if mocks is not None:
+            # No process serves this state, so what is due there is deleted now.
+            await Purger(stores.stores, clock).purge()
+
+        def equip(tools: Tools) -> Tools:
+            if mocks is not None:
+                return mocked(tools, mocks)
+            if world is None:
+                return tools
+            return with_mocks(tools, company)
+
+        opening = open_runner(settings, catalog, stores, models, http, clock, equip, company)
+        runner = await stack.enter_async_context(opening)
+        simulated.adopt(event, body)
+        before = simulated.state()
         began = clock.monotonic()
-        run = await embedded.ingress.start(_by_hand(event, embedded), workflow)
-        head = await embedded.state.store.head(run)
-        done = await embedded.worker.continue_run(head, "by-hand") if head else None
-        done = done or progress.project(await read_journal(run, embedded.state.store, embedded.state.blobs))
+        run = await runner.work(await runner.start(event, workflow))
         seconds = clock.monotonic() - began
-        await embedded.worker.export(run, done)
-        await embedded.simulated.settled()
-        changed = difference(before, embedded.simulated.state())
-        systems = tuple(embedded.simulated.systems)
-        return Outcome(run, done, seconds, changed, systems, embedded.model, embedded.settings.data)
-
-
-async def _on_mocks(embedded: EmbeddedStack, mocks: Overrides) -> EmbeddedStack:
-    """The same with tools that reach nothing. Nobody serves its state, so what is due there is deleted now."""
-    services = embedded.worker.services
-    await Purger(embedded.state.stores, services.outside.clock).purge()
-    services = replace(services, tools=mocked(services.tools, mocks))
-    return replace(embedded, worker=replace(embedded.worker, services=services))
-
-
-def _adopt(embedded: EmbeddedStack, event: Event, body: bytes) -> None:
-    """What a recorded event of Slack speaks of is planted where it is absent; that is no work of the run."""
-    if embedded.simulated.slack is None or event.source != "slack":
-        return
-    try:
-        embedded.simulated.slack.adopt(as_object(decode(body)))
-    except BadRequest:
-        return
-
-
-def _by_hand(event: Event, embedded: EmbeddedStack) -> Event:
-    """The event as a happening of its own: a run by hand never collapses with an earlier one."""
-    return replace(event, identity=(*event.identity, "by hand", embedded.worker.services.outside.new_id()))
+        await simulated.settled()
+        changed = difference(before, simulated.state())
+        words = model_in_words(settings)
+        return Outcome(run.id, run.progress, seconds, changed, tuple(simulated.systems), words, settings.data)

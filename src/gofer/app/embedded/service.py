@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.socket_mode import connected
-from gofer.app.embedded.stack import EmbeddedStack, open_embedded, working
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
+from gofer.app.embedded.working import working
 from gofer.app.notion_token import Tell
 from gofer.app.required_settings import check_complete
 from gofer.app.settings import Settings

@@ -1,20 +1,20 @@
 """How is everything put together in one process, with real services or with simulators in their place?"""
 
-import asyncio
 import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Make, Watcher
+from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.state import State, installation_key, served_state
 from gofer.app.embedded.state_files import write_secret
+from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
 from gofer.app.front import front
 from gofer.app.http import SharedHttp, http_client
@@ -25,23 +25,20 @@ from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
+from gofer.app.toolbox import with_mocks
 from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
-from gofer.engine.services import Links, Services
+from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
-from gofer.runtime.retention import Purger
 from gofer.runtime.scheduler import Clockwork
-from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.notion import settings as notion
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import CompanyTool, load_company
-from gofer.tools.mocks import mocked
-from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.model_script import Script
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
@@ -50,11 +47,6 @@ from gofer.values.schedules.planned import Planned, planned
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
-from gofer_simulators.demo import demo_scripts
-from gofer_simulators.offline_model import offline_model
-
-GRACE = 5.0
-"""Seconds that runs under way get to be handed over when the process stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,7 @@ async def open_embedded(
             known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
             settings = replace(settings, sources=settings.sources.but(known))
         window = _window(settings, tell_token, clock)
-        settings = await _offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
+        settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
@@ -146,39 +138,13 @@ async def open_embedded(
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
         if world is not None:
-            worker = replace(worker, services=_with_mocks(worker.services, company))
+            tools = with_mocks(worker.services.tools, company)
+            worker = replace(worker, services=replace(worker.services, tools=tools))
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
-        model_name = _model_name(settings)
+        model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
-
-
-@contextlib.asynccontextmanager
-async def working(
-    worker: Worker, clockwork: Clockwork | None = None, watcher: Watcher | None = None
-) -> AsyncGenerator[None]:
-    """The worker hears doorbells, the sweeper sweeps, schedules begin runs and what is due is deleted meanwhile.
-
-    With a watcher, edits of the workflow files count from the next event on.
-
-    What an earlier process left under way is taken up at once: the lock proves that it is dead.
-    """
-    stores = worker.services.stores
-    clock = worker.services.outside.clock
-    sweeper = Sweeper(stores.journals, stores.queue, clock)
-    purger = Purger(stores, clock)
-    await stores.journals.drop_leases()
-    await sweeper.sweep(still=0)
-    services = [worker.serve(), sweeper.serve(), purger.serve()]
-    services += [service.serve() for service in (clockwork, watcher) if service]
-    tasks = [asyncio.create_task(serving) for serving in services]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _make(
@@ -211,12 +177,6 @@ def _make(
     return make
 
 
-def _with_mocks(services: Services, company: Sequence[CompanyTool]) -> Services:
-    """Return services whose company tools reach nothing: no simulator stands in for their systems."""
-    own = {tool.name: services.tools[tool.name] for tool in company}
-    return replace(services, tools={**services.tools, **mocked(own, {})})
-
-
 def _plans(catalog: Catalog) -> Sequence[Planned]:
     return [planned(name, compiled) for name, compiled in catalog.schedules()]
 
@@ -242,28 +202,3 @@ def _children(stack: contextlib.AsyncExitStack) -> Children:
     children = Children()
     stack.callback(children.close)
     return children
-
-
-async def _offline_unless_set_up(
-    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None, *, simulated: bool
-) -> Settings:
-    """Return settings that lead to a model: the one that is set up, or the offline model. Raises ConfigError."""
-    if settings.has_model and scripts is None:
-        return settings
-    if not simulated and settings.reaches_people:
-        # Words of a script are for a simulated world; people would take them for an answer.
-        raise ConfigError(
-            "No model is set up, and the offline model's words are never written into real systems. "
-            "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
-            "agents/defaults.yaml."
-        )
-    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
-    return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
-
-
-def _model_name(settings: Settings) -> str:
-    if settings.offline:
-        return "the offline model: a script, not a language model"
-    if not settings.has_default_endpoint:
-        return "the models behind the endpoints of agents/defaults.yaml"
-    return f"the model behind {urlsplit(settings.openai_base_url).hostname or 'the OpenAI API'}"

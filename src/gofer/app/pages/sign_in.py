@@ -23,8 +23,8 @@ from gofer.app.pages.sessions import SESSION_SECONDS, Session, Sessions
 from gofer.app.pages.sign_in_attempts import KEPT_SECONDS, Attempt, Attempts
 from gofer.app.pages.slack_readers import SIGN_OUT, TOKEN, SlackReaders
 from gofer.journal.store import Store
-from gofer.sources.slack.openid import AUTHORIZE, CALLBACK, SlackOpenId
-from gofer.sources.slack.page_requests import SlackRefused
+from gofer.sources.slack.openid import AUTHORIZE, SlackOpenId
+from gofer.sources.slack.page_requests import CALLBACK, SlackRefused
 from gofer.values.errors import BadRequest
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.sources.slack.page_requests import UNSAID, SlackRefused, SlackWeb, code_of
+from gofer.sources.slack.page_requests import CALLBACK, UNSAID, SlackRefused, SlackWeb, code_of
 from gofer.sources.slack.people import SlackPeople
 from gofer.sources.webhook.hook import Jwt
 from gofer.sources.webhook.jwt_bearer import JwtProof
@@ -15,7 +15,6 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.secret import Secret
 
-CALLBACK = "/sign-in/callback"
 AUTHORIZE = "openid/connect/authorize"
 """The page of Slack on which a person agrees."""
 _TEAM = "https://slack.com/team_id"

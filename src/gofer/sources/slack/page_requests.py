@@ -9,6 +9,8 @@ from gofer.values.errors import BadRequest, TemporaryError
 from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
+CALLBACK = "/sign-in/callback"
+"""The path of the pages to which Slack sends people back who sign in."""
 SECONDS = 5.0
 """For each request to Slack: five of them are less than a function has for a page."""
 NO_ANSWER = "no_answer"

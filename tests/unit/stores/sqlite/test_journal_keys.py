@@ -10,11 +10,11 @@ import pytest
 
 from gofer.app.embedded.state import open_state, read_state
 from gofer.journal.coordination import Head
-from gofer.journal.keys import MemoryKeys
 from gofer.stores.sqlite.database import UPGRADED, VERSION, Database
 from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
+from support.journal.memory_keys import MemoryKeys
 from support.stand_ins import SetClock, any_store
 
 pytestmark = pytest.mark.anyio

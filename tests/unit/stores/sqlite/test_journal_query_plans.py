@@ -12,12 +12,12 @@ from typing import TypeVar
 import pytest
 
 from gofer.journal.coordination import Head, InboxItem, Usage
-from gofer.journal.keys import MemoryKeys
 from gofer.stores.queue import QueueMessage
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.queue import SqliteQueue
+from support.journal.memory_keys import MemoryKeys
 from support.stand_ins import SetClock
 
 T = TypeVar("T")

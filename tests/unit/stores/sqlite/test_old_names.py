@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
-from gofer.journal.keys import MemoryKeys
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.stores.sqlite.old_names import replace_old_names
+from support.journal.memory_keys import MemoryKeys
 from support.stand_ins import NOON, TOKENS
 
 pytestmark = pytest.mark.anyio

@@ -1,0 +1,40 @@
+"""The offline model, a server that says what a script says where no model is set up."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from gofer.app.embedded.server import serve
+from gofer.app.settings import Settings
+from gofer.values.errors import ConfigError
+from gofer.values.model_script import Script
+from gofer.values.secret import Secret
+from gofer_simulators.demo import demo_scripts
+from gofer_simulators.offline_model import offline_model
+
+
+async def offline_unless_set_up(
+    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None, *, simulated: bool
+) -> Settings:
+    """Return settings that lead to a model: the one that is set up, or the offline model. Raises ConfigError."""
+    if settings.has_model and scripts is None:
+        return settings
+    if not simulated and settings.reaches_people:
+        # Words of a script are for a simulated world; people would take them for an answer.
+        raise ConfigError(
+            "No model is set up, and the offline model's words are never written into real systems. "
+            "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
+            "agents/defaults.yaml."
+        )
+    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
+    return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
+
+
+def model_in_words(settings: Settings) -> str:
+    """Return what answers, for people."""
+    if settings.offline:
+        return "the offline model: a script, not a language model"
+    if not settings.has_default_endpoint:
+        return "the models behind the endpoints of agents/defaults.yaml"
+    return f"the model behind {urlsplit(settings.openai_base_url).hostname or 'the OpenAI API'}"

@@ -1,0 +1,124 @@
+"""The runner of a program: the folder is checked, values take the place of the environment, and tools are added."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx2
+
+from gofer.app.catalog import checked_catalog
+from gofer.app.embedded.models_asked import of_settings, only
+from gofer.app.embedded.run_stores import RunStores, folder_stores, memory_stores
+from gofer.app.embedded.runner import Runner, Tools, open_runner
+from gofer.app.embedded.simulated import Simulated, simulate
+from gofer.app.embedded.worlds import apart, move_apart
+from gofer.app.http import http_client
+from gofer.app.model_endpoints import Client
+from gofer.app.settings import Settings
+from gofer.app.worker import ModelAccess
+from gofer.models.chat_completions import OpenAIModel
+from gofer.models.language_model import Model
+from gofer.runtime.retention import Purger
+from gofer.sources.receivers import RECEIVERS
+from gofer.tools.company import load_company
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import ConfigError, ToolError
+from gofer.values.outside import Clock, SystemClock
+from gofer.workflows.base_url import is_base_url
+
+OwnTools = Sequence[Tool[Any]]
+BY_SYSTEM = {spec.system: spec for spec in RECEIVERS}
+"""The sources with credentials, by the name of their system as tools have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What a program says of the Gofer that it runs."""
+
+    folder: Path
+    """The folder with `agents/`, and `skills/`, `subagents/` and `coordinators/` where it has them."""
+    store: Literal["memory"] | Path
+    settings: Settings
+    tools: OwnTools = ()
+    """Tools beside those of Gofer; a tool takes the place of one with the same name."""
+    model: Model | str | None = None
+    """A model or a base URL in place of every endpoint; None leaves the models to the settings."""
+    world: Mapping[str, object] | None = None
+    """What simulators start with in place of Slack, Jira, Notion and GitHub; None means the real systems."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRunner:
+    """The runner of a program, and the simulators beside it."""
+
+    runner: Runner
+    simulated: Simulated
+
+
+@contextlib.asynccontextmanager
+async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]:
+    """Open what a program says. Raises ConfigError with every mistake in its folder, and for a state in use."""
+    catalog = checked_catalog(given.folder / "agents", given.tools)
+    company = load_company(given.folder)
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        stores, settings = await _stores(stack, given, clock)
+        http = await stack.enter_async_context(http_client())
+        simulated = Simulated()
+        if given.world is not None:
+            simulated, settings = await simulate(stack, settings, given.world, http)
+        models = _models(given, settings, http)
+
+        def equip(tools: Tools) -> Tools:
+            reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
+            return {**reachable, **{tool.name: tool for tool in given.tools}}
+
+        opening = open_runner(settings, catalog, stores, models, http, clock, equip, company)
+        yield ProgramRunner(await stack.enter_async_context(opening), simulated)
+
+
+async def _stores(stack: contextlib.AsyncExitStack, given: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
+    """Return the stores, and the settings with the folder that keeps them."""
+    if given.store == "memory":
+        return memory_stores(clock), given.settings
+    settings = replace(given.settings, data=given.store)
+    if given.world is None:
+        move_apart(given.store)
+    else:
+        settings = apart(settings)
+    stores = await stack.enter_async_context(folder_stores(settings.data, clock))
+    await Purger(stores.stores, clock).purge()
+    return stores, settings
+
+
+def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> ModelAccess:
+    match given.model:
+        case None:
+            return of_settings(settings, http)
+        case str(url):
+            if not is_base_url(url):
+                raise ConfigError(
+                    "`model` is no base URL; write one such as https://api.example.com/v1, or pass a model."
+                )
+            return only(OpenAIModel(Client(http, url, settings.openai_api_key)))
+        case model:
+            return only(model)
+
+
+def _unless_closed(tool: Tool[Any], settings: Settings) -> Tool[Any]:
+    """Return a tool that says what to set up, in place of one whose system has no credentials."""
+    spec = BY_SYSTEM.get(tool.system)
+    if spec is None or settings.sources[spec.token]:
+        return tool
+    setting = spec.token.name
+
+    async def refuse(call: Call, arguments: Arguments) -> ToolResult:
+        raise ToolError(f"{tool.system} is not set up here: set {setting}, or pass a world.", code="not_set_up")
+
+    async def find_nothing(call: Call, arguments: Arguments) -> None:
+        return None
+
+    look = find_nothing if tool.look is not None else None
+    return replace(tool, act=refuse, look=look)

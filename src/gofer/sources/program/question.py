@@ -1,0 +1,27 @@
+"""The event of a program that asks a workflow, for a person or by itself."""
+
+from gofer.values.events import Actor, Event
+
+SOURCE = "program"
+ASKED = "program.asked"
+UNNAMED = Actor("program", "person")
+"""Who asks where the program names no person."""
+_LONGEST_NAME = 80
+
+
+def question(text: str, by: str, unique: str) -> Event:
+    """Return the event of one question. `by` names the person who asks; `unique` keeps equal questions apart."""
+    actor = UNNAMED
+    if by:
+        actor = Actor(by)
+    return Event(
+        source=SOURCE,
+        kind=ASKED,
+        identity=(unique,),
+        conversation=f"{SOURCE}:{unique}",
+        actor=actor,
+        text=text,
+        place={},
+        private=False,
+        facts={"by": " ".join(by.split())[:_LONGEST_NAME]},
+    )

@@ -1,0 +1,277 @@
+"""A program runs workflows in its own process, with nothing but values."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gofer.embed import Actor, ConfigError, Event, Gofer, Model, Tool, scripted
+from gofer.journal.entries import RunFinished, RunHandedOver, ToolCall
+from gofer.models.language_model import Answer, Unavailable
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.values.messages import ProviderError
+from gofer_simulators.demo import demo_world
+
+pytestmark = pytest.mark.anyio
+
+WORKFLOW = """
+description: Answers a question.
+owner: "#it"
+when: [slack.mention]
+model: any
+{more}
+"""
+
+
+def company(folder: Path, more: str = "") -> Path:
+    """A folder with one workflow named `answer`."""
+    agents = folder / "agents"
+    agents.mkdir(exist_ok=True)
+    (agents / "answer.yaml").write_text(WORKFLOW.format(more=more))
+    (agents / "answer.md").write_text("Answer in one word.")
+    return folder
+
+
+class Lookup(Arguments):
+    """Whom to look up."""
+
+    team: str
+
+
+def on_call_tool(name: str = "on_call") -> Tool[Lookup]:
+    async def act(call: Call, arguments: Lookup) -> ToolResult:
+        return ToolResult(f"Ada is on call for {arguments.team}.", "looked up")
+
+    return Tool(name, "Says who is on call for a team.", "read", Lookup, act)
+
+
+class Waiting:
+    """A model that answers once it is released."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.asked = asyncio.Event()
+        self.released = asyncio.Event()
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.asked.set()
+        await self.released.wait()
+        return await self._model.ask(body, timeout)
+
+
+async def test_a_question_gives_answer_status_and_journal(tmp_path: Path) -> None:
+    model = scripted("Warsaw.")
+    async with Gofer(company(tmp_path), model=model) as gofer:
+        run = await gofer.run("answer", "What is the capital of Poland?", by="Ada")
+    assert (run.answer, run.status, run.reason) == ("Warsaw.", "done", "")
+    assert isinstance(run.journal[-1].entry, RunFinished)
+    lines = [json.loads(line) for line in run.to_json()]
+    assert (lines[0]["address"], lines[0]["kind"], lines[-1]["kind"]) == ("1.0", "run.accepted", "run.finished")
+    (request,) = model.requests
+    assert "The request, in the words of Ada:\\n> What is the capital of Poland?" in request.decode()
+
+
+async def test_a_program_adds_a_tool(tmp_path: Path) -> None:
+    model = scripted({"on_call": {"team": "core"}}, "Ada.")
+    folder = company(tmp_path, "tools: [on_call]")
+    async with Gofer(folder, tools=[on_call_tool()], model=model) as gofer:
+        run = await gofer.run("answer", "Who is on call?")
+    assert run.answer == "Ada."
+    (call,) = [one.entry for one in run.journal if isinstance(one.entry, ToolCall)]
+    assert call.tool == "on_call"
+    assert "Ada is on call for core." in model.requests[-1].decode()
+
+
+async def test_a_program_replaces_a_tool_of_gofer(tmp_path: Path) -> None:
+    model = scripted({"github_get_issue": {"team": "core"}}, "Ada.")
+    folder = company(tmp_path, "tools: [github_get_issue]")
+    async with Gofer(folder, tools=[on_call_tool("github_get_issue")], model=model) as gofer:
+        await gofer.run("answer", "Who is on call?")
+    assert "Ada is on call for core." in model.requests[-1].decode()
+
+
+async def test_a_typed_answer_is_the_value(tmp_path: Path) -> None:
+    output = "output: {type: object, properties: {city: {type: string}}, required: [city], additionalProperties: false}"
+    model = scripted('{"city": "Warsaw"}')
+    async with Gofer(company(tmp_path, output), model=model) as gofer:
+        run = await gofer.run("answer", "What is the capital of Poland?")
+    assert run.answer == {"city": "Warsaw"}
+    assert "Warsaw" in run.text
+
+
+async def test_an_event_is_answered_where_it_happened(tmp_path: Path) -> None:
+    event = Event(
+        source="slack",
+        kind="slack.mention",
+        identity=("C0DEPLOY0", "1795262400.000100"),
+        conversation="slack:C0DEPLOY0",
+        actor=Actor("U0NEWCO0"),
+        text="<@U0GOFER0> hello",
+        place={"team": "T0ACME00", "channel": "C0DEPLOY0"},
+    )
+    async with Gofer(company(tmp_path), model=scripted("Hello."), world=demo_world()) as gofer:
+        first = await gofer.run("answer", event)
+        second = await gofer.run("answer", event)
+        assert gofer.simulated.slack is not None
+        shown = json.dumps(gofer.simulated.state(), default=str)
+    assert (first.status, first.answer, second.status) == ("done", "Hello.", "done")
+    assert first.id != second.id
+    assert "Hello." in shown
+
+
+async def test_every_mistake_of_a_folder_is_in_one_error(tmp_path: Path) -> None:
+    folder = company(tmp_path, "tools: [no_such_tool]\nlimits: {tool_calls: -1}")
+    with pytest.raises(ConfigError) as caught:
+        await Gofer(folder, model=scripted("Hi.")).__aenter__()
+    assert "agents/answer.yaml" in str(caught.value)
+
+
+async def test_without_a_model_the_error_names_the_settings(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        await Gofer(company(tmp_path)).__aenter__()
+
+
+async def test_runs_in_a_folder_outlive_the_block(tmp_path: Path) -> None:
+    data = tmp_path / "state"
+    async with Gofer(company(tmp_path), store=data, model=scripted("Warsaw.")) as gofer:
+        run = await gofer.run("answer", "What is the capital of Poland?")
+        with pytest.raises(ConfigError, match="state"):
+            await Gofer(tmp_path, store=data, model=scripted("")).__aenter__()
+    async with Gofer(tmp_path, store=data, model=scripted("Cracow.")) as gofer:
+        again = await gofer.resume(run.id)
+    assert (again.answer, again.journal) == (run.answer, run.journal)
+
+
+async def test_several_runs_work_at_once(tmp_path: Path) -> None:
+    model = Waiting(scripted("Yes."))
+    async with Gofer(company(tmp_path), model=model) as gofer:
+        runs = [asyncio.create_task(gofer.run("answer", f"Question {number}?")) for number in range(20)]
+        await model.asked.wait()
+        model.released.set()
+        done = await asyncio.gather(*runs)
+    assert {run.status for run in done} == {"done"}
+    assert len({run.id for run in done}) == 20
+
+
+async def test_a_run_is_handed_over_when_its_block_is_left(tmp_path: Path) -> None:
+    turns = scripted({"on_call": {"team": "core"}}, "Ada.")
+    model = Waiting(turns)
+    folder = company(tmp_path, "tools: [on_call]")
+    data = tmp_path / "state"
+    async with Gofer(folder, store=data, tools=[on_call_tool()], model=model) as gofer:
+        running = asyncio.create_task(gofer.run("answer", "Who is on call?"))
+        await model.asked.wait()
+        asyncio.get_running_loop().call_soon(model.released.set)
+    run = await running
+    assert (run.status, run.answer) == ("handed_over", "")
+    assert isinstance(run.journal[-1].entry, RunHandedOver)
+    async with Gofer(folder, store=data, tools=[on_call_tool()], model=turns) as gofer:
+        assert (await gofer.resume(run.id)).answer == "Ada."
+
+
+async def test_a_cancelled_call_leaves_a_run_that_can_be_resumed(tmp_path: Path) -> None:
+    model = Waiting(scripted("Yes."))
+    async with Gofer(company(tmp_path), model=model) as gofer:
+        running = asyncio.create_task(gofer.run("answer", "Is it there?"))
+        await model.asked.wait()
+        asyncio.get_running_loop().call_later(0.1, model.released.set)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert (await gofer.run("answer", "And now?")).answer == "Yes."
+
+
+async def test_a_system_that_is_not_set_up_is_named_and_never_called(tmp_path: Path) -> None:
+    model = scripted({"github_get_issue": {"repository": "acme/shop", "number": 1}}, "No.")
+    async with Gofer(company(tmp_path, "tools: [github_get_issue]"), model=model) as gofer:
+        run = await gofer.run("answer", "Is issue 1 open?")
+    assert run.status == "done"
+    assert "GitHub is not set up here: set GITHUB_TOKEN" in model.requests[-1].decode()
+
+
+async def test_a_model_without_an_answer_fails_the_run_and_posts_nothing(tmp_path: Path) -> None:
+    async with Gofer(company(tmp_path), model=scripted({"on_call": {"team": "core"}})) as gofer:
+        run = await gofer.run("answer", "Who is on call?")
+    assert run.status == "failed"
+    assert "no script expects" in run.reason
+    assert [one.entry for one in run.journal if isinstance(one.entry, ToolCall)] == []
+
+
+async def test_nothing_of_the_environment_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing(dict[str, str]):
+        def __getitem__(self, name: str) -> str:
+            raise AssertionError(name)
+
+        def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+            raise AssertionError(name)
+
+    company(tmp_path)
+    settings: Mapping[str, str] = {"OPENAI_API_KEY": "sk-of-the-program", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "environ", Refusing())
+        async with Gofer(tmp_path, settings=settings, model=scripted("Yes.")) as gofer:
+            run = await gofer.run("answer", "Is it there?")
+    assert run.answer == "Yes."
+
+
+class Away:
+    """A model that does not answer until it is back."""
+
+    def __init__(self) -> None:
+        self.back: Model | None = None
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        if self.back is not None:
+            return await self.back.ask(body, timeout)
+        raise Unavailable("The model does not answer.", ProviderError("busy"), retry_after=600.0)
+
+
+async def test_a_run_that_waits_comes_back_and_is_resumed(tmp_path: Path) -> None:
+    model = Away()
+    async with Gofer(company(tmp_path), model=model) as gofer:
+        run = await gofer.run("answer", "Is it there?")
+        assert (run.status, run.text) == ("parked", "")
+        assert run.reason
+        model.back = scripted("Yes.")
+        assert (await gofer.resume(run.id)).status == "parked"
+
+
+async def test_the_summary_of_a_run_is_not_posted_without_slack(tmp_path: Path) -> None:
+    folder = company(tmp_path)
+    (folder / "agents" / "defaults.yaml").write_text('ai_logs: "#ai-logs"')
+    async with Gofer(folder, model=scripted("Warsaw.")) as gofer:
+        run = await gofer.run("answer", "What is the capital of Poland?")
+    assert run.status == "done"
+
+
+async def test_a_base_url_is_a_url(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="base URL"):
+        await Gofer(company(tmp_path), model="gpt").__aenter__()
+
+
+async def test_an_event_says_who_acted(tmp_path: Path) -> None:
+    event = Event("webhook", "webhook", ("1",), "webhook:1", Actor("caller", "bot"), "{}", {"hook": "x"}, private=False)
+    async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
+        with pytest.raises(ConfigError, match="leave out `by`"):
+            await gofer.run("answer", event, by="Ada")
+
+
+async def test_the_answer_of_a_private_run_comes_without_its_journal(tmp_path: Path) -> None:
+    event = Event("program", "program.asked", ("1",), "program:1", Actor("ada"), "Yes?", {}, private=True)
+    async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
+        run = await gofer.run("answer", event)
+    assert (run.answer, run.status, run.journal) == ("Yes.", "done", ())
+
+
+async def test_a_closed_gofer_says_how_it_is_called(tmp_path: Path) -> None:
+    gofer = Gofer(company(tmp_path), model=scripted("Yes."))
+    with pytest.raises(ConfigError, match="async with"):
+        await gofer.run("answer", "Is it there?")
+    async with gofer:
+        with pytest.raises(ConfigError, match="there are: answer"):
+            await gofer.run("anwser", "Is it there?")
+        with pytest.raises(ConfigError, match="no run"):
+            await gofer.resume("0" * 24)
