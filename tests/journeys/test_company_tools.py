@@ -12,10 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.run_once import Outcome, run_once
 from gofer.app.embedded.server import serve
-from gofer.app.event_input import Told, occasion
+from gofer.values.events import Actor, Event
 from gofer.values.model_script import Script, load_scripts
 from support.app.company import ROOT, settings
 from support.guides.checkout import FENCE
@@ -56,9 +55,19 @@ def repository(folder: Path) -> Path:
 async def run(
     root: Path, world: dict[str, object] | None, scripts: Sequence[Script] | None, **environment: str
 ) -> Outcome:
-    body = GUIDE["alert.json"].encode()
-    event = occasion(checked_catalog(root / "agents"), "page-oncall", Told("alert.json", body), 0.0)
-    return await run_once(settings(root, **environment), root, "page-oncall", event, body, world, scripts)
+    body = GUIDE["alert.json"]
+    event = Event(
+        source="webhook",
+        kind="webhook",
+        identity=("alert",),
+        conversation="webhook:alert",
+        actor=Actor("webhook:alert", "bot"),
+        text=body,
+        place={"hook": "alert"},
+        private=False,
+        facts={"name": "alert"},
+    )
+    return await run_once(settings(root, **environment), root, "page-oncall", event, body.encode(), world, scripts)
 
 
 def ended(outcome: Outcome) -> str:

@@ -45,8 +45,10 @@ def mistakes(folder: Path, own: Sequence[Tool[Any]] = ()) -> list[Mistake]:
 
     `own` are tools of the caller beside those of Gofer.
     """
-    known = {**known_tools(), **{tool.name: tool for tool in own}}
-    company = check_company(folder.parent, build_tools(read_settings({})))
+    every = build_tools(read_settings({}))
+    known = {name: tool for name, tool in every.items() if not tool.internal}
+    known |= {tool.name: tool for tool in own}
+    company = check_company(folder.parent, every)
     return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, look_up)])
 
 
