@@ -13,7 +13,7 @@ import pytest
 
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import read_compiled
-from support.aws.function_packages import PACKAGE, borrow_bytecode
+from support.aws.function_packages import PACKAGE, borrow_bytecode, program
 from support.aws.template import ROOT
 
 STAGE = {
@@ -78,6 +78,20 @@ def test_a_package_brings_the_compiled_workflows(packaged: tuple[str, Path]) -> 
     assert set(compiled.to_json()) == {"routes", "hooks", "schedules"}
     assert list(compiled.hooks) == list(catalog.hooks)
     assert len(compiled.schedules) == len(catalog.schedules())
+
+
+def test_the_tools_of_a_company_are_deployed_with_the_worker_alone(tmp_path: Path) -> None:
+    made = program()
+    made.ROOT = tmp_path / "company"
+    made.ROOT.mkdir()
+    for name in ("src", "handlers", "agents", "subagents", "skills", "coordinators", "pyproject.toml"):
+        (made.ROOT / name).symlink_to(ROOT / name)
+    (made.ROOT / "tools").mkdir()
+    (made.ROOT / "tools" / "oncall.py").write_text('"""On call."""\n')
+    for handler in ("worker", "slack", "dashboard"):
+        (tmp_path / handler).mkdir()
+        made._copy_own(handler, made.KINDS[handler], tmp_path / handler)
+        assert (tmp_path / handler / "tools" / "oncall.py").exists() == (handler == "worker")
 
 
 def test_a_door_brings_nothing_heavy(packaged: tuple[str, Path]) -> None:

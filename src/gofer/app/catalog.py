@@ -41,8 +41,9 @@ def mocks(text: str, where: str, root: Path) -> Overrides:
 
 def mistakes(folder: Path) -> list[Mistake]:
     """Return every mistake in a folder of workflows and in the tools beside it, and hints."""
-    known = known_tools()
-    company = check_company(folder.parent, build_tools(read_settings({})))
+    every = build_tools(read_settings({}))
+    known = {name: tool for name, tool in every.items() if not tool.internal}
+    company = check_company(folder.parent, every)
     return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, look_up)])
 
 

@@ -15,7 +15,7 @@ def sample_call(http: Http, variables: Mapping[str, str], *, key: str = "run1/1.
         actor=Actor(""),
         place={},
         private=False,
-        provenance=Provenance("sample", "", "run1", None),
+        provenance=Provenance(workflow="sample", prompt_url="", run="run1", run_url=None),
         http=http,
         clock=SystemClock(),
         variables={name: Secret(value) for name, value in variables.items()},

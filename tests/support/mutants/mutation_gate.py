@@ -223,8 +223,9 @@ MUTANTS = (
     Mutant(
         "no acknowledgement before the frames",
         "runtime/worker.py",
-        "        head = await self.services.store.head(bell.run)\n        # Also",
-        "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
+        "        head = await self.services.store.head(queue_message.run)\n        # Also",
+        "        await self.queue.acknowledge(queue_message)\n"
+        "        head = await self.services.store.head(queue_message.run)\n"
         "        # Also",
         "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
     ),
@@ -245,7 +246,7 @@ MUTANTS = (
     Mutant(
         "a worker whose time is nearly over begins nothing new",
         "engine/step.py",
-        "if self.term.over or (self.begun and seconds > self.term.left):",
+        "if self.deadline.over or (self.begun and seconds > self.deadline.left):",
         "if False:",
         "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
     ),
@@ -375,7 +376,8 @@ def copied(folder: Path, mutant: Mutant | None = None) -> Path:
     """A copy of the source in `folder`, changed by the mutant. Raises ValueError when its text is not there once."""
     copy = folder / "src"
     # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
-    shutil.copytree(ROOT / "src" / "gofer", copy / "gofer")
+    for package in ("gofer", "gofer_simulators"):
+        shutil.copytree(ROOT / "src" / package, copy / package)
     (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)
     if mutant is not None:
         path = copy / "gofer" / mutant.file

@@ -27,6 +27,7 @@ from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import build_worker
+from gofer.engine.services import Services
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
@@ -38,6 +39,7 @@ from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import CompanyTool, load_company
+from gofer.tools.mocks import mocked
 from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -141,7 +143,8 @@ async def open_embedded(
         stores = state.store, state.blobs, state.queue
         given = settings, catalog, *stores, model, outside, links, key, children
         worker = build_worker(*given, alone=True, python=py, reach=reach, company=company)
-        worker = replace(worker, grace=GRACE, live=editions)
+        reached = worker.services if world is None else _with_mocks(worker.services, company)
+        worker = replace(worker, grace=GRACE, live=editions, services=reached)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
@@ -205,6 +208,12 @@ def _make(
         return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make
+
+
+def _with_mocks(services: Services, company: Sequence[CompanyTool]) -> Services:
+    """Return services whose company tools reach nothing: no simulator stands in for their systems."""
+    own = {tool.name: services.tools[tool.name] for tool in company}
+    return replace(services, tools={**services.tools, **mocked(own, {})})
 
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:

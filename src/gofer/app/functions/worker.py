@@ -106,15 +106,16 @@ def worker_function(
     following = Following(make)
 
     async def current() -> Worker:
-        return following.current(lambda: {**_named_by_tools(parameters, names), **parameters.told(SYSTEMS)})
+        return following.current(lambda: {**named_by_tools(parameters, names), **parameters.told(SYSTEMS)})
 
     return ground.handler(Working(current, leave).answer)
 
 
-def _named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
+def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
     """Return what a company's tools name; without it their calls are refused, and all else works."""
     try:
         return parameters.told(names)
     except TemporaryError as error:
-        _log.error("the variables of tools/ (%s) cannot be read by the worker's role: %s", ", ".join(names), error)
+        hint = "List them under ReadSettings of the worker in template.yaml."
+        _log.error("the variables of tools/ (%s) cannot be read: %s %s", ", ".join(names), error, hint)
         return {}

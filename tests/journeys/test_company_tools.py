@@ -1,0 +1,113 @@
+"""A company's tool in a run: it reaches its service where systems are real, and answers with its mock elsewhere."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.app.embedded.run_once import Outcome, run_once
+from gofer.app.embedded.server import serve
+from gofer.values.events import Actor, Event
+from gofer.values.model_script import Script, load_scripts
+from support.app.company import ROOT, settings
+from support.guides.checkout import FENCE
+from support.models.deciding_provider import Said, Sent, deciding
+
+pytestmark = pytest.mark.anyio
+GUIDE = {name: text for _, name, text in FENCE.findall((ROOT / "docs" / "write-a-tool.md").read_text())}
+PAGE = {"team": "payments", "text": "Checkout answers 500 since 14:05."}
+
+
+@dataclass
+class Oncall:
+    pages: list[dict[str, str]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+    async def page(self, request: Request) -> Response:
+        assert request.headers["authorization"] == "Bearer simulated"
+        self.keys.append(request.headers["idempotency-key"])
+        self.pages.append(await request.json())
+        return JSONResponse({"name": "Ada"}, 201)
+
+
+@asynccontextmanager
+async def oncall() -> AsyncIterator[tuple[Oncall, str]]:
+    service = Oncall()
+    async with serve(Starlette(routes=[Route("/pages", service.page, methods=["POST"])])) as url:
+        yield service, url
+
+
+def repository(folder: Path) -> Path:
+    """A company's folder as the guide makes it."""
+    for name in ("tools/oncall.py", "agents/page-oncall.yaml", "agents/page-oncall.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(GUIDE[name])
+    return folder
+
+
+async def run(
+    root: Path, world: dict[str, object] | None, scripts: Sequence[Script] | None, **environment: str
+) -> Outcome:
+    body = GUIDE["alert.json"]
+    event = Event(
+        source="webhook",
+        kind="webhook",
+        identity=("alert",),
+        conversation="webhook:alert",
+        actor=Actor("webhook:alert", "bot"),
+        text=body,
+        place={"hook": "alert"},
+        private=False,
+        facts={"name": "alert"},
+    )
+    return await run_once(settings(root, **environment), root, "page-oncall", event, body.encode(), world, scripts)
+
+
+def ended(outcome: Outcome) -> str:
+    assert outcome.done.finished is not None
+    return outcome.done.finished.status
+
+
+async def test_a_tool_reaches_its_service_with_the_key_of_its_call(tmp_path: Path) -> None:
+    def decide(sent: Sent) -> Said:
+        return "I paged Ada." if sent.results else [("oncall_page", PAGE)]
+
+    async with oncall() as (service, url), deciding(decide) as (_, model):
+        outcome = await run(
+            repository(tmp_path), None, None, OPENAI_BASE_URL=model, ONCALL_URL=url, ONCALL_TOKEN="simulated"
+        )
+    assert ended(outcome) == "done"
+    assert [page["text"] for page in service.pages] == [PAGE["text"]]
+    assert service.keys[0].startswith(outcome.run)
+
+
+async def test_a_call_without_its_variables_is_refused_and_the_model_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def decide(sent: Sent) -> Said:
+        told.extend(sent.results)
+        return "I could not page." if sent.results else [("oncall_page", PAGE)]
+
+    async with deciding(decide) as (_, model):
+        outcome = await run(repository(tmp_path), None, None, OPENAI_BASE_URL=model)
+    assert ended(outcome) == "done"
+    assert "ONCALL_TOKEN is not set here" in told[0]
+
+
+async def test_in_a_simulated_world_a_tool_answers_with_its_mock(tmp_path: Path) -> None:
+    scripts = load_scripts(GUIDE["page-payments.yaml"], "page-payments.yaml")
+    async with oncall() as (service, url):
+        outcome = await run(repository(tmp_path), {}, scripts, ONCALL_URL=url, ONCALL_TOKEN="simulated")
+    assert ended(outcome) == "done"
+    assert service.pages == []
+
+
+def test_the_guide_has_what_the_stories_here_need() -> None:
+    assert json.loads(GUIDE["alert.json"]) == PAGE
