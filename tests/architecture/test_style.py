@@ -19,7 +19,7 @@ CODE_CEILINGS = {
     "conditional expressions": 1_251,
     "nested conditional expressions": 15,
     "module docstrings that are questions": 139,
-    "indefinite pronouns in docstrings": 310,
+    "indefinite pronouns in docstrings": 311,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
