@@ -88,9 +88,10 @@ class JiraApi:
             raise JiraRefusal(401, missing)
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
+        content = b""
         if body is not None:
             headers |= {"Content-Type": "application/json"}
-        content = b"" if body is None else encode(body)
+            content = encode(body)
         request = HttpRequest(method, f"{self.base_url}/rest/api/3{path}", headers, content)
         response = await call.http.send(request)
         waited = 0.0
