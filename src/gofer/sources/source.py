@@ -238,9 +238,9 @@ class Source:
     """All that the engine knows of one source of events."""
 
     name: str
-    """As events have it: `jira`."""
+    """As `event.source` has it."""
     system: str
-    """As people know it: `Jira`."""
+    """As people know it."""
     told: Callable[[Event, Person], SourceContext]
     """The source context of an event about which nothing is read, with the words of its text as they are."""
     reading: Reading | None = None

@@ -36,7 +36,7 @@ def own_tools(part: object) -> Iterator[str]:
 def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
     folder = Path(registry.__file__).parent
     assert set(SOURCES) == {path.parent.name for path in folder.glob("*/source.py")}
-    assert set(SOURCES) == {path.parent.name for path in folder.glob("*/receiver.py")}
+    assert {path.parent.name for path in folder.glob("*/receiver.py")} <= set(SOURCES)
     assert [source.name for source in SOURCES.values()] == [*SOURCES]
 
 
