@@ -1,4 +1,4 @@
-"""On what do the commands act that look after runs? On the state of this folder, or on that of a stage on AWS."""
+"""What the commands that look after runs act on: the state of this folder, or that of a stage on AWS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

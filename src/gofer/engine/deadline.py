@@ -1,4 +1,4 @@
-"""How long may a worker go on before it has to leave a run to the next one?"""
+"""The deadline of a worker: how long it may go on before it leaves a run to the next one."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
+"""What a run relies on that is not its own: stores, the model, tools, prices, links, the outside."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

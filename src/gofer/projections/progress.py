@@ -1,4 +1,4 @@
-"""How far is a run: its status, what it spent, and what of it is in doubt?"""
+"""How far a run is: its status, what it spent, and which of its calls are in doubt."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -363,7 +363,7 @@ def _end_waits(state: Progress, at: int) -> None:
 
 
 def _get_on(state: Progress) -> None:
-    """Something new was done, so whoever comes next is not at the same point again."""
+    """Note that something new was done, so the next owner is not at the same point again."""
     state.attempts = Attempts()
 
 

@@ -1,4 +1,7 @@
-"""How is a run told to stop? An item in its inbox and a ring; its owner journals it before it begins anything new."""
+"""The request to stop a run: an item in its inbox and a queue message.
+
+The owner of the run journals the item before it begins anything new.
+"""
 
 from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled
@@ -9,10 +12,10 @@ from gofer.values.errors import Gone
 
 
 async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
-    """Asks for a run to stop; `item` is the same for every repetition of the same wish.
+    """Ask for a run to stop; `item` is the same for every repetition of the same wish.
 
     False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
-    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nobody was told.
+    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nothing was stored.
     """
     head = await store.head(run)
     if head is None or (head.ended and not await restored_from(run, store)):

@@ -1,7 +1,7 @@
-"""Who notices a run that stands still? A sweeper rings for every unfinished run that nobody wrote about lately.
+"""The sweeper: enqueues every unfinished run whose head was not written lately.
 
-Doorbells and heads may be lost or overwritten by a worker that was frozen; the journals are not. One more ring costs a
-look, so the sweeper never asks why.
+Queue messages and heads may be lost or overwritten by a worker that was frozen; the journals are not. One more message
+costs a look, so the sweeper never asks why.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
-    """Rings for what stands still."""
+    """Enqueues abandoned runs."""
 
     store: Store
     queue: Queue
@@ -29,9 +29,9 @@ class Sweeper:
     every: float = 60.0
     """Seconds between two sweeps."""
     still: float = 180.0
-    """Seconds without a sign of life after which a run is rung for."""
+    """Seconds without a sign of life after which a run is enqueued."""
     pages: int = 100
-    """How many times BATCH runs are rung for in one sweep at most."""
+    """How many times BATCH runs are enqueued in one sweep at most."""
 
     async def serve(self) -> None:
         """Sweeps until it is cancelled."""
@@ -43,7 +43,7 @@ class Sweeper:
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:
-        """Rings for every unfinished run without a sign of life for `still` seconds; gives how many there were.
+        """Enqueue every unfinished run without a sign of life for `still` seconds; return how many there were.
 
         When there are more than fit into its pages, for those that stand still longest.
         """

@@ -1,7 +1,7 @@
-"""Which doorbells are in a batch of SQS, and which of them have to come back?
+"""The queue messages of one batch of SQS, and those of them that have to come back.
 
-Lambda deletes those of a batch that are not named as failed, but only when the whole batch is done; until then a bell
-that was answered would be heard again. So each is deleted when it is answered, except the last, which Lambda deletes.
+Lambda deletes those that are not named as failed, but only when the whole batch is done; until then an answered message
+would be received again. So each is deleted when it is answered, except the last, which Lambda deletes.
 """
 
 import re
@@ -34,7 +34,7 @@ def read_batch(event: object) -> Batch:
     queue_messages: dict[str, QueueMessage] = {}
     malformed: dict[str, str] = {}
     for record in map(as_object, as_list(as_object(event).get("Records"))):
-        message, queue_message = as_text(record.get("messageId")), _bell(record)
+        message, queue_message = as_text(record.get("messageId")), _queue_message(record)
         if queue_message is None:
             malformed[message] = as_text(record.get("receiptHandle"))
         else:
@@ -49,7 +49,7 @@ def failures(messages: Sequence[str]) -> dict[str, object]:
     return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
 
 
-def _bell(record: Mapping[str, object]) -> QueueMessage | None:
+def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
     try:
         run = as_text(as_object(decode(as_text(record.get("body")).encode())).get("run"))
     except BadRequest:
@@ -67,14 +67,14 @@ class BatchQueue:
 
     queue: Queue
     under_way: set[str] = field(default_factory=set[str])
-    """Receipts of bells that were not answered yet."""
+    """Receipts of messages that were not answered yet."""
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
         """See Queue.enqueue."""
         await self.queue.enqueue(run, delay)
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """See Queue.receive. Lambda hears the bells: there are none but those of the batch."""
+        """See Queue.receive. Lambda receives the messages: there are none but those of the batch."""
         return ()
 
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:

@@ -1,4 +1,4 @@
-"""How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
+"""The worker function put together: clients and stores once, the worker anew when a setting was changed."""
 
 import logging
 import threading
@@ -53,7 +53,7 @@ def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
 
 
 RECEIVES = 5
-"""How often SQS lets a bell be heard before it is a dead letter, as template.yaml says."""
+"""How often SQS lets a message be received before it is a dead letter, as template.yaml says."""
 LEASE = 60.0
 
 

@@ -1,6 +1,6 @@
-"""What does the worker function do with one batch? All its conversations at once, until its time is over.
+"""The worker function: continues all conversations of one batch at once, until its time is over.
 
-A run that does not fit is handed over with a bell of its own, in good order; so a run of hours is many invocations.
+A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from gofer.values.errors import TemporaryError
 LEAVE = 8.0
 """Seconds before its deadline at which what is still under way is cut off, to be written down as left."""
 NOW = 1.0
-"""Seconds until somebody else may take up what was cut off."""
+"""Seconds until another worker may take up what was cut off."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Working:
     async def _return_malformed(self, batch: Batch, queue: BatchQueue) -> None:
         for message, receipt in batch.malformed.items():
             _log.error("a message of the queue is no doorbell", extra={"fields": {"message_id": message}})
-            # Heard again at once, so that it soon lies where the alarm is.
+            # Received again at once, so that it soon is a dead letter, which raises the alarm.
             await _hide(queue, QueueMessage("", receipt, 1), 0.0)
 
 
@@ -80,6 +80,6 @@ def _left(batch: Batch, queue: BatchQueue) -> dict[str, QueueMessage]:
 
 
 async def _hide(queue: BatchQueue, queue_message: QueueMessage, seconds: float) -> None:
-    # A bell that stays out of sight longer than it should is late, and the sweeper rings another one.
+    # A message that stays hidden longer than it should is late, and the sweeper enqueues another one.
     with contextlib.suppress(TemporaryError):
         await queue.extend(queue_message, seconds)

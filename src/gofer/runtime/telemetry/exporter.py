@@ -1,4 +1,4 @@
-"""How do the spans of a run get to a collector? Once, when it ended; whoever wants them again exports it by hand.
+"""The exporter: sends the spans of a run to a collector once, when it ended; later exports are made by hand.
 
 A trace is a view: the journal is the record, so what a collector does not take is not kept for it.
 """
