@@ -34,10 +34,10 @@ from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
-WorkflowForm = Workflow(description="d", owner="#o", when=("slack.mention",))
+WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
 _REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
 CATALOG = Catalog(
-    {"answer-here": Loaded("answer-here", WorkflowForm, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
 )
 
 CONVERSATION = TOKENS.conversation(mention().conversation)
