@@ -17,7 +17,7 @@ from support.stand_ins import mention
 
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
 TOOLS = ("search", "page", "ticket", "mail")
-WorkflowForm = Workflow(
+WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=TOOLS, limits=LIMITS, private_channels="allow"
 )
 APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
@@ -93,7 +93,7 @@ def _plan(seed: int) -> Plan:
             approve = (once,) if chance.random() < 0.3 else ()
             return Plan(_workflow(once=once, approve=approve), events, script, once)
         case _:
-            return Plan(WorkflowForm, events, script)
+            return Plan(WORKFLOW, events, script)
 
 
 def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: str = "allow") -> Workflow:
@@ -101,4 +101,4 @@ def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: 
     changes["tools"] = tuple(Grant(name=name, once="per_message" if name == once else None) for name in TOOLS)
     if approve:
         changes["approve"] = Approve(tools=tuple(approve), by=(LEAD,), expires="5 minutes")
-    return WorkflowForm.model_copy(update=changes)
+    return WORKFLOW.model_copy(update=changes)

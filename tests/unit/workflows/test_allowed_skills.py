@@ -16,13 +16,13 @@ from gofer.workflows.allowed_skills import SIZE_LIMIT
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-WorkflowForm = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'
+WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'
 NAMES = ("notes", "routing", "tables")
 
 
 def repository(folder: Path, keys: str = "", *, size: int = 0) -> Path:
     (folder / "agents").mkdir()
-    (folder / "agents" / "w.yaml").write_text(WorkflowForm + keys)
+    (folder / "agents" / "w.yaml").write_text(WORKFLOW + keys)
     (folder / "agents" / "w.md").write_text("Do it.")
     for name in NAMES:
         home = folder / "skills" / name
