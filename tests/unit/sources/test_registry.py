@@ -27,6 +27,8 @@ def own_tools(part: object) -> Iterator[str]:
         return
     for one in fields(part):
         value: object = getattr(part, one.name)
+        if isinstance(part, Source) and one.name == "tools":
+            continue
         if one.name in ("tools", "group_tools"):
             yield from value  # pyright: ignore[reportGeneralTypeIssues]
         else:

@@ -46,7 +46,7 @@ class Embedding:
     model: Model | str | None = None
     """A model or a base URL in place of every endpoint; None leaves the models to the settings."""
     world: Mapping[str, object] | None = None
-    """What simulators start with in place of Slack, Jira, Notion and GitHub; None means the real systems."""
+    """What simulators start with in place of the systems outside; None means the real ones."""
 
 
 @dataclass(frozen=True, slots=True)

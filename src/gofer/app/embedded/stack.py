@@ -115,9 +115,8 @@ async def open_embedded(
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
-        elif not settings.sources[notion.WEBHOOK_SECRETS]:
-            known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
-            settings = replace(settings, sources=settings.sources.but(known))
+        else:
+            settings = _with_registered_secret(settings)
         window = _window(settings, tell_token, clock)
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
@@ -138,13 +137,26 @@ async def open_embedded(
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
         if world is not None:
-            tools = with_mocks(worker.services.tools, company)
-            worker = replace(worker, services=replace(worker.services, tools=tools))
+            worker = _on_mocks(worker, company)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
         model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
+
+
+def _with_registered_secret(settings: Settings) -> Settings:
+    """Return settings with the secret that Notion registered, where the environment has none."""
+    if settings.sources[notion.WEBHOOK_SECRETS]:
+        return settings
+    known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
+    return replace(settings, sources=settings.sources.but(known))
+
+
+def _on_mocks(worker: Worker, company: Sequence[CompanyTool]) -> Worker:
+    """Return a worker whose company tools reach nothing, because no simulator stands in for their systems."""
+    tools = with_mocks(worker.services.tools, company)
+    return replace(worker, services=replace(worker.services, tools=tools))
 
 
 def _make(
