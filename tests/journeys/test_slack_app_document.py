@@ -113,7 +113,8 @@ def test_every_scope_is_explained_with_who_needs_it() -> None:
 
 def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
     listed = {row[0].strip("`") for row in table("## 2. Write the settings")}
-    source = (ROOT / "src/gofer/app/settings.py").read_text()
+    files = ("app/settings.py", "sources/slack/settings.py")
+    source = "".join((ROOT / "src/gofer" / file).read_text() for file in files)
     assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+)"', source))
     for fence in (SOCKET_ENV, HTTP_ENV):
         (tmp_path / ".env").write_text(fence.replace("…", "1"))

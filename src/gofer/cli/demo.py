@@ -65,7 +65,9 @@ async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
         if simulated.jira and simulated.notion and simulated.github:
             scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
             await scenes.play()
-        await killed_between_a_call_and_its_outcome(tour, child_environment(embedded.settings))
+        # The answer of the next process links to the prompt on the pages of this one.
+        environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}
+        await killed_between_a_call_and_its_outcome(tour, environment)
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
