@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 from gofer.app.embedded.program_runner import Embedding, open_program_runner
 from gofer.app.embedded.run_result import Run, RunStatus
@@ -21,7 +21,7 @@ from gofer.app.unverified_payloads import Headers
 from gofer.models.language_model import Model
 from gofer.models.scripted import ScriptedModel, scripted
 from gofer.sources.program.question import question
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Call, Tool, ToolResult
 from gofer.values.errors import ConfigError, TemporaryError, ToolError
 from gofer.values.events import Actor, Event
 from gofer.values.outside import random_id
@@ -62,7 +62,7 @@ class Gofer:
         folder: Path | str,
         *,
         store: Literal["memory"] | Path = "memory",
-        tools: Sequence[Tool[Any]] = (),
+        tools: Sequence[AnyTool] = (),
         model: Model | str | None = None,
         settings: Settings | Mapping[str, str] | None = None,
         world: Mapping[str, object] | None = None,
@@ -86,7 +86,7 @@ class Gofer:
         folder: Path | str,
         *,
         store: Literal["memory"] | Path = "memory",
-        tools: Sequence[Tool[Any]] = (),
+        tools: Sequence[AnyTool] = (),
         model: Model | str | None = None,
         world: Mapping[str, object] | None = None,
     ) -> "Gofer":

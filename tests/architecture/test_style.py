@@ -15,22 +15,22 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 207,
-    "conditional expressions": 1_102,
-    "nested conditional expressions": 11,
-    "module docstrings that are questions": 114,
-    "indefinite pronouns in docstrings": 248,
+    "parallel assignments": 165,
+    "conditional expressions": 999,
+    "nested conditional expressions": 6,
+    "module docstrings that are questions": 55,
+    "indefinite pronouns in docstrings": 194,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 203,
-    "shelf": 189,
-    "aside": 61,
+    "doorbell": 77,
+    "shelf": 141,
+    "aside": 28,
     "surroundings": 3,
     "occasion": 0,
-    "given up": 79,
-    "put off": 30,
+    "given up": 65,
+    "put off": 23,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

@@ -49,7 +49,9 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
     """A running front with every door, on a clock that shows noon; gives its address."""
     async with company(folder, work=False) as made:
-        found = receivers(read_settings(ENVIRONMENT).sources) | webhook_receivers(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
+        found = receivers(read_settings(ENVIRONMENT).sources) | webhook_receivers(
+            read_hooks(HOOKS, {"": [BEARER]}), JwtProof
+        )
         state, before = made.embedded.state, made.embedded.ingress
         ingress = replace(
             before,

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
@@ -12,14 +11,14 @@ from gofer.check.model_table import model_table
 from gofer.models.price_library import look_up
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import load_company
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.price_list import Recorder
 
 
-def known_tools() -> Mapping[str, Tool[Any]]:
+def known_tools() -> Mapping[str, AnyTool]:
     """Return Gofer's own tools that runs may have, also those of systems that are not set up."""
     return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
 
@@ -40,7 +39,7 @@ def mocks(text: str, where: str, root: Path) -> Overrides:
     return read_overrides(text, where, replaceable)
 
 
-def mistakes(folder: Path, own: Sequence[Tool[Any]] = ()) -> list[Mistake]:
+def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
     """Return every mistake in a folder of workflows and in the tools beside it, and hints.
 
     `own` are tools of the caller beside those of Gofer.
@@ -67,7 +66,7 @@ def models(folder: Path) -> str:
     return model_table(folder, look_up)
 
 
-def checked_catalog(folder: Path, own: Sequence[Tool[Any]] = ()) -> Catalog:
+def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:
     """The workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake in it."""
     if folder.is_dir():
         refuse(mistakes(folder, own))

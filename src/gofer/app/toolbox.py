@@ -1,7 +1,6 @@
 """Every tool, built for the settings of one process."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from gofer.app.settings import Settings
 from gofer.files.child import Children
@@ -10,7 +9,7 @@ from gofer.sources.registry import SOURCES
 from gofer.sources.settings import read_credential
 from gofer.tools.company import CompanyTool
 from gofer.tools.declare import Variables, bind_all
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.tools.files.tools import TOOLS as FILES
 from gofer.tools.mocks import mocked
 from gofer.tools.plan import TOOLS as PLAN
@@ -27,12 +26,12 @@ def build_tools(
     children: Children | None = None,
     python: Children | None = None,
     company: Sequence[CompanyTool] = (),
-) -> Mapping[str, Tool[Any]]:
+) -> Mapping[str, AnyTool]:
     """Return every tool by its name; `company` are those of `tools/`.
 
     `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
     """
-    systems: Sequence[Sequence[Tool[Any]]] = [
+    systems: Sequence[Sequence[AnyTool]] = [
         *(source.tools(settings.sources) for source in SOURCES.values() if source.tools is not None),
         bind_all(FILES, children or Children()),
         bind_all((*PLAN, *SKILLS, *SEARCH), None),
@@ -58,7 +57,7 @@ def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Se
     return found
 
 
-def with_mocks(tools: Mapping[str, Tool[Any]], company: Sequence[CompanyTool]) -> Mapping[str, Tool[Any]]:
+def with_mocks(tools: Mapping[str, AnyTool], company: Sequence[CompanyTool]) -> Mapping[str, AnyTool]:
     """Return tools of which the company's own reach nothing, because no simulator stands in for their systems."""
     own = {tool.name: tools[tool.name] for tool in company}
     return {**tools, **mocked(own, {})}

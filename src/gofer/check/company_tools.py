@@ -5,12 +5,11 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gofer.check.script_code import MODULES, Module, is_declared
 from gofer.check.scripts import declared_packages, read_module
 from gofer.tools.company import FOLDER, CompanyTool, UnusableTool, company_files, load_company
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.script_source import neighbours, nodes
@@ -26,7 +25,7 @@ _OUTSIDE = frozenset(why for name, why in MODULES.items() if name in ("socket", 
 class Found:
     """What is known of the tools of a company after they were checked."""
 
-    tools: Mapping[str, Tool[Any]]
+    tools: Mapping[str, AnyTool]
     """Those that workflows may list, by name."""
     mistakes: Sequence[Mistake]
 
@@ -55,7 +54,7 @@ def check_company(root: Path, known: Collection[str]) -> Found:
 
 
 def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known: Collection[str]) -> Found:
-    tools: dict[str, Tool[Any]] = {}
+    tools: dict[str, AnyTool] = {}
     mistakes: list[Mistake] = []
     for one in company:
         module = modules[one.module]

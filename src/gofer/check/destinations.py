@@ -3,10 +3,9 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from gofer.check.tools import listed
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import read_text
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import Mistake, Place
@@ -35,7 +34,7 @@ _QUOTED = re.compile(r"""["']#([a-z][a-z0-9_-]{1,79})["']""")
 
 
 def check_destinations(
-    root: Path, source: Source, workflow: Workflow, tools: Mapping[str, Tool[Any]]
+    root: Path, source: Source, workflow: Workflow, tools: Mapping[str, AnyTool]
 ) -> Iterator[Mistake]:
     """Yield tools that no run may call before the key lists a place, and channels that the key does not list."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
@@ -60,13 +59,13 @@ def check_destinations(
         yield from _unlisted(source, workflow, placed.values(), named, tools)
 
 
-def _writes_to_a_place(tool: Tool[Any]) -> bool:
+def _writes_to_a_place(tool: AnyTool) -> bool:
     """Return whether a tool writes to places that the key can list."""
     listable = _system(tool) in _EXAMPLES and "direct" not in tool.name
     return tool.effect != "read" and tool.where is not None and listable
 
 
-def _system(tool: Tool[Any]) -> str:
+def _system(tool: AnyTool) -> str:
     return tool.name.partition("_")[0]
 
 
@@ -80,9 +79,9 @@ def _instead(system: str, named: Sequence[tuple[Path, Place, str]]) -> str:
 def _unlisted(
     source: Source,
     workflow: Workflow,
-    placed: Collection[Tool[Any]],
+    placed: Collection[AnyTool],
     named: Sequence[tuple[Path, Place, str]],
-    tools: Mapping[str, Tool[Any]],
+    tools: Mapping[str, AnyTool],
 ) -> Iterator[Mistake]:
     """Hint at channels that a workflow which posts messages names and does not list."""
     posts = any(_system(tool) == SLACK and {"text", "channel"} <= {*tool.arguments.model_fields} for tool in placed)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from gofer.check.destinations import check_destinations
 from gofer.check.models import House, check_models
@@ -18,7 +17,7 @@ from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.served_model import LookUp, unlisted
 from gofer.sources.workflow_files import WorkflowForm
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
@@ -32,7 +31,7 @@ from gofer.workflows.yaml_source import Source, read_source
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
-def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp = unlisted) -> list[Mistake]:
+def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = unlisted) -> list[Mistake]:
     """Return every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist.
 
     Never raises.

@@ -5,10 +5,10 @@ A key in a wrong form is reported elsewhere and counts as granted here.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from gofer.check.tools import granted
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import as_list, as_object
 from gofer.workflows.yaml_source import Source
 
@@ -20,7 +20,7 @@ class Holder:
     source: Source
     kind: Literal["workflow", "subagent"]
 
-    def has_tool(self, tool: Tool[Any], skills: Collection[str]) -> bool:
+    def has_tool(self, tool: AnyTool, skills: Collection[str]) -> bool:
         """Return whether its model is offered a tool, or can search for it; `skills` are all that there are."""
         match tool.base:
             case "":

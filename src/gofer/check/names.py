@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gofer.check.code_in_markdown import Call, Word, code_in, prose
 from gofer.check.holder import Holder
 from gofer.check.tools import granted
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.sentences import close_match
@@ -33,7 +32,7 @@ class Known:
 
     root: Path
     """The folder that holds `agents/`, `skills/` and `subagents/`."""
-    tools: Mapping[str, Tool[Any]]
+    tools: Mapping[str, AnyTool]
     skills: Collection[str]
     subagents: Collection[str]
     workflows: Collection[str]
@@ -85,7 +84,7 @@ def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         yield from _unknown_tool(page, word, known)
 
 
-def _is_made_like_a_tool(name: str, tools: Mapping[str, Tool[Any]]) -> bool:
+def _is_made_like_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
     """Return whether a name differs from a tool in hyphens, the order of words, the action or the object alone.
 
     A tool of a system is named by system, action and object: `slack_read_thread`. Two words, such as `jira_issue`, are

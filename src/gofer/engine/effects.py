@@ -19,9 +19,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import Access, Fenced, TemporaryError, ToolError, Unwritten, fault
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 
@@ -170,7 +170,7 @@ class PermittedHttp:
 
 
 async def carry_out(
-    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, doubt: str = "", wanted: bool = True
+    tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, doubt: str = "", wanted: bool = True
 ) -> Done | Refused | Later | Silence | Unknown:
     """Make a call happen, or find out what became of an earlier attempt.
 
@@ -197,7 +197,7 @@ async def carry_out(
             return Unknown(doubt)
 
 
-def doubt_after_restore(tool: Tool[Any], call: str, *, restored: bool) -> str:
+def doubt_after_restore(tool: AnyTool, call: str, *, restored: bool) -> str:
     """Return why a fresh call of a run that goes on from a backup may have happened already; empty for no doubt."""
     # What the run does by itself had the same id then, so its marker can be found.
     if restored and "/" in call and tool.effect == "lookup":
@@ -205,7 +205,7 @@ def doubt_after_restore(tool: Tool[Any], call: str, *, restored: bool) -> str:
     return ""
 
 
-def longest(tool: Tool[Any], patience: Patience) -> float:
+def longest(tool: AnyTool, patience: Patience) -> float:
     """Seconds a call may take at most, with every look, wait and further attempt its effect allows."""
     wait = max(tool.settle, patience.inflight)
     match tool.effect:
@@ -217,20 +217,20 @@ def longest(tool: Tool[Any], patience: Patience) -> float:
             return 2 * (tool.timeout + wait + ATTEMPTS_WITHIN + tool.timeout)
 
 
-def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: bool) -> float:
+def quiet_seconds(tool: AnyTool, patience: Patience, *, predecessor_is_dead: bool) -> float:
     """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
     late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
     return max(tool.settle, late)
 
 
-def longest_quiet(tools: Iterable[Tool[Any] | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
+def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
     """Return the longest quiet time of these tools, in seconds; tools that are gone have none."""
     waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
     return max(waits, default=0.0)
 
 
 async def _with_its_key(
-    tool: Tool[Any], call: Call, arguments: Arguments, patience: Patience, doubt: str
+    tool: AnyTool, call: Call, arguments: Arguments, patience: Patience, doubt: str
 ) -> Done | Refused | Later | Unknown:
     doubts = [doubt] if doubt else []
 
@@ -254,7 +254,7 @@ async def _with_its_key(
 
 
 async def _after_a_look(
-    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
+    tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
 ) -> Done | Refused | Later | Unknown:
     if fresh:
         first = await _attempt(tool, call, arguments)
@@ -276,7 +276,7 @@ async def _after_a_look(
     return Unknown(again.why)
 
 
-async def _look(tool: Tool[Any], call: Call, arguments: Arguments, patience: Patience) -> Done | Later | Unknown | None:
+async def _look(tool: AnyTool, call: Call, arguments: Arguments, patience: Patience) -> Done | Later | Unknown | None:
     """Done when our marker is there, None when it is not, Later when the system is away, Unknown when it cannot say."""
     looked = await _repeated(lambda: _look_once(tool, call, arguments), call.clock, patience)
     match looked:
@@ -288,7 +288,7 @@ async def _look(tool: Tool[Any], call: Call, arguments: Arguments, patience: Pat
             return looked
 
 
-async def _look_once(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
+async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
     if tool.look is None:
         return Unknown("its tool cannot look for it")
     try:
@@ -321,7 +321,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock,
     raise AssertionError("the last attempt returns")
 
 
-async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
+async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
     try:
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
@@ -339,7 +339,7 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
         return Silence(f"it failed with {type(error).__name__}", code="fault")
 
 
-def _silence(tool: Tool[Any], error: TemporaryError | TimeoutError) -> Silence:
+def _silence(tool: AnyTool, error: TemporaryError | TimeoutError) -> Silence:
     if not isinstance(error, TemporaryError):
         return Silence(f"{tool.system or 'it'} did not answer within {tool.timeout:g} seconds")
     said = str(error)

@@ -5,7 +5,7 @@ Gates are plain functions of the progress so far: they await nothing and write n
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from gofer.engine.step import Permitted
 from gofer.journal.workspace_entries import FINISH
@@ -13,7 +13,7 @@ from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
-from gofer.tools.definition import ANYWHERE, SEARCH, Tool
+from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool
 from gofer.values.errors import GoferError, ToolError
 from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits
@@ -155,7 +155,7 @@ def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> 
     return budget(progress, limits, now_ms)
 
 
-def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Permitted | Refused:
+def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permitted | Refused:
     """Whether a tool the model asked for exists for this workflow and was called as it must be."""
     tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:

@@ -5,7 +5,6 @@ New behaviour arrives as a gate, a tool, an entry or a projection, never as a br
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gofer.engine import finish_gate, gates
 from gofer.engine.context_window import View
@@ -16,7 +15,7 @@ from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.failures import said_of, told_of
 from gofer.models.written_calls import before_call
-from gofer.tools.definition import Provenance, Repertoire, Tool
+from gofer.tools.definition import AnyTool, Provenance, Repertoire
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import Cause, RunStopped
 from gofer.values.messages import ToolAsk
@@ -125,7 +124,7 @@ def as_people_read(written: str, workflow: Workflow) -> str:
 
 
 def _gated(
-    step: Step, workflow: Workflow, call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]
+    step: Step, workflow: Workflow, call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]
 ) -> Permitted | gates.Refused:
     """What the gates make of one call, asked one after the other."""
     return (
@@ -161,7 +160,7 @@ def _tail(step: Step, bundle: Bundle, view: View) -> str:
 
 
 async def _turn(
-    step: Step, bundle: Bundle, granted: Mapping[str, Tool[Any]], provenance: Provenance
+    step: Step, bundle: Bundle, granted: Mapping[str, AnyTool], provenance: Provenance
 ) -> gates.Stop | None:
     """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
     await step.settle(granted, provenance)

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from gofer.journal.entries import ToolCall
-from gofer.tools.definition import Arguments, Tool
+from gofer.tools.definition import AnyTool, Arguments
 
 OUTAGE = 1_800.0
 """Seconds that a run waits in all for a system that is away, for one call that it needs."""
@@ -25,7 +24,7 @@ class Permitted:
     """A call that a gate let through: which one, with which tool, with what."""
 
     call: str
-    tool: Tool[Any]
+    tool: AnyTool
     arguments: Arguments
     recorded: Mapping[str, object] | None = None
     """The arguments for the journal; None when an llm.response has them already."""

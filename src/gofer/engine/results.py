@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
@@ -15,7 +14,7 @@ from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
 from gofer.journal.workspace_entries import FileAdded, FileRead
-from gofer.tools.definition import PREVIEW_TOKENS, NewFile, Tool, ToolResult
+from gofer.tools.definition import PREVIEW_TOKENS, AnyTool, NewFile, ToolResult
 from gofer.values.canonical_json import clean, encode
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
@@ -55,7 +54,7 @@ class Shown:
     pdf: bool = True
     """Whether it reads PDFs by itself."""
 
-    def of(self, tool: Tool[Any]) -> "Shown":
+    def of(self, tool: AnyTool) -> "Shown":
         """Return how much is shown of what a tool gives; its own preview comes before that of the workflow."""
         if not tool.preview_tokens:
             return self

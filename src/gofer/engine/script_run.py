@@ -32,7 +32,7 @@ from gofer.engine.subagent_files import handed
 from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import Provenance, Tool
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped, ToolError
 from gofer.values.events import Event
@@ -324,7 +324,7 @@ class ScriptRun:
         return self._step.record_value(call, draw)
 
 
-def granted(step: Step, bundle: Bundle) -> Mapping[str, Tool[Any]]:
+def granted(step: Step, bundle: Bundle) -> Mapping[str, AnyTool]:
     """The tools that a workflow lists, as they are now."""
     return step.services.granted(bundle.loaded.workflow)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from gofer.engine.effects import Patience
 from gofer.files.image import Fitted
@@ -13,7 +12,7 @@ from gofer.models.language_model import Model, Refused
 from gofer.models.prices import Prices
 from gofer.models.served_model import Endpoint, ServedModel
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Provenance, Tool
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.messages import ProviderError
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
@@ -65,7 +64,7 @@ class Services:
     stores: Stores
     model: Model
     """The default endpoint."""
-    tools: Mapping[str, Tool[Any]]
+    tools: Mapping[str, AnyTool]
     prices: Prices
     """Of what answers in place of a model; other prices come with the models of a workflow."""
     links: Links
@@ -110,7 +109,7 @@ class Services:
         links = replace(self.links, prompts=catalog.defaults.prompt_links)
         return replace(self, scripts=catalog.scripts, links=links, windows=catalog.windows())
 
-    def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, Tool[Any]]:
+    def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, AnyTool]:
         """The tools that the runs of a workflow with some skills may ask for: those it lists, and those every run has.
 
         What Gofer calls by itself alone is none of them.
@@ -121,7 +120,7 @@ class Services:
         # First what most runs share, so that the requests of all workflows begin with the same bytes.
         return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
 
-    def offered(self, loaded: Loaded) -> Sequence[Tool[Any]]:
+    def offered(self, loaded: Loaded) -> Sequence[AnyTool]:
         """The tools that stand in the prompt of a run; when a workflow lists too many, they are searched for."""
         granted = self.granted(loaded.workflow, loaded.skills).values()
         searched = tools_are_searched(loaded.workflow)

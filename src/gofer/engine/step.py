@@ -9,7 +9,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from gofer.engine import model_order
 from gofer.engine.claims import Claims
@@ -30,7 +30,7 @@ from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
+from gofer.tools.definition import ANYWHERE, AnyTool, Call, Files, Provenance, Repertoire
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 
 
@@ -239,7 +239,7 @@ class Step(Views):
             raise model_order.Parked(parked(deferred))
         return [self.progress.outcomes[item.call] for item in calls]
 
-    async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
+    async def settle(self, granted: Mapping[str, AnyTool], provenance: Provenance) -> None:
         """Gives calls of the model or the script that are in doubt their outcome, by the effect they were recorded as.
 
         What a script only read is read again when it asks again.

@@ -37,7 +37,7 @@ from gofer.journal.entries import (
 from gofer.journal.lineage import child_of
 from gofer.journal.subagent_entries import Slice
 from gofer.projections.attempts import CRASHES
-from gofer.tools.definition import Provenance, Tool
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.tools.search import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.values.canonical_json import encode_text
@@ -169,11 +169,11 @@ class Subagents:
     def _beneath(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
-    def _granted(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, Tool[Any]]:
+    def _granted(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
         own = self._beneath(step, name, loaded, part)
         return step.services.granted(own.workflow, own.skills)
 
-    def _waiting(self, step: Step, tool: Tool[Any]) -> int:
+    def _waiting(self, step: Step, tool: AnyTool) -> int:
         """How many subagents the turn asks that have not begun, this one included."""
         asks = step.conversation.open.items()
         return max(1, sum(ask.tool == tool.name and call not in step.progress.asking for call, ask in asks))

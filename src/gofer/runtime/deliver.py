@@ -8,7 +8,6 @@ is several messages, each a call of its own; the same text always gives the same
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gofer.engine.answer_thread import thread_of
 from gofer.engine.done_before import nothing_new, notice, tell
@@ -25,7 +24,7 @@ from gofer.projections.waits import moment
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.sources.source import Answers, Messages
-from gofer.tools.definition import Provenance, Tool
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
@@ -126,7 +125,7 @@ class Delivery:
                 return delivered
 
 
-def conclude(ending: Ending, progress: Progress, tools: Mapping[str, Tool[Any]]) -> RunConcluded:
+def conclude(ending: Ending, progress: Progress, tools: Mapping[str, AnyTool]) -> RunConcluded:
     """Return the end of the work as it is recorded and told; a write of unknown outcome needs a person's attention.
 
     `tools` are those that Gofer has, by name.
@@ -151,7 +150,7 @@ def _unclear(ending: Ending, unknown: str) -> Ending:
     return replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
 
 
-def _systems(names: Sequence[str], tools: Mapping[str, Tool[Any]]) -> str:
+def _systems(names: Sequence[str], tools: Mapping[str, AnyTool]) -> str:
     """Name the systems that tools write to, as people know them."""
     systems = {tools[name].system for name in names if name in tools}
     return " and ".join(sorted(systems - {""})) or "a system outside"

@@ -6,7 +6,6 @@ engine makes the calls, because effects belong to its steps. A part that a vendo
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import (
@@ -23,7 +22,7 @@ from gofer.sources.part_values import (
     Standpoint,
 )
 from gofer.sources.settings import SourceSettings
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
@@ -266,5 +265,5 @@ class Source:
     places: Places | None = None
     triggers: Sequence[TriggerKind] = ()
     """What may start a workflow."""
-    tools: Callable[[SourceSettings], Sequence[Tool[Any]]] | None = None
+    tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
     """Its tools, with its settings."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gofer.tools.declare import ToolDeclaration, Variables
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.file_text import read_text
 from gofer.workflows.script_module import Modules, file_of, line_of
@@ -38,7 +38,7 @@ class CompanyTool:
         """Return the names of all environment variables that it is given."""
         return (*self.declared.variables.secrets, *self.declared.variables.settings)
 
-    def bind(self, variables: Variables) -> Tool[Any]:
+    def bind(self, variables: Variables) -> AnyTool:
         """Return the tool. Raises ConfigError for a declaration that is not whole."""
         if self.declared.takes_client:
             raise ConfigError(

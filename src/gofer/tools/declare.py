@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Required, TypedDict, TypeVar, Unpack, get_args, overload
 
 from gofer.journal.entries import Effect
-from gofer.tools.definition import Arguments, Base, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Base, Call, Tool, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
@@ -197,7 +197,7 @@ def tool(
     return Decorator(options, ToolVariables(secrets, settings), place)
 
 
-def bind_all(tools: Sequence[ToolDeclaration[C_contra, Any]], client: C_contra, system: str = "") -> list[Tool[Any]]:
+def bind_all(tools: Sequence[ToolDeclaration[C_contra, Any]], client: C_contra, system: str = "") -> list[AnyTool]:
     """Return the tools of one list with the client that they share, for a system outside."""
     return [declared.bind(client, system=system) for declared in tools]
 

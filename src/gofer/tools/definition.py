@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -319,6 +319,10 @@ class Tool(Generic[A]):
                 f"{self.name} was not called: its arguments are {error}. They began with {text[:QUOTED]!r}. "
                 "Call again with one JSON object, and write less if it was cut off."
             ) from error
+
+
+AnyTool: TypeAlias = Tool[Any]
+"""A tool whose argument class does not matter to its holder."""
 
 
 @cache

@@ -15,12 +15,12 @@ those of the mock, one by one.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
 
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
@@ -75,7 +75,7 @@ _FORM: TypeAdapter[dict[str, list[Override]]] = TypeAdapter(
 )
 
 
-def read_overrides(text: str, where: str, tools: Mapping[str, Tool[Any]]) -> Overrides:
+def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overrides:
     """What a file says; `where` is its name for people. Raises ConfigError that names the place and what is wrong."""
     try:
         overrides = _FORM.validate_python(yaml.load(text, Loader=yaml.CSafeLoader) or {})
@@ -94,18 +94,18 @@ def read_overrides(text: str, where: str, tools: Mapping[str, Tool[Any]]) -> Ove
     return overrides
 
 
-def mocked(tools: Mapping[str, Tool[Any]], overrides: Overrides) -> Mapping[str, Tool[Any]]:
+def mocked(tools: Mapping[str, AnyTool], overrides: Overrides) -> Mapping[str, AnyTool]:
     """The same tools with nothing outside behind them."""
     return {name: _mocked(tool, overrides.get(name, ())) for name, tool in tools.items()}
 
 
-def _mocked(tool: Tool[Any], overrides: Sequence[Override]) -> Tool[Any]:
+def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
     # What is looked for was never done.
     look = _find_nothing if tool.look is not None else None
     return replace(tool, act=partial(_act, tool, overrides), look=look, settle=0.0)
 
 
-async def _act(tool: Tool[Any], overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
+async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
     said = arguments.model_dump(mode="json")
     own = replace(call, http=_Nowhere(tool.name))
     if found := next((one for one in overrides if one.meant(said)), None):

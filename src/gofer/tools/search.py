@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import Field
 
 from gofer.tools.declare import tool
-from gofer.tools.definition import SEARCH, Arguments, Call, Repertoire, Tool, ToolResult
+from gofer.tools.definition import SEARCH, AnyTool, Arguments, Call, Repertoire, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.messages import CALL_TOOL
 from gofer.workflows.skill import Skill
@@ -90,7 +89,7 @@ class CallTool(Arguments):
 class Searched:
     """What a search looks through: the tools and skills that a run may use and its prompt may not list."""
 
-    tools: Mapping[str, Tool[Any]]
+    tools: Mapping[str, AnyTool]
     skills: Mapping[str, Skill]
 
     @property
@@ -129,7 +128,7 @@ def found(there: Searched, query: str, chosen: Sequence[str] | None = None) -> T
     return ToolResult(told, ", ".join([*tools[:SHOWN], *skills[:SHOWN]]) or "nothing")
 
 
-def searched_text(tool: Tool[Any]) -> str:
+def searched_text(tool: AnyTool) -> str:
     """Return what a search looks through for a tool: what it does, and the words that people use for that."""
     return f"{tool.description} {tool.everyday}"
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import httpx2
 
@@ -23,12 +23,12 @@ from gofer.models.language_model import Model
 from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.company import load_company
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import Clock, SystemClock
 from gofer.workflows.base_url import is_base_url
 
-OwnTools = Sequence[Tool[Any]]
+OwnTools = Sequence[AnyTool]
 BY_SYSTEM = {spec.system: spec for spec in RECEIVERS}
 """The sources with credentials, by the name of their system as tools have it."""
 
@@ -107,7 +107,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
             return only(model)
 
 
-def _unless_closed(tool: Tool[Any], settings: Settings) -> Tool[Any]:
+def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
     """Return a tool that says what to set up, in place of one whose system has no credentials."""
     spec = BY_SYSTEM.get(tool.system)
     if spec is None or settings.sources[spec.token]:

@@ -5,7 +5,6 @@ import contextlib
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from weakref import WeakValueDictionary
 
 import httpx2
@@ -29,7 +28,7 @@ from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.stores.queue import Queue
 from gofer.tools.company import CompanyTool
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Clock, Outside, random_id, random_key
@@ -39,7 +38,7 @@ from gofer.workflows.routes import read_routes
 OWNER = "by-hand"
 _MESSAGES = 100
 
-Tools = Mapping[str, Tool[Any]]
+Tools = Mapping[str, AnyTool]
 Equip = Callable[[Tools], Tools]
 """Returns the tools that runs have, from those that Gofer has."""
 

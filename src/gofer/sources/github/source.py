@@ -1,7 +1,6 @@
 """The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.comment_answers import one_comment
@@ -15,7 +14,7 @@ from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_list, as_text
 from gofer.values.events import Event
@@ -74,7 +73,7 @@ ANSWERS = Answers(one_comment, _comment, tools=("github_add_comment",), has_plac
 PLACES = Places(_look, _found, entry)
 
 
-def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.comment_answers import one_comment
@@ -16,7 +15,7 @@ from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
 from gofer.sources.subject import needs_subject, subject_context, told
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
@@ -87,7 +86,7 @@ ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
 PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))
 
 
-def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, JiraApi(settings[BASE_URL], settings[EMAIL], settings[API_TOKEN]), "Jira")
 
 

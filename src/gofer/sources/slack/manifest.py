@@ -1,7 +1,6 @@
 """The manifest of the Slack app that workflows need: scopes, events and features by what runs do, and no others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from gofer.sources.slack.answers import ANSWERS, IN_PLACE, private_tools
 from gofer.sources.slack.approvals import APPROVALS
@@ -11,7 +10,7 @@ from gofer.sources.slack.interactivity import PATH
 from gofer.sources.slack.judged_places import PLACES
 from gofer.sources.slack.receiver import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.grants import names_group
 from gofer.workflows.schema import Workflow
@@ -28,7 +27,7 @@ ASKING = "approvals"
 DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows in this company's repository."
 
 
-def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
+def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows, tools = list(workflows), list(tools)
     used = {*_lookups(workflows, tools), READ_THREAD, FETCH, *ANSWERS.tools, *_all_used(workflows)}
@@ -46,7 +45,7 @@ PAGES = ("channels:read", "groups:read", "users:read")
 
 
 def manifest(
-    workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool, sign_in: str = ""
+    workflows: Iterable[Workflow], tools: Iterable[AnyTool], *, name: str, url: str, socket: bool, sign_in: str = ""
 ) -> dict[str, object]:
     """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`.
 
@@ -114,21 +113,21 @@ def _people(workflow: Workflow) -> tuple[str, ...]:
     return tools
 
 
-def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], url: str) -> dict[str, object]:
+def _interactivity(workflows: Sequence[Workflow], tools: Sequence[AnyTool], url: str) -> dict[str, object]:
     """Where presses of buttons go; nothing when no workflow ever asks."""
     if not _asking(workflows, tools):
         return {}
     return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
 
 
-def _lookups(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
+def _lookups(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
     """The tools that look up the places of calls; none when no workflow has a tool that acts on a place."""
     placed = {tool.name for tool in tools if tool.where is not None}
     used = any(placed & set(one.tool_names) for one in workflows)
     return set(PLACES.tools * used)
 
 
-def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
+def _asking(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
     """The tools that ask people for a decision; none when no workflow needs one."""
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}

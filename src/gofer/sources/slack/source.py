@@ -1,7 +1,6 @@
 """The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.answers import ANSWERS, CHANNELS
@@ -15,7 +14,7 @@ from gofer.sources.slack.tools import TOOLS
 from gofer.sources.slack.triggers import KINDS
 from gofer.sources.source import Source, Workplace
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Tool
+from gofer.tools.definition import AnyTool
 from gofer.values.events import Event
 
 STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
@@ -39,7 +38,7 @@ def _is_recent(event: Event) -> bool:
     return "ts" not in event.place
 
 
-def _tools(settings: SourceSettings) -> Sequence[Tool[Any]]:
+def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, SlackApi(settings[API_URL], settings[BOT_TOKEN]), "Slack")
 
 
