@@ -263,7 +263,64 @@ async def test_the_answer_of_a_private_run_comes_without_its_journal(tmp_path: P
     event = Event("program", "program.asked", ("1",), "program:1", Actor("ada"), "Yes?", {}, private=True)
     async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
         run = await gofer.run("answer", event)
+        with pytest.raises(ConfigError, match="its contents were deleted"):
+            await gofer.resume(run.id)
     assert (run.answer, run.status, run.journal) == ("Yes.", "done", ())
+    assert run.progress.event is None
+    assert run.progress.outcomes == {}
+
+
+COMPANY_TOOL = """
+from gofer.tool import Arguments, Call, Place, ToolResult, tool
+
+
+class Page(Arguments):
+    \"\"\"Whom to page.\"\"\"
+
+    team: str
+
+
+def team_of(origin: object, arguments: Page) -> Place:
+    if arguments.team == "broken":
+        raise KeyError("team")
+    return Place("oncall", "other", arguments.team)
+
+
+@tool(effect="blind", system="OnCall", place=team_of, settings=("ONCALL_ROTA",))
+async def oncall_page(call: Call, arguments: Page) -> ToolResult:
+    \"\"\"Page a team.\"\"\"
+    return ToolResult(f"Really paged {arguments.team} of {call.setting('ONCALL_ROTA')}.", "paged")
+
+
+@oncall_page.mock
+def _mock() -> ToolResult:
+    return ToolResult("Paged nobody.", "paged")
+"""
+
+
+async def paged(tmp_path: Path, team: str, **given: object) -> list[str]:
+    folder = company(tmp_path, "tools: [oncall_page]")
+    (folder / "tools").mkdir()
+    (folder / "tools" / "oncall.py").write_text(COMPANY_TOOL)
+    settings = {"ONCALL_ROTA": "Platform Team"}
+    model = scripted({"oncall_page": {"team": team}}, "Done.")
+    async with Gofer(folder, model=model, settings=settings, **given) as gofer:  # type: ignore[arg-type]
+        run = await gofer.run("answer", "Page them.")
+    assert run.status == "done"
+    return [getattr(one, "text", "") for one in run.progress.outcomes.values()]
+
+
+async def test_a_company_tool_reaches_its_system_and_reads_settings_with_spaces(tmp_path: Path) -> None:
+    assert await paged(tmp_path, "payments") == ["Really paged payments of Platform Team."]
+
+
+async def test_in_a_simulated_world_a_company_tool_answers_with_its_mock(tmp_path: Path) -> None:
+    assert await paged(tmp_path, "payments", world=demo_world()) == ["Paged nobody."]
+
+
+async def test_a_fault_in_the_place_of_a_company_tool_is_told_to_the_model(tmp_path: Path) -> None:
+    (said,) = await paged(tmp_path, "broken")
+    assert "its place cannot be told (KeyError)" in said
 
 
 async def test_a_closed_gofer_says_how_it_is_called(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from gofer.tools.search import TOOLS as SEARCH
 from gofer.tools.skills import TOOLS as SKILLS
 from gofer.tools.skills import script_of
 from gofer.tools.subagent import TOOLS as SUBAGENT
+from gofer.values.secret import Secret
 
 
 def build_tools(
@@ -44,7 +45,10 @@ def build_tools(
 
 def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
     """Return the values of the environment variables that a company's tool names. Raises ConfigError."""
-    return {name: read_credential(name, settings.environment.get(name, "").strip()) for name in tool.variables}
+    values = {name: settings.environment.get(name, "").strip() for name in tool.variables}
+    secrets = tool.declared.variables.secrets
+    # Any text may stand in a setting; a secret goes into a header.
+    return {name: read_credential(name, text) if name in secrets else Secret(text) for name, text in values.items()}
 
 
 def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Sequence[str]]:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import PydanticUserError
+
 from gofer.check.script_code import MODULES, Module, is_declared
 from gofer.check.scripts import declared_packages, read_module
 from gofer.tools.company import FOLDER, CompanyTool, UnusableTool, company_files, load_company
@@ -65,9 +67,15 @@ def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known:
             mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
             continue
         try:
-            tools[one.name] = one.bind({})
+            tool = one.bind({})
+            tool.schema()
+            tools[one.name] = tool
         except ConfigError as error:
             mistakes.append(_wrong(module.file, place, "tool-declaration", str(error)))
+        except (PydanticUserError, RecursionError):
+            message = f"The argument class of `{one.name}` has no schema."
+            hint = "Define the classes that it uses above it, and none inside itself."
+            mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
     return Found(tools, mistakes)
 
 
@@ -105,8 +113,18 @@ def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistak
             case ast.ImportFrom(module=str(name), names=names) if name in ("gofer", FOLDER):
                 for alias in names:
                     yield from _check_import(module, node, f"{name}.{alias.name}", declared)
+            case ast.ImportFrom(module="urllib", names=names):
+                for alias in names:
+                    yield from _check_import(module, node, f"urllib.{alias.name}", declared)
             case ast.ImportFrom(module=str(name)):
                 yield from _check_import(module, node, name, declared)
+            case ast.Attribute(value=ast.Name(id="os"), attr="environ" | "getenv" | "environb" as name):
+                message = f"`os.{name}` reads variables that the tool does not name."
+                hint = "Name them in `secrets=` or `settings=`, and read them by `call.secret` and `call.setting`."
+                yield _import(module, node, message, hint)
+            case ast.Attribute(value=ast.Name(id="os"), attr="system" | "popen" as name):
+                message = f"`os.{name}` starts programs, which a tool does not."
+                yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
             case _:
                 pass
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
-from gofer.values.errors import Access, Fenced, TemporaryError, ToolError, Unwritten, fault
+from gofer.values.errors import Access, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 
 ATTEMPTS = 3
@@ -302,7 +302,13 @@ async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | 
         raise
     except (TemporaryError, TimeoutError) as error:
         return _silence(tool, error)
-    return None if found is None else Done(found)
+    except GoferError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a tool's own fault must not take the run with it
+        return Unknown(f"looking for it failed: {type(error).__name__}")
+    if found is None:
+        return None
+    return Done(found)
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock, patience: Patience) -> T | Silence:

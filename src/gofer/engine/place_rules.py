@@ -68,6 +68,21 @@ _TAKES_OUT = (
     "`private_channels: allow`."
 )
 
+
+def place_of(item: Permitted, event: Event) -> Place:
+    """Return the place that a call acts on. Raises ToolError, also where the function of its tool has a fault."""
+    if item.tool.where is None:
+        raise ToolError(f"{item.tool.name} declares no place.", code="no_place")
+    try:
+        return item.tool.where(event, item.arguments)
+    except ToolError:
+        raise
+    except Exception as error:
+        # The function may be a company's own: a fault in it must not take the run with it.
+        why = type(error).__name__
+        raise ToolError(f"{item.tool.name} was not called: its place cannot be told ({why}).", code="place") from error
+
+
 Verdict = Literal["yes", "ask", "no"]
 """Whether a call may be made: it may, the asker decides, or it may not."""
 
@@ -143,7 +158,10 @@ class Judge:
             # The tool itself refuses all channels but public ones and the origin.
             return Judged(item, "yes")
         try:
-            place = item.tool.where(self.event, item.arguments)
+            place = place_of(item, self.event)
+            if place.kind == "other" and item.tool.effect == "read":
+                # That its workflow lists the tool is the permission.
+                return Judged(item, "yes")
             known = await self._known(item, place)
             if known.id and place.argument:
                 item = replace(item, ids={place.argument: known.id})
@@ -197,7 +215,9 @@ class Judge:
     @property
     def _keeps_to_itself(self) -> bool:
         """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
-        silent = self.workflow.reply == "none" or source_of(self.event).answers is None
+        source = source_of(self.event)
+        # A caller in this process reads the answer, whatever the workflow says of replies.
+        silent = (self.workflow.reply == "none" or source.trusted) and not source.returns_to_caller
         return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 
     @property

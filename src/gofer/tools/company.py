@@ -80,7 +80,7 @@ def _sources(root: Path) -> Iterator[tuple[str, str]]:
 def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequence[ToolDeclaration[object, Any]]:
     try:
         values = vars(modules.load(module)).values()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         files = {file_of(name, FOLDER) for name in sources}
         file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
         said = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"

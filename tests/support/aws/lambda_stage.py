@@ -88,7 +88,7 @@ def together(folder: Path) -> Code:
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src" / "gofer", folder / "gofer", ignore=skipped)
     shutil.copytree(ROOT / "handlers", folder / "handlers", ignore=skipped)
-    for room in ("cli", "simulators"):
+    for room in ("cli",):
         shutil.rmtree(folder / "gofer" / room)
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name)

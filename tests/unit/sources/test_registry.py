@@ -62,3 +62,9 @@ def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> 
     assert (told.happened, told.read, told.private) == ("Something happened: elsewhere.happened.", "words", True)
     assert UNKNOWN.reading is None
     assert UNKNOWN.answers is None
+
+
+def test_only_schedules_and_webhooks_keep_what_they_read_to_themselves() -> None:
+    trusted = [source.name for source in (*SOURCES.values(), UNKNOWN) if source.trusted]
+    assert trusted == ["webhook", "schedule"]
+    assert [source.name for source in SOURCES.values() if source.returns_to_caller] == ["program"]

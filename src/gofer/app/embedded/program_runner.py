@@ -17,6 +17,7 @@ from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import Client
 from gofer.app.settings import Settings
+from gofer.app.toolbox import with_mocks
 from gofer.app.worker import ModelAccess
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Model
@@ -72,6 +73,9 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
         models = _models(given, settings, http)
 
         def equip(tools: Tools) -> Tools:
+            if given.world is not None:
+                # No simulator stands in for the systems of the company's own tools.
+                tools = with_mocks(tools, company)
             reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
             return {**reachable, **{tool.name: tool for tool in given.tools}}
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.codec import to_json
@@ -19,7 +19,7 @@ class Run:
 
     id: str
     progress: Progress
-    """What it used, and everything else that its journal says in numbers."""
+    """What it used, and all else that its journal says of its way; without contents where these were deleted."""
     journal: Sequence[Recorded]
     """All entries, oldest first. Empty for a private run that ended, because its contents are deleted then."""
 
@@ -55,3 +55,8 @@ class Run:
         for recorded in self.journal:
             entry = {"address": recorded.address, "at": recorded.at, **to_json(recorded.entry)}
             yield json.dumps(entry, ensure_ascii=False)
+
+
+def without_contents(progress: Progress) -> Progress:
+    """Return the progress of a private run that ended, without what was said in it but its answer."""
+    return replace(progress, event=None, outcomes={}, in_doubt={}, clicks=[], approvals={}, waits={})

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import httpx2
 
-from gofer.app.embedded.run_result import Run
+from gofer.app.embedded.run_result import Run, without_contents
 from gofer.app.embedded.run_stores import RunStores
 from gofer.app.embedded.working import GRACE
 from gofer.app.http import SharedHttp
@@ -92,13 +92,12 @@ class Runner:
         deadline = Deadline(self.worker.services.outside.clock)
         task = asyncio.create_task(self._in_turn(head, deadline))
         self._busy[task] = deadline
+        task.add_done_callback(self._busy.pop)
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             await self._hand_over({task})
             raise
-        finally:
-            del self._busy[task]
         if task.cancelled():
             raise TemporaryError(f"Run {run} was cut off, because its Gofer was closed; resume it with the same store.")
         return task.result()
@@ -109,11 +108,15 @@ class Runner:
 
     async def _hand_over(self, tasks: set[asyncio.Task[Run]]) -> None:
         for task in tasks:
-            self._busy[task].end()
-        if tasks:
-            await asyncio.wait(tasks, timeout=GRACE)
-        for task in tasks:
-            task.cancel()
+            if deadline := self._busy.get(task):
+                deadline.end()
+        try:
+            if tasks:
+                await asyncio.wait(tasks, timeout=GRACE)
+        finally:
+            # Also when the caller is cancelled a second time: no run goes on over a closed store.
+            for task in tasks:
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _in_turn(self, head: Head, deadline: Deadline) -> Run:
@@ -126,9 +129,13 @@ class Runner:
         # The contents of a private run were deleted when it ended.
         with contextlib.suppress(Gone):
             journal = await read_journal(head.run, services.stores.journals, services.stores.blobs)
+        if done is None and not journal:
+            raise ConfigError(f"Run {head.run} ended, and its contents were deleted.")
         if done is None:
             done = progress.project(journal)
         await self.worker.export(head.run, done, deadline)
+        if done.finished is not None and not journal:
+            done = without_contents(done)
         return Run(head.run, done, journal)
 
 
