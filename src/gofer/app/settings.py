@@ -50,6 +50,8 @@ class Settings:
     """OPENAI_ORG_ID: the organization that requests to the default endpoint are for."""
     openai_project: str = ""
     """OPENAI_PROJECT_ID: likewise the project."""
+    simulated: bool = False
+    """Whether simulators stand in for the systems outside; set by what starts them, never by the environment."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 

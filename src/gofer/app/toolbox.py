@@ -38,9 +38,17 @@ def build_tools(
         bind_all((*PLAN, *SKILLS, *SEARCH), None),
         bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
         bind_all(SUBAGENT, None),
-        [one.bind(variables_of(one, settings)) for one in company],
+        _of_company(company, settings),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
+
+
+def _of_company(company: Sequence[CompanyTool], settings: Settings) -> Sequence[AnyTool]:
+    """Return a company's tools; in a simulated world they answer with their mocks, as nothing stands in for them."""
+    tools = {tool.name: tool.bind(variables_of(tool, settings)) for tool in company}
+    if settings.simulated:
+        tools = mocked(tools, {})
+    return list(tools.values())
 
 
 def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
@@ -59,9 +67,3 @@ def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Se
             if not settings.environment.get(name, "").strip():
                 found.setdefault(name, []).append(tool.name)
     return found
-
-
-def with_mocks(tools: Mapping[str, AnyTool], company: Sequence[CompanyTool]) -> Mapping[str, AnyTool]:
-    """Return tools of which the company's own reach nothing, because no simulator stands in for their systems."""
-    own = {tool.name: tools[tool.name] for tool in company}
-    return {**tools, **mocked(own, {})}

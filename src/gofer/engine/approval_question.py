@@ -128,9 +128,9 @@ class Question:
 
     def _destination(self) -> str:
         """Return the place that a call takes something to, as its tool declares it; empty where it declares none."""
-        if self.requested.about != "leaving" or self._event is None or self._item.tool.where is None:
+        if self.requested.about != "leaving" or self._event is None:
             return ""
-        return str(self._item.tool.where(self._event, self._item.arguments))
+        return str(self._item.place(self._event) or "")
 
     @property
     def _direct(self) -> bool:

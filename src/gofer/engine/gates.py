@@ -195,7 +195,7 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
     """Whether an earlier call of the same tool, to the same destination, is one that nobody can tell about."""
-    if not {(item.tool.name, item.tool.destination(item.arguments)), (item.tool.name, ANYWHERE)} & set(locked):
+    if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
     return Refused(item.call, text)

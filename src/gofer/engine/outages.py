@@ -39,9 +39,9 @@ def settle(
     tried = _tried(waited_ms)
     match outcome:
         case Unknown(why=why):
-            return unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
+            return unknown(item.call, item.tool.name, why, item.destination)
         case Later(in_doubt=True, text=why):
-            return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.tool.destination(item.arguments))
+            return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.destination)
         case Silence(away=True, why=why) if item.patience:
             return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
         case Silence(away=False, why=why, code=code):

@@ -1,10 +1,13 @@
-"""What is a call that may be made, and what can come of it?"""
+"""A call that may be made, with what its tool declares of it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gofer.journal.entries import ToolCall
-from gofer.tools.definition import AnyTool, Arguments
+from gofer.tools.definition import ANYWHERE, AnyTool, Arguments
+from gofer.tools.places import Place
+from gofer.values.errors import ToolError
+from gofer.values.events import Event
 
 OUTAGE = 1_800.0
 """Seconds that a run waits in all for a system that is away, for one call that it needs."""
@@ -49,6 +52,30 @@ class Permitted:
     def sent(self) -> Arguments:
         """The arguments as the tool gets them."""
         return self.arguments.model_copy(update=dict(self.ids))
+
+    @property
+    def destination(self) -> str:
+        """What of the outside it acts on; all that its tool acts on where the function that says so has a fault."""
+        try:
+            return self.tool.destination(self.arguments)
+        except Exception:  # noqa: BLE001 - a tool's own fault must not take the run with it
+            return ANYWHERE
+
+    def place(self, event: Event) -> Place | None:
+        """Return the place that it acts on; None where its tool declares none.
+
+        Raises ToolError for arguments that name no place, and where the function that says so has a fault.
+        """
+        if self.tool.where is None:
+            return None
+        try:
+            return self.tool.where(event, self.arguments)
+        except ToolError:
+            raise
+        except Exception as error:
+            # A tool's own fault must not take the run with it.
+            text = f"{self.tool.name} was not called: its place cannot be told ({type(error).__name__})."
+            raise ToolError(text, code="no_place") from error
 
     @property
     def intent(self) -> ToolCall:

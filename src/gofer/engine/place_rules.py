@@ -68,21 +68,6 @@ _TAKES_OUT = (
     "`private_channels: allow`."
 )
 
-
-def place_of(item: Permitted, event: Event) -> Place:
-    """Return the place that a call acts on. Raises ToolError, also where the function of its tool has a fault."""
-    if item.tool.where is None:
-        raise ToolError(f"{item.tool.name} declares no place.", code="no_place")
-    try:
-        return item.tool.where(event, item.arguments)
-    except ToolError:
-        raise
-    except Exception as error:
-        # The function may be a company's own: a fault in it must not take the run with it.
-        why = type(error).__name__
-        raise ToolError(f"{item.tool.name} was not called: its place cannot be told ({why}).", code="place") from error
-
-
 Verdict = Literal["yes", "ask", "no"]
 """Whether a call may be made: it may, the asker decides, or it may not."""
 
@@ -152,15 +137,13 @@ class Judge:
 
         Raises Cancelled, OutOfTime, Parked.
         """
-        if item.tool.where is None:
-            return Judged(item, "yes")
         if item.tool.effect == "read" and not self._may_read_private:
             # The tool itself refuses all channels but public ones and the origin.
             return Judged(item, "yes")
         try:
-            place = place_of(item, self.event)
-            if place.kind == "other" and item.tool.effect == "read":
-                # That its workflow lists the tool is the permission.
+            place = item.place(self.event)
+            # To read a place of kind `other`, it is enough that the workflow lists the tool.
+            if place is None or (place.kind == "other" and item.tool.effect == "read"):
                 return Judged(item, "yes")
             known = await self._known(item, place)
             if known.id and place.argument:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import httpx2
 
@@ -17,14 +17,13 @@ from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import Client
 from gofer.app.settings import Settings
-from gofer.app.toolbox import with_mocks
 from gofer.app.worker import ModelAccess
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Model
 from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.company import load_company
-from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Call
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import Clock, SystemClock
 from gofer.workflows.base_url import is_base_url
@@ -39,7 +38,7 @@ class Embedding:
     """What a program says of the Gofer that it runs."""
 
     folder: Path
-    """The folder with `agents/`, and `skills/`, `subagents/` and `coordinators/` where it has them."""
+    """The folder with `agents/`, and `skills/`, `subagents/`, `coordinators/` and `tools/` where it has them."""
     store: Literal["memory"] | Path
     settings: Settings
     tools: OwnTools = ()
@@ -73,9 +72,6 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
         models = _models(given, settings, http)
 
         def equip(tools: Tools) -> Tools:
-            if given.world is not None:
-                # No simulator stands in for the systems of the company's own tools.
-                tools = with_mocks(tools, company)
             reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
             return {**reachable, **{tool.name: tool for tool in given.tools}}
 
@@ -118,11 +114,10 @@ def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
         return tool
     setting = spec.token.name
 
-    async def refuse(call: Call, arguments: Arguments) -> ToolResult:
+    async def refuse(call: Call, arguments: Arguments) -> NoReturn:
         raise ToolError(f"{tool.system} is not set up here: set {setting}, or pass a world.", code="not_set_up")
 
-    async def find_nothing(call: Call, arguments: Arguments) -> None:
-        return None
-
-    look = find_nothing if tool.look is not None else None
-    return replace(tool, act=refuse, look=look)
+    if tool.look is None:
+        return replace(tool, act=refuse)
+    # Without access no look can tell that an earlier attempt did nothing.
+    return replace(tool, act=refuse, look=refuse)

@@ -15,7 +15,6 @@ from gofer.app.embedded.world_difference import difference
 from gofer.app.embedded.worlds import MOCKED, apart, move_apart
 from gofer.app.http import http_client
 from gofer.app.settings import Settings
-from gofer.app.toolbox import with_mocks
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
 from gofer.tools.company import load_company
@@ -82,11 +81,9 @@ async def run_once(
             await Purger(stores.stores, clock).purge()
 
         def equip(tools: Tools) -> Tools:
-            if mocks is not None:
-                return mocked(tools, mocks)
-            if world is None:
+            if mocks is None:
                 return tools
-            return with_mocks(tools, company)
+            return mocked(tools, mocks)
 
         opening = open_runner(settings, catalog, stores, models, http, clock, equip, company)
         runner = await stack.enter_async_context(opening)

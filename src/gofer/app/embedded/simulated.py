@@ -91,6 +91,8 @@ def _without_credentials(settings: Settings) -> Settings:
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
         otlp=nothing_real(settings.otlp),
+        environment={},
+        simulated=True,
     )
 
 

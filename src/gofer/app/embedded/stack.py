@@ -25,7 +25,6 @@ from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.request_bodies import Bodies
 from gofer.app.settings import Settings
-from gofer.app.toolbox import with_mocks
 from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
 from gofer.engine.services import Links
@@ -136,8 +135,6 @@ async def open_embedded(
         access = ModelAccess(model, reach)
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
-        if world is not None:
-            worker = _on_mocks(worker, company)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
@@ -151,12 +148,6 @@ def _with_registered_secret(settings: Settings) -> Settings:
         return settings
     known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
     return replace(settings, sources=settings.sources.but(known))
-
-
-def _on_mocks(worker: Worker, company: Sequence[CompanyTool]) -> Worker:
-    """Return a worker whose company tools reach nothing, because no simulator stands in for their systems."""
-    tools = with_mocks(worker.services.tools, company)
-    return replace(worker, services=replace(worker.services, tools=tools))
 
 
 def _make(
