@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -18,13 +19,25 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _Run = TypeVar("_Run")
 
 
-class Vendor:
+class Vendor(ABC):
     """A web app with state, and the deliveries that it makes."""
 
     def __init__(self, webhook: Webhook, routes: Sequence[BaseRoute]) -> None:
         self.app = Starlette(routes=routes)
         """The vendor as a web app."""
         self._webhook = webhook
+
+    @abstractmethod
+    def subscribe(self, url: str) -> None:
+        """Deliver events to this URL from now on."""
+
+    @abstractmethod
+    def settings(self, url: str) -> Mapping[str, str]:
+        """Return the settings by which Gofer reaches it at a URL, by their names in the environment."""
+
+    @abstractmethod
+    def state(self) -> dict[str, object]:
+        """Return what it holds in plain JSON, for comparing the world before and after."""
 
     async def settled(self) -> None:
         """Wait until no delivery is under way, retries included."""

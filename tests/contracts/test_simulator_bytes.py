@@ -198,7 +198,7 @@ async def slack(wire: Wire) -> object:
         headers,
     )
     await simulator.settled()
-    return simulator.snapshot()
+    return simulator.state()
 
 
 def refused_worlds() -> list[str]:

@@ -33,9 +33,9 @@ async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_
     async with desk(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
-        before = made.slack.snapshot()
+        before = made.slack.state()
         code, out, err = await gofer(made, "run", "answer-here", "--event", event)
-        after = made.slack.snapshot()
+        after = made.slack.state()
         _, listed, _ = await gofer(made, "runs", "--json")
         folder = next(word for word in err.split() if word.startswith("GOFER_DATA=")).partition("=")[2]
     assert (code, CANNED in out) == (0, True), err
@@ -51,10 +51,10 @@ async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path,
     async with desk(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
-        before = made.slack.snapshot()
+        before = made.slack.state()
         code, out, err = await gofer(made, "run", "answer-here", "--event", event, "--live-tools", *words)
         swept = await gofer(made, "sweep", "--seconds", "1")
-        assert made.slack.snapshot() == before
+        assert made.slack.state() == before
     assert (code, out) == (2, "")
     assert "words of a script" in err or "offline model's words are a script" in err
     assert swept[0] == 2

@@ -25,7 +25,7 @@ async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
     async with desk(folder) as made, loopback.client() as http:
         (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
         (folder / "agents" / "w.md").write_text("Help.")
-        simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, verification_token=TOKEN)
+        simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, secret=TOKEN)
         async with serve(simulator.app) as url:
             made.write_env(
                 SLACK_BOT_TOKEN="xoxb-simulated",
@@ -58,7 +58,7 @@ async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_
         # Somebody else's token, offered when the window is closed.
         async with loopback.client() as http:
             token = "secret_of_a_stranger"
-            other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, verification_token=token)
+            other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, secret=token)
             assert await other.register(front) == 200
         assert await running.stop() == 0
         assert (tmp_path / FILE).read_text() == TOKEN

@@ -33,13 +33,13 @@ async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(t
         made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
         run = await run_by_hand(made)
         assert run in await made.read("runs")
-        before = made.slack.snapshot()
+        before = made.slack.state()
         made.slack.install(yaml.safe_load(made.manifest("--socket")))
         made.write_env(**TOKENS, OPENAI_BASE_URL=url)
         running = await made.start("serve", "--port", "0")
         await running.says("were moved to .gofer/simulated")
         await running.says("/runs")
-        assert made.slack.snapshot() == before
+        assert made.slack.state() == before
         answer = await made.answer(await made.ask("@Gofer hello again"))
         listed = await made.read("runs")
         assert await running.stop() == 0

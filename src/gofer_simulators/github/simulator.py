@@ -24,10 +24,12 @@ class GitHubSimulator(Vendor):
         clock: Callable[[], float],
         http: httpx2.AsyncClient,
         token: str = "github_pat_simulated",  # noqa: S107 - opens nothing but this simulator
-        webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
+        secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
     ) -> None:
+        self._token = token
+        self._secret = secret
         self._hub = load_hub(world, clock)
-        self._deliveries = Deliveries(clock, http, webhook_secret)
+        self._deliveries = Deliveries(clock, http, secret)
         self.people = People(self._hub, self._deliveries)
         """Act as a person."""
         self.faults = Faults()
@@ -53,6 +55,10 @@ class GitHubSimulator(Vendor):
     def deliveries(self) -> Sequence[Delivery]:
         """Everything sent so far, oldest first."""
         return tuple(self._deliveries.sent)
+
+    def settings(self, url: str) -> Mapping[str, str]:
+        """See Vendor.settings."""
+        return {"GITHUB_API_URL": url, "GITHUB_TOKEN": self._token, "GITHUB_WEBHOOK_SECRET": self._secret}
 
     def issue(self, repository: str, number: int) -> Issue:
         """An issue or pull request. Raises GitHubRefusal."""

@@ -25,11 +25,14 @@ class JiraSimulator(Vendor):
         http: httpx2.AsyncClient,
         email: str = "gofer@example.com",
         token: str = "simulated-api-token",  # noqa: S107 - opens nothing but this simulator
-        webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
+        secret: str = "simulated-webhook-secret",  # noqa: S107 - likewise
         pace: Pace | None = None,
     ) -> None:
+        self._email = email
+        self._token = token
+        self._secret = secret
         self.site, own_secret = load_site(world, clock)
-        self._deliveries = Deliveries(http, own_secret or webhook_secret, pace or Pace(), clock)
+        self._deliveries = Deliveries(http, own_secret or secret, pace or Pace(), clock)
         self.people = People(self.site, self._deliveries)
         """Act as a person."""
         self.faults = Faults()
@@ -49,6 +52,16 @@ class JiraSimulator(Vendor):
     def sent(self) -> Sequence[Sent]:
         """Every attempt so far, oldest first."""
         return tuple(self._deliveries.sent)
+
+    def settings(self, url: str) -> Mapping[str, str]:
+        """See Vendor.settings."""
+        return {
+            "JIRA_BASE_URL": url,
+            "JIRA_EMAIL": self._email,
+            "JIRA_API_TOKEN": self._token,
+            "JIRA_WEBHOOK_SECRET": self._secret,
+            "JIRA_ACCOUNT_ID": self.site.account,
+        }
 
     def state(self) -> dict[str, object]:
         """The issues by key in plain JSON, without ids and times: for comparing the world afterwards."""

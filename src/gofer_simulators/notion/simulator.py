@@ -23,13 +23,15 @@ class NotionSimulator(Vendor):
         clock: Callable[[], float],
         http: httpx2.AsyncClient,
         token: str = "ntn_simulated",  # noqa: S107 - opens nothing but this simulator
-        verification_token: str = "secret_simulated",  # noqa: S107 - likewise
+        secret: str = "secret_simulated",  # noqa: S107 - likewise
         pace: Pace | None = None,
     ) -> None:
+        self._token = token
+        self._secret = secret
         self.workspace, capabilities = load_world(world, clock)
         self.faults = Faults()
         self.people = People(self.workspace)
-        self._deliveries = Deliveries(self.workspace, http, verification_token, pace or Pace())
+        self._deliveries = Deliveries(self.workspace, http, secret, pace or Pace())
         self.workspace.tell = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
         super().__init__(self._deliveries, self._web_api.routes())
@@ -73,6 +75,10 @@ class NotionSimulator(Vendor):
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send({**event, "attempt_number": attempt_number})
+
+    def settings(self, url: str) -> Mapping[str, str]:
+        """See Vendor.settings."""
+        return {"NOTION_BASE_URL": url, "NOTION_TOKEN": self._token, "NOTION_WEBHOOK_SECRET": self._secret}
 
     def state(self) -> dict[str, object]:
         """Pages with properties, content and comments in plain JSON, for comparing worlds."""

@@ -41,15 +41,17 @@ class SlackSimulator(Vendor):
         clock: Callable[[], float],
         http: httpx2.AsyncClient,
         token: str = "xoxb-simulated",  # noqa: S107 - opens nothing but this simulator
-        signing_secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
+        secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
         app_token: str = "xapp-simulated",  # noqa: S107 - likewise
         client_id: str = "1111.2222",
         client_secret: str = "simulated-client-secret",  # noqa: S107 - likewise
         pace: Pace | None = None,
     ) -> None:
+        self._token = token
+        self._secret = secret
         self.workspace = load_workspace(world, clock)
         self.sockets = SocketMode(self.workspace.bot.app_id, app_token)
-        self._deliveries = Deliveries(clock, http, signing_secret, pace or Pace(), self.sockets)
+        self._deliveries = Deliveries(clock, http, secret, pace or Pace(), self.sockets)
         self._backend = Backend(self.workspace, self._deliveries)
         self._web_api = WebApi(self._backend, token)
         self.openid = OpenId(self.workspace, clock, client_id, client_secret)
@@ -191,9 +193,13 @@ class SlackSimulator(Vendor):
         """Plant what a recorded `event_callback` speaks of, where it is absent."""
         plant(self.workspace, envelope)
 
-    def snapshot(self) -> dict[str, object]:
-        """Channels, messages and reactions in plain JSON."""
-        return self.workspace.snapshot()
+    def settings(self, url: str) -> Mapping[str, str]:
+        """See Vendor.settings."""
+        return {"SLACK_API_URL": f"{url}/api", "SLACK_BOT_TOKEN": self._token, "SLACK_SIGNING_SECRET": self._secret}
+
+    def state(self) -> dict[str, object]:
+        """Return channels, messages and reactions in plain JSON."""
+        return self.workspace.state()
 
     @property
     def scopes_used(self) -> frozenset[str]:

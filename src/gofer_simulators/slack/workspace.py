@@ -300,27 +300,27 @@ class Workspace:
         """Does this text, as it is on the wire, mention the bot?"""
         return f"<@{self.bot.user}>" in text or f"<@{self.bot.user}|" in text
 
-    def snapshot(self) -> dict[str, object]:
+    def state(self) -> dict[str, object]:
         """Everything in plain JSON, in a stable order: for comparing the world afterwards."""
         return {
             "team": self.team.id,
-            "channels": {channel.name: self._channel_snapshot(channel) for channel in self.channels.values()},
+            "channels": {channel.name: self._channel_state(channel) for channel in self.channels.values()},
         }
 
-    def _channel_snapshot(self, channel: Channel) -> dict[str, object]:
+    def _channel_state(self, channel: Channel) -> dict[str, object]:
         return {
             "id": channel.id,
             "private": channel.kind != "channel",
             "archived": channel.archived,
             "members": sorted(channel.members),
-            "messages": [_message_snapshot(message) for message in self._in(channel.id)],
+            "messages": [_message_state(message) for message in self._in(channel.id)],
         }
 
     def _in(self, channel: str) -> list[Message]:
         return [message for message in self.all_messages() if message.channel == channel]
 
 
-def _message_snapshot(message: Message) -> dict[str, object]:
+def _message_state(message: Message) -> dict[str, object]:
     shown: dict[str, object] = {"ts": message.ts, "user": message.user, "text": message.text}
     shown["reactions"] = {name: list(users) for name, users in sorted(message.reactions.items())}
     optional: dict[str, object] = {

@@ -74,4 +74,4 @@ async def office(
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
             worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
             async with working(worker), connected(embedded.settings, ingress.hear, ping=0.1):
-                yield Company(replace(embedded, simulated=Simulated(slack=simulator)), http), store
+                yield Company(replace(embedded, simulated=Simulated({"slack": simulator})), http), store

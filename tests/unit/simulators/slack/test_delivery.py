@@ -258,9 +258,9 @@ def test_a_recorded_payload_is_planted_and_can_be_read() -> None:
     async def story(simulator: SlackSimulator, _: Receiver) -> None:
         recorded: dict[str, object] = {"type": "event_callback", "team_id": "T9", "event": event}
         simulator.adopt(recorded)
-        once = simulator.snapshot()
+        once = simulator.state()
         simulator.adopt(recorded)
-        assert simulator.snapshot() == once
+        assert simulator.state() == once
         arguments: dict[str, object] = {"channel": "C0RECORDED", "ts": "1515449522.000016"}
         answer = await call(simulator, "conversations.replies", arguments)
         assert [message["text"] for message in objects(answer["messages"])] == ["", "<@UBOT> again?"]

@@ -157,7 +157,7 @@ def test_a_reaction_is_toggled() -> None:
 
 def test_wrong_forms_are_refused_in_words() -> None:
     async def story(simulator: SlackSimulator, http: httpx2.AsyncClient) -> None:
-        before = simulator.snapshot()
+        before = simulator.state()
         form = {"user": "U1", "channel": "C1", "text": "x"}
         empty = await http.post("/post", data=form | {"text": "  "})
         nowhere = await http.post("/post", data=form | {"channel": "C9"})
@@ -166,7 +166,7 @@ def test_wrong_forms_are_refused_in_words() -> None:
         assert [empty.status_code, nowhere.status_code, nobody.status_code] == [400, 400, 400]
         assert nowhere.text == "Slack refuses: channel_not_found: C9."
         assert foreign.status_code == 403
-        assert simulator.snapshot() == before
+        assert simulator.state() == before
         own = await http.post("/post", data=form, headers={"Origin": "http://slack"})
         assert own.status_code == 303
 

@@ -188,13 +188,13 @@ def test_lists_are_paged() -> None:
     play(story)
 
 
-def test_the_snapshot_is_plain_json_with_every_message_and_reaction() -> None:
+def test_the_state_is_plain_json_with_every_message_and_reaction() -> None:
     async def story(slack: Slack) -> None:
         await slack.call("chat.postMessage", channel="C3", markdown_text="**quiet**")
         await slack.call("reactions.add", channel="C1", timestamp=ROOT, name="eyes")
-        snapshot = slack.simulator.snapshot()
-        assert json.loads(json.dumps(snapshot)) == snapshot
-        channels = object_of(snapshot, "channels")
+        state = slack.simulator.state()
+        assert json.loads(json.dumps(state)) == state
+        channels = object_of(state, "channels")
         first = objects(object_of(channels, "deploys")["messages"])[0]
         assert first["reactions"] == {"eyes": ["U1", "U2", "UBOT"]}
         leads = object_of(channels, "leads")

@@ -38,9 +38,9 @@ def line(text: str) -> dict[str, object]:
 )
 def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, object], expected: str) -> None:
     async def story(slack: Slack) -> None:
-        before = slack.simulator.snapshot()
+        before = slack.simulator.state()
         assert await slack.error("chat.postMessage", channel="C1", **content) == expected
-        assert slack.simulator.snapshot() == before
+        assert slack.simulator.state() == before
 
     play(story)
 

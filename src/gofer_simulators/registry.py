@@ -1,0 +1,42 @@
+"""The simulated vendors, each under the name of the source that it stands for."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import httpx2
+
+from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.http_server import Vendor
+from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.slack import SlackSimulator
+
+
+class Start(Protocol):
+    """Makes a simulated vendor of its part of a world."""
+
+    def __call__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        token: str,
+        secret: str,
+    ) -> Vendor:
+        """Return the vendor; `token` opens its API, and `secret` signs its deliveries. Raises ConfigError."""
+        ...
+
+
+def _slack(
+    world: Mapping[str, object], *, clock: Callable[[], float], http: httpx2.AsyncClient, token: str, secret: str
+) -> SlackSimulator:
+    return SlackSimulator({"slack": world}, clock=clock, http=http, token=token, secret=secret)
+
+
+SIMULATORS: Mapping[str, Start] = {
+    "slack": _slack,
+    "jira": JiraSimulator,
+    "notion": NotionSimulator,
+    "github": GitHubSimulator,
+}
