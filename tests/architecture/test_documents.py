@@ -18,6 +18,7 @@ from gofer.sources.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.sources.receivers import BY_SOURCE
 from gofer.sources.registry import SOURCES
 from gofer.sources.slack.refusals import REFUSALS
+from gofer.sources.triggers import TRIGGER_KINDS
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.model_roles import EndpointForm, RoleModel
 from gofer.workflows.schema import (
@@ -52,6 +53,27 @@ def test_every_room_is_listed_and_nothing_else() -> None:
 def test_every_source_is_listed_and_nothing_else() -> None:
     assert first_column("AGENTS.md", "## Sources") == set(SOURCES)
     assert set(BY_SOURCE) <= set(SOURCES)
+
+
+def test_every_trigger_is_listed_with_its_conditions() -> None:
+    listed = listed_conditions("docs/workflow-file.md", "| trigger | conditions |")
+    assert listed == {kind.name: conditions(kind.form) for kind in TRIGGER_KINDS}
+
+
+def listed_conditions(document: str, header: str) -> dict[str, set[str]]:
+    """Return the conditions of each trigger as a table lists them, with ` (required)` behind those that must stand."""
+    table = (ROOT / document).read_text().split(header, 1)[1].split("\n\n", 1)[0]
+    cells = [row.split("|") for row in table.splitlines()[2:]]
+    return {
+        row[1].strip(" `"): {cell.strip().replace("`", "") for cell in row[2].split(",") if cell.strip()}
+        for row in cells
+    }
+
+
+def conditions(form: type[BaseModel]) -> set[str]:
+    """Return the conditions of a kind of trigger as files write them."""
+    required = {True: " (required)", False: ""}
+    return {(field.alias or name) + required[field.is_required()] for name, field in form.model_fields.items()}
 
 
 def test_every_entry_is_explained_and_nothing_else() -> None:

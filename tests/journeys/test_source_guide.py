@@ -14,7 +14,7 @@ from support.guides.checkout import FENCE, Terminal, checkout, edit
 
 PORT = "8760"
 """The port that the guide names; here it stands for a free one."""
-DOCUMENTED = "every_source or every_tool or schemas_for_editors"
+DOCUMENTED = "every_source or every_trigger or every_tool or schemas_for_editors"
 """The tests that compare documents with the registries."""
 
 
@@ -43,15 +43,15 @@ def test_the_guide_to_a_source_does_what_it_says(terminal: Terminal) -> None:
                 assert not file.exists()
                 file.parent.mkdir(exist_ok=True)
                 file.write_text(text)
-    the_signed_delivery_started_a_run(terminal)
+    the_demo_answered_in_tracker(terminal)
     schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()
     assert all(f'"{word}"' in schema for word in ("tracker.issue_created", "tracker.commented", "tracker_add_comment"))
     the_function_is_packaged(terminal)
     terminal.type(f"python -m pytest -q -k '{DOCUMENTED}' tests/architecture/test_documents.py\n")
 
 
-def the_signed_delivery_started_a_run(terminal: Terminal) -> None:
-    """The delivery over HTTP is in the list of runs of the demo."""
+def the_demo_answered_in_tracker(terminal: Terminal) -> None:
+    """The delivery of the simulated Tracker is in the list of runs of the demo."""
     terminal.type("gofer runs\n")
     assert "triage-tracker" in terminal.says()
 

@@ -14,6 +14,7 @@ from gofer.app.embedded.working import working
 from gofer.app.embedded.worlds import apart
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number
+from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
 
@@ -78,6 +79,9 @@ async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
 async def _serve_on(embedded: EmbeddedStack) -> None:
     print("\nStill serving; stop with Ctrl-C.")
     print(f"   Slack, simulated   {embedded.simulated.urls['slack']}/      write “@Gofer …” in any channel")
+    for name, url in embedded.simulated.urls.items():
+        if name != "slack":
+            print(f"   {f'{BY_SOURCE[name].system}, simulated':<19}{url}")
     print(f"   Runs and traces    {embedded.url}/runs")
     print(f"   The prompt         {embedded.url}/prompts/answer-here      from agents/answer-here.md", flush=True)
     await asyncio.Event().wait()
