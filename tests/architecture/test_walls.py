@@ -230,7 +230,7 @@ NAMING: Mapping[str, Sequence[str]] = {
         "embed.py",
         "journal/workspace_entries.py",
         "sources/comment_answers.py",
-        "sources/jira/change_issue.py",
+        "sources/jira/write.py",
         "sources/markdown.py",
         "sources/receiver.py",
         "tools/mocks.py",

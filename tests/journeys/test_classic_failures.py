@@ -11,7 +11,7 @@
 | delete                      | test_slack_stops.py: before the next write, and the status is taken back          |
 | too long                    | test_long_answer.py; tests/unit/sources/slack/test_parts.py: any Markdown         |
 | broken bold and links       | tests/unit/sources/slack/test_parts.py, test_fallback_text.py                     |
-| raw ids, wrong person       | test_mention.py: names; tests/unit/sources/slack/test_own_messages.py: ambiguity  |
+| raw ids, wrong person       | test_mention.py: names; tests/unit/sources/slack/test_write_found_again.py: ambiguity  |
 | private content leaks       | test_mention.py, test_retention.py, test_approval.py; here: through another's run |
 | silent nothing              | here                                                                              |
 | expired token               | here; test_long_answer.py: in Slack                                               |

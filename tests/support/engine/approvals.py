@@ -8,7 +8,7 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import Click
-from gofer.sources.slack.approval_tools import CloseQuestion, FindGroups, MayDecide, TellOne
+from gofer.sources.slack.approvals import CloseQuestion, FindGroups, MayDecide, TellOne
 from gofer.sources.slack.question import Question
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores

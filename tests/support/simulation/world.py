@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gofer.journal.entries import Effect
 from gofer.models.language_model import Answer
-from gofer.sources.slack.approval_tools import CloseQuestion, MayDecide, TellOne
+from gofer.sources.slack.approvals import CloseQuestion, MayDecide, TellOne
 from gofer.sources.slack.question import Question
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.places import Origin, Place

@@ -17,7 +17,7 @@ from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.cancel import cancel
 from gofer.sources.receiver import Click, Ignored
-from gofer.sources.slack.approval_tools import MayDecide
+from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.events import Actor
 from gofer.values.secret import Secret

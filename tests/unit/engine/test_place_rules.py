@@ -10,9 +10,9 @@ from gofer.app.settings import read_settings
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import Verdict, may_read, may_write, refusal
 from gofer.journal import entries as e
-from gofer.sources.jira import places as jira
+from gofer.sources.jira import issues as jira
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.notion import places as notion
+from gofer.sources.notion import ids as notion
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.part_values import Known, Person
 from gofer.sources.slack import places as slack

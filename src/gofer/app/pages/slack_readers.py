@@ -9,7 +9,7 @@ from starlette.requests import Request
 from gofer.app.pages.sessions import Sessions
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.sources.slack.people import SlackPeople
-from gofer.sources.slack.read_thread import is_private
+from gofer.sources.slack.places import is_private
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event

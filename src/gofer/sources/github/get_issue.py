@@ -1,9 +1,9 @@
 """The tool that reads an issue of GitHub with its comments."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
-from gofer.sources.github.mock_content import LOGIN, QUESTION, mock_issue
 from gofer.sources.github.references import Numbered, Target, target_of
 from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.declare import tool
@@ -34,7 +34,7 @@ async def github_get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> T
 def _mock(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Return an open issue with one comment."""
     target = target_of(api, call, arguments)
-    comment: Fields = {"user": {"login": LOGIN}, "created_at": MOMENT, "body": QUESTION}
+    comment: Fields = {"user": {"login": MOCK_LOGIN}, "created_at": MOMENT, "body": MOCK_QUESTION}
     return _result(target, mock_issue(api, target, "issues") | {"comments": 1}, [comment], older=0)
 
 
@@ -80,3 +80,24 @@ def _state(issue: Fields) -> str:
     reason = as_text(issue.get("state_reason")).replace("_", " ")
     state = one_line(as_text(issue.get("state")))
     return f"{state} ({one_line(reason)})" if reason else state
+
+
+MOCK_LOGIN = "somebody"
+"""The login of each person."""
+MOCK_QUESTION = "Could somebody look at this?"
+"""What each person writes."""
+
+
+def mock_issue(api: GitHubApi, target: Target, kind: Literal["issues", "pull"]) -> dict[str, object]:
+    """Return what the API gives of an open issue, or what a pull request has in common with one."""
+    return {
+        "title": "Something to look at",
+        "state": "open",
+        "html_url": target.page(api, kind),
+        "user": {"login": MOCK_LOGIN},
+        "labels": [{"name": "later"}],
+        "assignees": [],
+        "created_at": MOMENT,
+        "updated_at": MOMENT,
+        "body": MOCK_QUESTION,
+    }

@@ -1,7 +1,7 @@
 """The tool that reads a pull request of GitHub: its state, its files and its reviews."""
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
-from gofer.sources.github.mock_content import LOGIN, QUESTION, mock_issue
+from gofer.sources.github.get_issue import MOCK_LOGIN, MOCK_QUESTION, mock_issue
 from gofer.sources.github.references import Numbered, Target, target_of
 from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.declare import tool
@@ -36,14 +36,19 @@ def _mock(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
         "draft": False,
         "head": {"ref": "change"},
         "base": {"ref": "main"},
-        "requested_reviewers": [{"login": LOGIN}],
+        "requested_reviewers": [{"login": MOCK_LOGIN}],
         "requested_teams": [],
         "changed_files": 1,
         "additions": 1,
         "deletions": 0,
     }
     file: Fields = {"filename": "README.md", "status": "modified", "additions": 1, "deletions": 0}
-    review: Fields = {"user": {"login": LOGIN}, "state": "COMMENTED", "submitted_at": MOMENT, "body": QUESTION}
+    review: Fields = {
+        "user": {"login": MOCK_LOGIN},
+        "state": "COMMENTED",
+        "submitted_at": MOMENT,
+        "body": MOCK_QUESTION,
+    }
     return _result(target, pull, [file], [review])
 
 

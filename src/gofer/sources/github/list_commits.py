@@ -5,7 +5,7 @@ from collections import Counter
 from pydantic import Field
 
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.mock_content import LOGIN
+from gofer.sources.github.get_issue import MOCK_LOGIN
 from gofer.sources.github.read_file import path_of
 from gofer.sources.github.references import InRepository, repository_of
 from gofer.sources.github.shown_text import Fields, login, one_line
@@ -39,8 +39,8 @@ async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits
 @github_list_commits.mock
 def _mock(call: Call, arguments: ListCommits) -> ToolResult:
     """Return one commit."""
-    written: Fields = {"author": {"name": LOGIN, "date": MOMENT}, "message": "Change something"}
-    commit: Fields = {"sha": code(arguments, 40).lower(), "author": {"login": LOGIN}, "commit": written}
+    written: Fields = {"author": {"name": MOCK_LOGIN, "date": MOMENT}, "message": "Change something"}
+    commit: Fields = {"sha": code(arguments, 40).lower(), "author": {"login": MOCK_LOGIN}, "commit": written}
     return _result(repository_of(call, arguments), path_of(arguments.path), [commit])
 
 

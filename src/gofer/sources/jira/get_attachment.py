@@ -11,7 +11,7 @@ from gofer.files.declared_type import told
 from gofer.files.file_names import display
 from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.places import SEES
+from gofer.sources.jira.issues import SEES
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.mock_ids import fetched as mock_file

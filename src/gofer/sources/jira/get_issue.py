@@ -9,12 +9,10 @@ from pydantic import Field
 from gofer.sources.jira.adf_text import adf_text
 from gofer.sources.jira.api import Fields, JiraApi
 from gofer.sources.jira.get_attachment import attached, lines
-from gofer.sources.jira.issues import is_home, issue_name, named, one_line, path_of, person, shown
-from gofer.sources.jira.mock_issue import adf_of, mock_issue
-from gofer.sources.jira.places import SEES
+from gofer.sources.jira.issues import SEES, is_home, issue_name, named, one_line, path_of, person, shown
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
-from gofer.tools.mock_ids import MOMENT, NAME
+from gofer.tools.mock_ids import MOMENT, NAME, digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -195,3 +193,30 @@ def _shortened(text: str, limit: int, rest: str = "") -> str:
 
 def _counted(number: int, what: str = "") -> str:
     return f"{number} {what}comment{'' if number == 1 else 's'}"
+
+
+def mock_issue(key: str, summary: str = "Something to do", status: str = "", kind: str = "") -> Fields:
+    """Return an issue as Jira gives it."""
+    project = key.rpartition("-")[0]
+    fields: Fields = {
+        "summary": summary,
+        "status": {"name": status or "To Do"},
+        "issuetype": {"name": kind or "Task"},
+        "project": {"key": project, "name": project},
+        "priority": {"name": "Medium"},
+        "labels": ["later"],
+        "assignee": None,
+        "reporter": {"displayName": NAME},
+        "created": MOMENT,
+        "updated": MOMENT,
+        "description": adf_of("What has to be done stands here."),
+        "attachment": [],
+        "security": None,
+    }
+    return {"key": key, "id": digits(key, 5), "fields": fields}
+
+
+def adf_of(words: str) -> Fields:
+    """Return a document of one paragraph."""
+    paragraph = {"type": "paragraph", "content": [{"type": "text", "text": words}]}
+    return {"version": 1, "type": "doc", "content": [paragraph]}

@@ -1,13 +1,17 @@
-"""The issue that a model means, and whether the run began with it."""
+"""The issue that a call names, what it says of itself in one line, and the project that it belongs to."""
 
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Protocol
 from urllib.parse import quote
 
-from gofer.sources.jira.api import Fields
-from gofer.tools.definition import Call
-from gofer.tools.places import Origin
+from pydantic import Field
+
+from gofer.sources.jira.api import Fields, JiraApi
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -89,3 +93,52 @@ def shown(value: object) -> str:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
         return "an unknown time"
+
+
+SEES = frozenset({"Browse Projects"})
+"""What a tool that reads issues needs to be allowed."""
+
+
+class OnIssue(Protocol):
+    """Arguments that name an issue."""
+
+    @property
+    def issue(self) -> str:
+        """Return its key, its id or a link to it; empty for the issue that the request came from."""
+        ...
+
+
+class FindPlace(Arguments):
+    """Which issue."""
+
+    issue: str = Field(description="Key or id of the issue.")
+
+
+def issue_place(origin: Origin, arguments: OnIssue) -> Place:
+    """Return the issue that a call names. Raises ToolError."""
+    return Place("jira", "issue", issue_name(origin, arguments.issue), "issue")
+
+
+def on_issue(*content: str, narrow: bool = False) -> Writes:
+    """Return what a tool writes that acts on one issue; `content` are its other arguments."""
+    return Writes({"issue": is_at}, frozenset(content), narrow)
+
+
+@tool(effect="read", internal=True, scopes=SEES)
+async def jira_find_place(api: JiraApi, call: Call, arguments: FindPlace) -> ToolResult:
+    """Look up to which project an issue belongs."""
+    # The key as it is now: an issue keeps its old keys when it moves.
+    issue = await api.read(call, path_of(arguments.issue), fields="project")
+    project = as_text(as_object(as_object(issue.get("fields")).get("project")).get("key"))
+    return _place_result(as_text(issue.get("key")), project)
+
+
+@jira_find_place.mock
+def _mock_place(arguments: FindPlace) -> ToolResult:
+    """Return an issue that never moved."""
+    return _place_result(arguments.issue, arguments.issue.rpartition("-")[0])
+
+
+def _place_result(issue: str, project: str) -> ToolResult:
+    """Return an issue that was looked up; details: `id`, its key, and `within`, the key of its project."""
+    return ToolResult("Found.", "looked up a place", {"id": issue, "within": [project.upper()]})

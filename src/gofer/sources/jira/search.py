@@ -5,9 +5,8 @@ import re
 from pydantic import Field
 
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.issues import is_home, named, one_line, person, shown
-from gofer.sources.jira.mock_issue import mock_issue
-from gofer.sources.jira.places import SEES
+from gofer.sources.jira.get_issue import mock_issue
+from gofer.sources.jira.issues import SEES, is_home, named, one_line, person, shown
 from gofer.sources.jira.projects import project_keys
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gofer.sources.jira.add_comment import jira_add_comment
 from gofer.sources.jira.api import JiraApi
-from gofer.sources.jira.change_issue import jira_link_url, jira_transition_issue
 from gofer.sources.jira.create_issue import jira_create_issue
 from gofer.sources.jira.get_attachment import jira_get_attachment
 from gofer.sources.jira.get_issue import jira_get_issue
-from gofer.sources.jira.places import jira_find_place
+from gofer.sources.jira.issues import jira_find_place
 from gofer.sources.jira.search import jira_search
+from gofer.sources.jira.write import jira_add_comment, jira_link_url, jira_transition_issue
 from gofer.tools.declare import ToolDeclaration
 
 TOOLS: Sequence[ToolDeclaration[JiraApi, Any]] = (

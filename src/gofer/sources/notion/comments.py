@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi
-from gofer.sources.notion.ids import find_id, object_id, one_line, page_id
+from gofer.sources.notion.ids import READS, find_id, object_id, on_page, one_line, page_id, page_place
 from gofer.sources.notion.markdown import comment_spans
-from gofer.sources.notion.places import READS, on_page, page_place
 from gofer.sources.notion.rich_text import Span, footer, inline, marked, rich_text
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult

@@ -6,10 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
-from gofer.sources.notion.get_page import property_lines, title
-from gofer.sources.notion.ids import find_id, find_people, home, one_line
-from gofer.sources.notion.mock_page import mock_page, mock_source
-from gofer.sources.notion.places import READS
+from gofer.sources.notion.get_page import mock_page, mock_source, property_lines, title
+from gofer.sources.notion.ids import READS, find_id, find_people, home, one_line
 from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option

@@ -14,8 +14,7 @@ from gofer.files.file_names import display
 from gofer.files.kind import kind_of
 from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
-from gofer.sources.notion.ids import object_id
-from gofer.sources.notion.places import READS
+from gofer.sources.notion.ids import READS, object_id
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.mock_ids import fetched as mock_file

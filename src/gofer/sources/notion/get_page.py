@@ -8,9 +8,7 @@ from pydantic import Field
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.comments import comments_of, lines
 from gofer.sources.notion.content import Content, Line, read_content, shown
-from gofer.sources.notion.ids import home, one_line, page_id
-from gofer.sources.notion.mock_page import mock_page, mock_source, words_of
-from gofer.sources.notion.places import READS
+from gofer.sources.notion.ids import READS, home, one_line, page_id
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import line, plain
 from gofer.tools.declare import tool
@@ -195,3 +193,28 @@ def _comments(said: Sequence[Fields], missed: int) -> list[str]:
         rows.append(row)
     cut = [f"(Comments on the last {missed} blocks were not asked for.)"] if missed else []
     return ["", *(rows or ["No comment is open there."]), *cut]
+
+
+def mock_page(id_: str, title: str, database: str) -> Fields:
+    """Return a row of a database as Notion gives it."""
+    return {
+        "object": "page",
+        "id": id_,
+        "parent": {"database_id": uuid(f"database {database}"), "data_source_id": uuid(database)},
+        "url": f"https://www.notion.so/{id_.replace('-', '')}",
+        "last_edited_time": MOMENT,
+        "properties": {
+            "Name": {"id": "title", "type": "title", "title": words_of(title)},
+            "Status": {"id": "stat", "type": "status", "status": {"name": "In progress"}},
+        },
+    }
+
+
+def mock_source(name: str) -> Fields:
+    """Return a data source of a name."""
+    return {"id": uuid(name), "title": words_of(name)}
+
+
+def words_of(text: str) -> list[Fields]:
+    """Return a text as rich text."""
+    return [{"type": "text", "plain_text": text, "text": {"content": text}}]

@@ -8,7 +8,7 @@ from gofer.sources.notion.comments import notion_add_comment
 from gofer.sources.notion.find import notion_query_database, notion_search
 from gofer.sources.notion.get_file import notion_get_file
 from gofer.sources.notion.get_page import notion_get_page
-from gofer.sources.notion.places import notion_find_place
+from gofer.sources.notion.ids import notion_find_place
 from gofer.sources.notion.write import notion_append_content, notion_update_properties
 from gofer.tools.declare import ToolDeclaration
 

@@ -7,18 +7,18 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import attached
-from gofer.sources.slack.mock_channel import MOCK_NAMES, mock_channel_id, mock_channel_name, mock_messages
-from gofer.sources.slack.names import Names, look_up, mentioned, one_line
-from gofer.sources.slack.places import channel_place, in_channel
-from gofer.sources.slack.read_thread import (
-    DIRECT,
-    Message,
-    channel_id,
-    channel_name,
-    check_readable,
-    is_private,
-    render,
+from gofer.sources.slack.names import (
+    MOCK_NAMES,
+    Names,
+    look_up,
+    mentioned,
+    mock_channel_id,
+    mock_channel_name,
+    mock_messages,
+    one_line,
 )
+from gofer.sources.slack.places import channel_id, channel_name, channel_place, check_readable, in_channel, is_private
+from gofer.sources.slack.read_thread import DIRECT, Message, render
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult

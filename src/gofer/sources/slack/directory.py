@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from gofer.sources.part_values import Details, OwnCall, Person
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.mock_channel import MOCK_USER
-from gofer.sources.slack.names import PAGE, UNKNOWN, look_up, one_line
+from gofer.sources.slack.names import MOCK_USER, PAGE, UNKNOWN, look_up, one_line
 from gofer.sources.slack.scopes import scopes
+from gofer.sources.source import Groups, People
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import NAME, code
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
+from gofer.values.events import Event
 
 _ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
@@ -193,3 +195,40 @@ def _group_result(handle: str, members: list[str], known: list[str]) -> ToolResu
     """Return a group that was found: ids of its members, and the names that are known."""
     text = f"@{handle} has {len(members)} members: {', '.join(known)}."
     return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})
+
+
+_UNSEEN = frozenset({"user_not_found", "user_not_visible"})
+_PERSON = re.compile(r"[UW][A-Z0-9]{6,40}")
+
+
+def _look_up(event: Event) -> OwnCall | None:
+    if not _PERSON.fullmatch(event.actor.id):
+        return None
+    return OwnCall("slack_get_user", {"name": event.actor.id})
+
+
+def _person_of(event: Event, details: Details) -> Person:
+    kind = str(details.get("kind", ""))
+    team = str(details.get("team", ""))
+    if kind in ("member", "guest") and team != event.place.get("team"):
+        # A person whom Slack does not place in this workspace counts as one from elsewhere.
+        kind = "external"
+    return Person(
+        id=event.actor.id,
+        kind=kind,
+        handle=str(details.get("handle", "")),
+        name=str(details.get("name", "")),
+        zone=str(details.get("zone", "")),
+    )
+
+
+def _ask_group(handle: str) -> OwnCall:
+    return OwnCall("slack_get_group", {"handle": handle})
+
+
+def _members_of(details: Details) -> Sequence[object]:
+    return as_list(details.get("members"))
+
+
+PEOPLE = People(_look_up, _person_of, _UNSEEN, tools=("slack_get_user",))
+GROUPS = Groups(_ask_group, _members_of, _UNSEEN, tools=("slack_get_group",))

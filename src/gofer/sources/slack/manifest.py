@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gofer.sources.slack.answers import ANSWERS, IN_PLACE, private_tools
 from gofer.sources.slack.approvals import APPROVALS
-from gofer.sources.slack.asker import GROUPS, PEOPLE
 from gofer.sources.slack.attached_files import FETCH
+from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.interactivity import PATH
-from gofer.sources.slack.judged_places import PLACES
-from gofer.sources.slack.receiver import INSTALLATION, STOPPING, SUBSCRIPTIONS
+from gofer.sources.slack.places import PLACES
+from gofer.sources.slack.scopes import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError

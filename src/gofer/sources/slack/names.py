@@ -5,11 +5,12 @@ No `<@U…>` reaches a model: people, channels and groups are names, links are t
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.tools.definition import Call
+from gofer.tools.definition import Arguments, Call
+from gofer.tools.mock_ids import NAME, SECONDS, code, digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 ID = re.compile(r"[CDG][A-Z0-9]{6,}")
@@ -107,3 +108,31 @@ def _special(target: str, label: str) -> str:
             return label or "@unknown-group"
         case _:
             return label or rest
+
+
+MOCK_USER = "U0MOCKED0"
+MOCK_NAMES = Names({MOCK_USER: NAME})
+
+
+def mock_messages(ts: str) -> Sequence[Mapping[str, object]]:
+    """Return the one message that stands in every thread and channel."""
+    return [{"ts": ts, "thread_ts": ts, "user": MOCK_USER, "text": "Could somebody look at this?"}]
+
+
+def mock_channel_name(channel: str) -> str:
+    """Return the name of a channel that is named or known by its id."""
+    if ID.fullmatch(channel):
+        return "somewhere"
+    return channel
+
+
+def mock_channel_id(channel: str) -> str:
+    """Return the id of a channel that is named or known by its id."""
+    if ID.fullmatch(channel):
+        return channel
+    return f"C{code(channel)}"
+
+
+def mock_ts(arguments: Arguments) -> str:
+    """Return the ts of the message that a call posts."""
+    return f"{SECONDS}.{digits(arguments, 6)}"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 from gofer.sources.slack.page_requests import UNSAID, SlackRefused, SlackWeb
-from gofer.sources.slack.read_thread import is_private
+from gofer.sources.slack.places import is_private
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
 

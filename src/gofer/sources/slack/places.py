@@ -1,18 +1,25 @@
-"""The places of Slack: which one a call names, who may see it, and whether its asker is there."""
+"""The channels of Slack as places: which one a call names, who may see it, and what is known of it from a run."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from pydantic import Field
 
+from gofer.sources.listed_places import entry
+from gofer.sources.part_values import Details, Known, OwnCall, Standpoint
 from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.mock_channel import mock_channel_id, mock_channel_name
-from gofer.sources.slack.names import ID, PAGE, find_channel, one_line
-from gofer.sources.slack.read_thread import ABSENT, channel_name, is_at, is_private
+from gofer.sources.slack.names import ID, PAGE, find_channel, mock_channel_id, mock_channel_name, one_line
 from gofer.sources.slack.scopes import scopes
+from gofer.sources.source import Places
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+from gofer.values.events import Event
+
+ABSENT = "channel_not_found"
+"""Slack's code for a channel that does not exist or that Gofer does not see."""
 
 PAGES = 10
 """Pages of one person's channels that are read at most; a person of more channels is a member of none."""
@@ -125,3 +132,83 @@ async def _channels_of(api: SlackApi, call: Call, person: str) -> frozenset[str]
         if not cursor:
             return frozenset(found)
     return frozenset()
+
+
+def is_direct(event: Event) -> bool:
+    """Return whether an event happened in a direct message."""
+    return event.place.get("channel", "").startswith("D")
+
+
+def _home(event: Event) -> str:
+    return event.place.get("channel", "")
+
+
+def _look_up(place: Place, seen_from: Standpoint) -> Known | OwnCall:
+    if place.kind == "person":
+        return Known(own=bool(seen_from.asker) and place.name == seen_from.asker)
+    if seen_from.home and place.name == seen_from.home:
+        return Known(home=True)
+    asked: dict[str, object] = {"channel": place.name, "listed": list(seen_from.writes.channels)}
+    if seen_from.asker:
+        asked["asker"] = seen_from.asker
+    return OwnCall("slack_find_place", asked)
+
+
+def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
+    channel = as_text(details.get("id"))
+    public = details.get("public") is True
+    if not channel and not ID.fullmatch(place.name):
+        # A name of no place cannot be asked about either: another channel may get it before the call is made.
+        raise HIDDEN
+    return Known(
+        channel,
+        "#" * bool(details.get("name")) + as_text(details.get("name")),
+        home=bool(seen_from.home) and channel == seen_from.home,
+        listed=details.get("listed") is True or (public and seen_from.writes.all_public),
+        public=public,
+        member=details.get("member") is True,
+        own=details.get("own") is True,
+    )
+
+
+def _entry(place: Place) -> str:
+    if place.kind == "channel":
+        return f'slack: ["{place}"]'
+    return entry(place)
+
+
+async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
+    """Return the id of a channel named by a model, or of the one the request came from. Raises ToolError."""
+    name = channel_name(call, channel)
+    if ID.fullmatch(name):
+        return name
+    return await find_channel(api, call, name)
+
+
+def channel_name(call: Origin, channel: str) -> str:
+    """Return the id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
+    if channel:
+        return channel.removeprefix("#")
+    if here := call.place.get("channel"):
+        return here
+    raise ToolError("Say which channel, as #name: the request did not come from Slack.")
+
+
+def is_at(channel: str, place: Mapping[str, str]) -> bool:
+    """Return whether an id means the channel of an event's place; the meaning of a name has to be looked up."""
+    return bool(channel) and channel.removeprefix("#") == place.get("channel")
+
+
+def is_private(info: Mapping[str, object]) -> bool:
+    """Return whether a channel is private; all that is not plainly public is."""
+    flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
+    return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
+    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
+    if is_private(info) and channel != call.place.get("channel") and not call.cleared:
+        raise SlackRefusal("conversations.info", ABSENT)
+
+
+PLACES = Places(_look_up, _found, _entry, tools=("slack_find_place",), home=_home, is_own=is_direct, hidden=HIDDEN)

@@ -7,12 +7,10 @@ from pydantic import Field
 
 from gofer.sources.downloads import configured
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.mock_channel import mock_channel_id
-from gofer.sources.slack.own_messages import candidates
-from gofer.sources.slack.places import channel_place, in_channel
-from gofer.sources.slack.read_thread import channel_id, channel_name
+from gofer.sources.slack.names import mock_channel_id
+from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel
 from gofer.sources.slack.scopes import scopes
-from gofer.sources.slack.write import in_thread
+from gofer.sources.slack.write import candidates, in_thread
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import code

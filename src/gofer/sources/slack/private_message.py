@@ -3,11 +3,10 @@
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.mock_channel import mock_ts
-from gofer.sources.slack.own_messages import find_by_key
-from gofer.sources.slack.read_thread import channel_name
+from gofer.sources.slack.names import mock_ts
+from gofer.sources.slack.places import channel_name
 from gofer.sources.slack.scopes import scopes
-from gofer.sources.slack.write import content, in_thread
+from gofer.sources.slack.write import content, find_by_key, in_thread
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import code

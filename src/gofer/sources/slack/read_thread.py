@@ -6,12 +6,19 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
-from gofer.sources.slack.api import SlackApi, SlackRefusal
-from gofer.sources.slack.attached_files import attached, line, of
-from gofer.sources.slack.mock_channel import MOCK_NAMES, mock_channel_name, mock_messages
-from gofer.sources.slack.names import ID, Names, find_channel, look_up, mentioned, one_line
+from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.attached_files import Fields, attached, line, of
+from gofer.sources.slack.names import (
+    MOCK_NAMES,
+    Names,
+    look_up,
+    mentioned,
+    mock_channel_name,
+    mock_messages,
+    one_line,
+)
+from gofer.sources.slack.places import channel_id, channel_name, check_readable, is_private
 from gofer.sources.slack.scopes import scopes
-from gofer.sources.slack.shared_messages import shared_lines, shared_texts
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.places import Origin, Place
@@ -20,8 +27,6 @@ from gofer.values.errors import ToolError
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
-ABSENT = "channel_not_found"
-"""Slack's code for a channel that does not exist or that Gofer does not see."""
 PAGE, PAGES = 200, 50
 """Messages asked for at once, and how often, for one thread."""
 DIRECT = "a direct message"
@@ -187,28 +192,6 @@ def _size(message: Message) -> int:
     return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
 
 
-async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
-    """Return the id of a channel named by a model, or of the one the request came from. Raises ToolError."""
-    name = channel_name(call, channel)
-    if ID.fullmatch(name):
-        return name
-    return await find_channel(api, call, name)
-
-
-def channel_name(call: Origin, channel: str) -> str:
-    """Return the id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
-    if channel:
-        return channel.removeprefix("#")
-    if here := call.place.get("channel"):
-        return here
-    raise ToolError("Say which channel, as #name: the request did not come from Slack.")
-
-
-def is_at(channel: str, place: Mapping[str, str]) -> bool:
-    """Return whether an id means the channel of an event's place; the meaning of a name has to be looked up."""
-    return bool(channel) and channel.removeprefix("#") == place.get("channel")
-
-
 def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
     """Return the id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
     if arguments.link:
@@ -246,18 +229,6 @@ async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Seq
     return await replies(api, call, channel, thread_ts)
 
 
-def is_private(info: Mapping[str, object]) -> bool:
-    """Return whether a channel is private; all that is not plainly public is."""
-    flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
-    return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
-
-
-def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
-    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
-    if is_private(info) and channel != call.place.get("channel") and not call.cleared:
-        raise SlackRefusal("conversations.info", ABSENT)
-
-
 def _people(messages: Sequence[Message]) -> set[str]:
     authors = {as_text(message.get("user")) for message in messages}
     texts = [text for message in messages for text in (as_text(message.get("text")), *shared_texts(message))]
@@ -292,3 +263,51 @@ def _time(ts: str) -> str:
         return datetime.fromtimestamp(float(ts), UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
         return "an unknown time"
+
+
+SHARED = 10
+"""Shared messages that are shown of one message at most."""
+
+
+def shared_texts(message: Fields) -> Sequence[str]:
+    """Return the text of each shared message, as Slack writes it."""
+    return [as_text(one.get("text")) for one in _shared(message)]
+
+
+def shared_lines(message: Fields, names: Names, limit: int) -> Sequence[str]:
+    """Return the lines of the shared messages, each text behind `| ` and all texts together cut at `limit`."""
+    shared = _shared(message)
+    lines: list[str] = []
+    left = limit
+    for one in shared[:SHARED]:
+        text = names.text(as_text(one.get("text")))
+        lines += [f"[shared message{_shared_by(one)}:]", *(f"| {row}" for row in text[:left].splitlines())]
+        if len(text) > left:
+            lines.append(f"[{len(text) - left} further characters of this shared message are left out.]")
+        left = max(0, left - len(text))
+    if len(shared) > SHARED:
+        lines.append(f"[{len(shared) - SHARED} more shared messages are left out.]")
+    return lines
+
+
+def _shared(message: Fields) -> Sequence[Fields]:
+    """Return the attachments that hold a message of Slack. Previews of other pages are none."""
+    every = [as_object(one) for one in as_list(message.get("attachments"))]
+    return [one for one in every if _is_message(one) and as_text(one.get("text")).strip()]
+
+
+def _is_message(attachment: Fields) -> bool:
+    if attachment.get("is_share") is True or attachment.get("is_msg_unfurl") is True:
+        return True
+    return "/archives/" in as_text(attachment.get("from_url"))
+
+
+def _shared_by(attachment: Fields) -> str:
+    author = one_line(as_text(attachment.get("author_name")))
+    link = one_line(as_text(attachment.get("from_url")))
+    origin = ""
+    if author:
+        origin += f" by {author}"
+    if link:
+        origin += f", {link}"
+    return origin

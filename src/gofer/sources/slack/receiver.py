@@ -6,17 +6,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gofer.sources.own_account import SECONDS, OwnAccount
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop, json_object, unknown_type
+from gofer.sources.settings import SourceSettings
 from gofer.sources.signed_time import check_window
 from gofer.sources.slack.delivery import Delivery, opened
-from gofer.sources.slack.members import channel_created, member_joined
-from gofer.sources.slack.posts import TEXT_LIMIT, app_mention, message
-from gofer.sources.slack.reactions import reaction_added
-from gofer.sources.slack.stops import session_stopped
-from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS, Subscription
+from gofer.sources.slack.settings import API_URL, BOT_TOKEN, TEAM_IDS
+from gofer.sources.slack.translations import (
+    app_mention,
+    channel_created,
+    member_joined,
+    message,
+    reaction_added,
+    session_stopped,
+)
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
+from gofer.values.outside import HttpRequest
 from gofer.values.secret import Secret
 
 
@@ -116,4 +123,17 @@ def _happening(delivery: Delivery) -> Event | Stop | Ignored:
     return translate(delivery)
 
 
-__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackReceiver", "Subscription", "sign"]
+def _account_request(settings: SourceSettings) -> HttpRequest | None:
+    token = settings[BOT_TOKEN]
+    if not token:
+        return None
+    headers = {"Authorization": f"Bearer {token.reveal()}"}
+    return HttpRequest("POST", f"{settings[API_URL]}auth.test", headers, timeout=SECONDS)
+
+
+def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
+
+
+# `slack_app.identify` asks Slack the same next, and says what is wrong.
+ACCOUNT = OwnAccount("Slack", TEAM_IDS, _account_request, _account_of, is_needed=False)

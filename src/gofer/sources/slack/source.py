@@ -6,8 +6,8 @@ from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.answers import ANSWERS, CHANNELS
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approvals import APPROVALS
-from gofer.sources.slack.asker import GROUPS, PEOPLE
-from gofer.sources.slack.judged_places import PLACES
+from gofer.sources.slack.directory import GROUPS, PEOPLE
+from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, told
 from gofer.sources.slack.tools import TOOLS

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.approval_tools import (
+from gofer.sources.slack.approvals import (
     slack_ask_approval,
     slack_ask_requester,
     slack_close_question,

@@ -1,20 +1,21 @@
 """Messages and reactions: readers see where they come from, and no person is paged by accident."""
 
 import re
+from collections.abc import AsyncIterator
 
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.fallback_text import fallback
-from gofer.sources.slack.mock_channel import mock_channel_id, mock_ts
-from gofer.sources.slack.own_messages import find_by_key
+from gofer.sources.slack.names import mock_channel_id, mock_ts
 from gofer.sources.slack.parts import one_message
-from gofer.sources.slack.places import channel_place, in_channel
-from gofer.sources.slack.read_thread import channel_id, channel_name
+from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel
+from gofer.sources.slack.read_thread import Message
 from gofer.sources.slack.refusals import EDIT_REFUSED, NOT_THERE
-from gofer.sources.slack.scopes import scopes
+from gofer.sources.slack.scopes import Method, scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
+from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 _DELETED = ToolResult("Deleted.", "deleted a message")
@@ -239,3 +240,47 @@ def origin(provenance: Provenance) -> list[dict[str, object]]:
     if links:
         return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
     return []
+
+
+PAGE, PAGES = 200, 50
+"""Messages asked for at once, as Slack advises, and how often."""
+CLOCKS_APART = 300.0
+"""Seconds Slack's clock may be behind ours."""
+
+
+async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
+    """Yield each message of a thread, or of a channel, since the call's run began, with metadata; in Slack's order.
+
+    That it ends means that there is no other. Raises ToolError when there are too many to say so,
+    SlackRefusal, TemporaryError.
+    """
+    method: Method = "conversations.history"
+    where = {"channel": channel}
+    if thread_ts:
+        method = "conversations.replies"
+        where["ts"] = thread_ts
+    oldest = f"{max(0.0, call.since - CLOCKS_APART):.6f}"
+    cursor = ""
+    for _ in range(PAGES):
+        page = await api.read(
+            call, method, **where, oldest=oldest, limit=PAGE, cursor=cursor, include_all_metadata="true"
+        )
+        for message in map(as_object, as_list(page.get("messages"))):
+            yield message
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            return
+    said = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
+    raise ToolError(said, code="too_many")
+
+
+async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
+    """Return the ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
+
+    Empty when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    """
+    async for message in candidates(api, call, channel, thread_ts):
+        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
+        if payload.get("key") == call.key:
+            return as_text(message.get("ts"))
+    return ""

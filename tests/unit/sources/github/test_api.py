@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.github.add_comment import AddComment, github_add_comment
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.create_issue import CreateIssue
 from gofer.sources.github.get_issue import GetIssue, github_get_issue
 from gofer.sources.github.get_pull_request import GetPullRequest, github_get_pull_request
 from gofer.sources.github.list_commits import ListCommits, github_list_commits
 from gofer.sources.github.provenance import JOINER, carries, marker, signed
 from gofer.sources.github.read_file import ReadFile, github_read_file
 from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
+from gofer.sources.github.write import AddComment, CreateIssue, github_add_comment
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError

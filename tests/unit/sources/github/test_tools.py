@@ -5,15 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.sources.github.add_comment import AddComment, github_add_comment
 from gofer.sources.github.api import GitHubApi, GitHubRefusal
-from gofer.sources.github.create_issue import CreateIssue, github_create_issue
 from gofer.sources.github.get_issue import GetIssue, github_get_issue
 from gofer.sources.github.get_pull_request import GetPullRequest, github_get_pull_request
 from gofer.sources.github.list_commits import ListCommits, github_list_commits
 from gofer.sources.github.read_file import ReadFile, github_read_file
 from gofer.sources.github.receiver import GitHubReceiver
-from gofer.sources.github.request_reviewers import RequestReviewers, github_request_reviewers
+from gofer.sources.github.write import (
+    AddComment,
+    CreateIssue,
+    RequestReviewers,
+    github_add_comment,
+    github_create_issue,
+    github_request_reviewers,
+)
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError

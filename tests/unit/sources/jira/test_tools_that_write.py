@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 
 from gofer.engine.effects import Done, Patience, Permit, carry_out
-from gofer.sources.jira.add_comment import AddComment, jira_add_comment
 from gofer.sources.jira.api import PROPERTY, JiraApi
-from gofer.sources.jira.change_issue import LinkUrl, TransitionIssue, jira_link_url, jira_transition_issue
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, jira_create_issue
 from gofer.sources.jira.tools import TOOLS
+from gofer.sources.jira.write import (
+    AddComment,
+    LinkUrl,
+    TransitionIssue,
+    jira_add_comment,
+    jira_link_url,
+    jira_transition_issue,
+)
 from gofer.tools.declare import bind_all
 from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault

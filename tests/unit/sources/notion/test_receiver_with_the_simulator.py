@@ -8,7 +8,7 @@ import pytest
 
 from gofer.sources.notion.get_page import details
 from gofer.sources.notion.receiver import NotionReceiver
-from gofer.sources.notion.status_change import Seen, judge
+from gofer.sources.notion.status_memory import Seen, judge
 from gofer.sources.receiver import Ignored, RawRequest, Registration
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Click, Ignored, RawRequest
-from gofer.sources.slack.approval_tools import (
+from gofer.sources.slack.approvals import (
     CloseQuestion,
     FindGroups,
     MayDecide,

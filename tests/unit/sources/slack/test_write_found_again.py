@@ -7,9 +7,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from gofer.sources.slack.own_messages import CLOCKS_APART
 from gofer.sources.slack.post_file import PostFile, slack_post_file
-from gofer.sources.slack.write import PostMessage, slack_post_message
+from gofer.sources.slack.write import CLOCKS_APART, PostMessage, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.sources.part_values import Known, OwnCall, Standpoint
-from gofer.sources.slack.judged_places import PLACES
+from gofer.sources.slack.places import PLACES
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor, Event

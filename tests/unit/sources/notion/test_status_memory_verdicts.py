@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.notion.status_change import Seen, Verdict, judge
+from gofer.sources.notion.status_memory import Seen, Verdict, judge
 
 STATUS, OTHER = "St%3D1", "title"
 VALUES = ("Draft", "Review", "Done", None)

@@ -1,0 +1,210 @@
+"""The tools that write to issues: comments, links and statuses, each once however often they are asked for."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from gofer.sources.jira.adf import document, links
+from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.issues import (
+    SEES,
+    is_home,
+    issue_name,
+    issue_path,
+    issue_place,
+    moment,
+    named,
+    on_issue,
+    one_line,
+    path_of,
+)
+from gofer.tools.declare import tool
+from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.mock_ids import digits
+from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ToolError
+
+PAGE, PAGES = 100, 20
+"""Comments asked for at once, and how often."""
+CLOCKS_APART = 300.0
+"""Seconds Jira's clock may be behind ours."""
+_FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}
+"""In a service project the comment is an internal note: customers there never read what Gofer writes."""
+
+
+class AddComment(Arguments):
+    """What to say, and at which issue."""
+
+    text: str = Field(min_length=1, max_length=30_000, description="The comment in Markdown.")
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+@tool(
+    effect="lookup",
+    settle=10.0,
+    place=issue_place,
+    # An issue may be named by its key, by a link, or left out.
+    writes=on_issue("text", narrow=True),
+    scopes=SEES | {"Add Comments"},
+    everyday="reply, respond, note or update on a ticket, bug or task",
+)
+async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comment on a Jira issue. Not for the answer to the request: that is delivered by itself."""
+    name = issue_name(call, arguments.issue)
+    body: dict[str, object] = {
+        "body": document(arguments.text, call.provenance),
+        "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
+    }
+    if is_home(call, name) and (audience := call.place.get("audience")):
+        # Only people who read the comment that this one answers.
+        body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
+    try:
+        return _commented(await api.write(call, f"{path_of(name)}/comment", body))
+    except JiraRefusal as refused:
+        if "commentLevel" not in refused.fields:
+            raise
+        said = f"{refused.message_to_model} An admin of the project has to add Gofer's account to it."
+        raise ToolError(said, code=refused.code) from refused
+
+
+@jira_add_comment.look
+async def _find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """Return the comment that an earlier attempt of the same call wrote, found by its property.
+
+    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    """
+    path = issue_path(call, arguments.issue)
+    for page in range(PAGES):
+        # Newest first: comments that come meanwhile push others to the next page, so that none is passed over.
+        answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)
+        comments = [as_object(one) for one in as_list(answer.get("comments"))]
+        recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
+        if found := await _marked(api, call, recent):
+            return _commented(found)
+        if len(recent) < PAGE:
+            return None
+    said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
+    raise ToolError(said, code="too_many")
+
+
+@jira_add_comment.mock
+def _mock_comment(call: Call, arguments: AddComment) -> ToolResult:
+    """Return a comment that Jira never got."""
+    issue_name(call, arguments.issue)
+    return _commented({"id": digits(arguments, 5)})
+
+
+async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
+    """Return the comment with the property of this call; lists of comments do not show properties by themselves."""
+    ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
+    if not ids:
+        return None
+    answer = await api.write(call, "/comment/list?expand=properties", {"ids": ids})
+    for comment in map(as_object, as_list(answer.get("values"))):
+        for mark in map(as_object, as_list(comment.get("properties"))):
+            if mark.get("key") == PROPERTY and as_object(mark.get("value")).get("key") == call.key:
+                return comment
+    return None
+
+
+def _commented(comment: Fields) -> ToolResult:
+    """Return a comment that was written; details: its id."""
+    return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})
+
+
+_LINKED = ToolResult("The link is there.", "linked an address")
+_URL = re.compile(r"https?://[^\s<>\"]{1,2000}", re.IGNORECASE)
+
+
+class TransitionIssue(Arguments):
+    """Which issue, and where to."""
+
+    status: str = Field(min_length=1, max_length=100, description="Name of the status it is to have, such as Done.")
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+@tool(
+    effect="keyed",
+    place=issue_place,
+    writes=on_issue("status"),
+    scopes=SEES | {"Transition Issues"},
+    everyday="close, resolve, reopen, finish, start, mark as done, move a ticket, card, bug or task on the "
+    "board; change its state",
+)
+async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
+    """Move a Jira issue to another status, such as In Progress or Done."""
+    path = issue_path(call, arguments.issue)
+    wanted = one_line(arguments.status).casefold()
+    issue = await api.read(call, path, fields="status")
+    key = as_text(issue.get("key"))
+    now = named(as_object(issue.get("fields")).get("status"))
+    if now.casefold() == wanted:
+        return _moved(key, now)
+    steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]
+    leading = [step for step in steps if wanted in (named(step.get("to")).casefold(), named(step).casefold())]
+    if not leading:
+        possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
+        raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")
+    await api.write(call, f"{path}/transitions", {"transition": {"id": as_text(leading[0].get("id"))}})
+    return _moved(key, named(leading[0].get("to")))
+
+
+@jira_transition_issue.mock
+def _mock_transition(call: Call, arguments: TransitionIssue) -> ToolResult:
+    """Return an issue that has the status that was asked for."""
+    return _moved(issue_name(call, arguments.issue), " ".join(arguments.status.split()))
+
+
+def _moved(key: str, status: str) -> ToolResult:
+    """Return an issue that has a status; details: the status as Jira writes it."""
+    return ToolResult(f"{key} is in {status}.", f"moved {key}", {"status": status})
+
+
+class LinkUrl(Arguments):
+    """What to link, and from which issue."""
+
+    url: str = Field(description="Address, beginning with https:// or http://.")
+    title: str = Field(min_length=1, max_length=255, description="What the link is called.")
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+@tool(
+    effect="keyed",
+    place=issue_place,
+    writes=on_issue("url", "title"),
+    scopes=SEES | {"Link Issues"},
+    everyday="attach, connect or relate a url or link to a ticket, bug or task",
+)
+async def jira_link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
+    """Link a Jira issue to a page, a pull request or a Slack thread."""
+    path = issue_path(call, arguments.issue)
+    _check_url(arguments)
+    target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
+    if origin := " · ".join(f"{words}: {address}" for words, address in links(call.provenance)):
+        target["summary"] = origin[:255]
+    # Made of the address: the same link twice is one, with the title of the second.
+    identity = "gofer:" + hashlib.sha256(arguments.url.encode(errors="replace")).hexdigest()
+    await api.write(call, f"{path}/remotelink", {"globalId": identity, "object": target})
+    return _LINKED
+
+
+@jira_link_url.mock
+def _mock_link(call: Call, arguments: LinkUrl) -> ToolResult:
+    """Return a link that Jira never got."""
+    issue_name(call, arguments.issue)
+    _check_url(arguments)
+    return _LINKED
+
+
+def _check_url(arguments: LinkUrl) -> None:
+    """Raise ToolError for what is no address."""
+    if not _URL.fullmatch(arguments.url):
+        raise ToolError("That is not an address that can be linked; write one that begins with https://.")
