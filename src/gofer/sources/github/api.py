@@ -3,23 +3,21 @@
 import asyncio
 import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from gofer.sources.access import tell_operator
-from gofer.sources.github.refusals import refusal
+from gofer.sources.github.refusals import REFUSALS
 from gofer.sources.github.shown_text import one_line
+from gofer.sources.limited_requests import Pause, object_in, send_patiently, wait_sentence
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
-from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
+from gofer.values.errors import BadRequest, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 VERSION = "2022-11-28"
 """The version of the API that is asked for; no field that a later one dropped is relied on."""
-LONGEST_WAIT = 15.0
-"""Seconds one request is held back in all while GitHub asks to wait; less than the time of a tool."""
 PER_PAGE, PAGES = 100, 10
 """Things asked for at once, and how often, for one list."""
 REDIRECTS = 2
@@ -32,8 +30,8 @@ class GitHubRefusal(ToolError):
     """GitHub said no, and nothing happened. `code` is one of `refusals.REFUSALS`, or the status."""
 
     def __init__(self, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
-        sentence = f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}"
-        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
+        sentence = f"GitHub refused it ({code}). {REFUSALS.of(code).sentence} {hint}".rstrip()
+        super().__init__(sentence, code=code, retry_after=retry_after, access=REFUSALS.access(code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,7 @@ class GitHubApi:
     base_url: str
     """Without a slash at the end, as `https://api.github.com`."""
     token: Secret
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Returns after so many seconds."""
+    pause: Pause = asyncio.sleep
 
     @property
     def web_host(self) -> str:
@@ -93,21 +90,15 @@ class GitHubApi:
         if not self.token:
             raise _refused("no_token")
         for _ in range(REDIRECTS + 1):
-            response = await self._patiently(call, HttpRequest(method, url, self._headers(), content))
+            request = HttpRequest(method, url, self._headers(), content)
+            response = await send_patiently(
+                call.http, request, self.pause, lambda answer: _wait(answer, call.clock.now())
+            )
             if response.status not in (301, 302, 307, 308):
                 return _accepted(response, call.clock.now())
             # What was sent elsewhere did not happen, so that sending it there is safe whatever its effect.
             url = self._within(response.headers.get("location", ""))
         raise ToolError("GitHub sends from one address to the next; nothing was done.", code="redirected")
-
-    async def _patiently(self, call: Call, request: HttpRequest) -> HttpResponse:
-        response, waited = await call.http.send(request), 0.0
-        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
-        while _limited(response) and (wait := _seconds(response, call.clock.now())) <= LONGEST_WAIT - waited:
-            await self.pause(wait)
-            waited += wait
-            response = await call.http.send(request)
-        return response
 
     def _headers(self) -> Mapping[str, str]:
         return {
@@ -136,7 +127,7 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
         raise TemporaryError(said, retry_after=response.retry_after)
     if _limited(response):
         seconds = _seconds(response, now)
-        raise GitHubRefusal("rate_limited", _until(seconds), retry_after=seconds)
+        raise GitHubRefusal("rate_limited", wait_sentence(seconds), retry_after=seconds)
     if response.status == 403 and _lacks_permission(response):
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
         raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")
@@ -147,16 +138,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
 
 
 def _refused(code: str, hint: str = "") -> GitHubRefusal:
-    if refusal(code).rule == "operate":
-        message = f"GitHub refuses Gofer ({code}): {refusal(code).sentence} {hint}".rstrip()
-        tell_operator("github", _access(code), code, message)
+    REFUSALS.log(code, f"GitHub refuses Gofer ({code}): {REFUSALS.of(code).sentence} {hint}".rstrip())
     return GitHubRefusal(code, hint)
-
-
-def _access(code: str) -> Access:
-    if refusal(code).rule != "operate":
-        return ""
-    return "credential" if code in ("bad_credentials", "no_token") else "permission"
 
 
 def _limited(response: HttpResponse) -> bool:
@@ -165,6 +148,12 @@ def _limited(response: HttpResponse) -> bool:
         return False
     exhausted = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
     return response.status == 429 or exhausted or "rate limit" in _message(response).lower()
+
+
+def _wait(response: HttpResponse, now: float) -> float | None:
+    if _limited(response):
+        return _seconds(response, now)
+    return None
 
 
 def _seconds(response: HttpResponse, now: float) -> float:
@@ -177,37 +166,24 @@ def _seconds(response: HttpResponse, now: float) -> float:
         return math.inf
 
 
-def _until(seconds: float) -> str:
-    wait = f"{math.ceil(seconds)} second{'s' * (seconds > 1)}" if seconds < math.inf else "a few minutes"
-    return f"Wait {wait} before the next one."
-
-
 def _lacks_permission(response: HttpResponse) -> bool:
     message = _message(response).lower()
     return any(word in message for word in ("not accessible", "saml", "must have admin rights", "oauth app access"))
 
 
 def _message(response: HttpResponse) -> str:
-    return as_text(_body(response).get("message"))
+    return as_text(object_in(response).get("message"))
 
 
 def _said(response: HttpResponse) -> str:
     """GitHub's own words about what is wrong, on one line."""
-    errors = [as_text(error) or _named(as_object(error)) for error in as_list(_body(response).get("errors"))]
+    errors = [as_text(error) or _named(as_object(error)) for error in as_list(object_in(response).get("errors"))]
     return one_line(" ".join(filter(None, [_message(response), *errors])), 400)
 
 
 def _named(error: Mapping[str, object]) -> str:
     said = as_text(error.get("message"))
     return said or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
-
-
-def _body(response: HttpResponse) -> Mapping[str, object]:
-    """The JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
-    try:
-        return as_object(decode(response.body))
-    except BadRequest:
-        return {}
 
 
 def _json(response: HttpResponse) -> object:

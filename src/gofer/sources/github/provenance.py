@@ -6,6 +6,7 @@ The call stands in a comment that people do not see; the triggers of GitHub know
 import re
 from urllib.parse import quote
 
+from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Call, Provenance
 from gofer.values.errors import ToolError
 
@@ -58,7 +59,7 @@ def _closed(text: str) -> str:
 
 
 def _links(provenance: Provenance) -> str:
-    links = [f"[{provenance.workflow} prompt]({provenance.prompt_url})"] if provenance.prompt_url else []
-    if provenance.run_url:
-        links.append(f"[run {provenance.run[:8]}]({provenance.run_url})")
-    return f"<sub>{' · '.join(links)}</sub>" if links else ""
+    links = " · ".join(f"[{words}]({url})" for words, url in origin_links(provenance))
+    if links:
+        return f"<sub>{links}</sub>"
+    return ""

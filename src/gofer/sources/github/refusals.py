@@ -1,30 +1,9 @@
 """The refusals of GitHub that its tools share: what each means, and who can act on it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
+from gofer.sources.refusals import Refusal, Refusals
 
-Rule = Literal["tell", "operate"]
-"""What is done about a refusal:
-
-tell     the model: nothing happened, and the sentence says what to do instead
-operate  the same, and whoever runs Gofer finds it in the log, because nobody on GitHub can act on it
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One way for GitHub to say no."""
-
-    rule: Rule
-    sentence: str
-
-
-UNKNOWN = Refusal("tell", "GitHub gave no other reason.")
-"""For codes that are not listed."""
-
-REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+REFUSALS = Refusals(
+    "github",
     {
         "bad_credentials": Refusal(
             "operate", "GitHub does not accept Gofer's token; whoever runs Gofer has to renew GITHUB_TOKEN."
@@ -40,11 +19,8 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "not_found": Refusal("tell", "There is no such thing on GitHub, or Gofer has no access to it. Check the name."),
         "rate_limited": Refusal("tell", "GitHub takes no more calls for a while."),
         "validation_failed": Refusal("tell", "GitHub does not accept it as it is; correct what it names."),
-    }
+    },
+    unknown=Refusal("tell", "GitHub gave no other reason."),
+    credential=frozenset({"bad_credentials", "no_token"}),
 )
 """Every code that has a rule of its own; docs/github.md lists the same."""
-
-
-def refusal(code: str) -> Refusal:
-    """The rule for a code."""
-    return REFUSALS.get(code, UNKNOWN)

@@ -33,6 +33,7 @@ from gofer.sources.markdown_nodes import (
     Text,
     Words,
 )
+from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_list, clean
 from gofer.values.errors import ToolError
@@ -153,15 +154,9 @@ def document(markdown: str, provenance: Provenance) -> Node:
     return whole
 
 
-def links(provenance: Provenance) -> list[tuple[str, str]]:
-    """Return the links under what Gofer writes: words and addresses."""
-    found = [(f"{provenance.workflow} prompt", provenance.prompt_url)] if provenance.prompt_url else []
-    return found + ([(f"run {provenance.run[:8]}", provenance.run_url)] if provenance.run_url else [])
-
-
 def _origin(provenance: Provenance) -> list[Node]:
     parts: list[Node] = []
-    for words, url in links(provenance):
+    for words, url in origin_links(provenance):
         parts += [text(" · ")] * bool(parts) + [text(words, url)]
     if parts:
         return [_paragraph(parts)]

@@ -3,19 +3,19 @@
 import asyncio
 import base64
 import math
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from gofer.sources.access import tell_operator
+from gofer.sources.limited_requests import Pause, asked_wait, send_patiently, wait_sentence
+from gofer.sources.refusals import Refusal, Refusals
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
-from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
+from gofer.values.errors import BadRequest, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
-LONGEST_WAIT = 15.0
-"""Seconds one request is held back in all while Jira asks to wait; less than the time of a tool."""
 PROPERTY = "gofer.call"
 """The entity property that says which call wrote an issue or a comment."""
 SAID = 600
@@ -23,16 +23,23 @@ SAID = 600
 
 Fields = Mapping[str, object]
 
-_SENTENCES: Mapping[int, str] = {
-    401: "Jira does not accept Gofer's API token, which may have expired (none lasts longer than a year);"
-    " whoever runs Gofer has to renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
-    403: "Gofer's account in Jira may not do that; an admin of the project can allow it.",
-    404: "There is no such issue, or Gofer's account in Jira may not see it. Check the key.",
-    413: "That is larger than Jira takes; write less.",
-    429: "Jira takes no more calls of this kind for a while.",
-}
-_OPERATE: Mapping[int, Access] = {401: "credential", 403: "permission"}
-"""What nobody in a channel or at an issue can act on, so that it stands in the log as well."""
+REFUSALS = Refusals(
+    "jira",
+    {
+        "401": Refusal(
+            "operate",
+            "Jira does not accept Gofer's API token, which may have expired (none lasts longer than a year);"
+            " whoever runs Gofer has to renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
+        ),
+        "403": Refusal("operate", "Gofer's account in Jira may not do that; an admin of the project can allow it."),
+        "404": Refusal("tell", "There is no such issue, or Gofer's account in Jira may not see it. Check the key."),
+        "413": Refusal("tell", "That is larger than Jira takes; write less."),
+        "429": Refusal("tell", "Jira takes no more calls of this kind for a while."),
+    },
+    unknown=Refusal("tell", ""),
+    credential=frozenset({"401"}),
+)
+"""By status; Jira has no codes."""
 
 
 class JiraRefusal(ToolError):
@@ -45,7 +52,7 @@ class JiraRefusal(ToolError):
             f"Jira refused that ({status}): {sentence}",
             code=str(status),
             retry_after=retry_after,
-            access=_OPERATE.get(status, ""),
+            access=REFUSALS.access(str(status)),
         )
         self.status = status
         self.fields = dict(fields or {})
@@ -60,8 +67,7 @@ class JiraApi:
     email: str
     """Whom the API token belongs to."""
     token: Secret
-    pause: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
-    """Returns after so many seconds."""
+    pause: Pause = asyncio.sleep
 
     async def read(self, call: Call, path: str, **query: str | int) -> Fields:
         """Return the object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
@@ -93,14 +99,7 @@ class JiraApi:
             headers |= {"Content-Type": "application/json"}
             content = encode(body)
         request = HttpRequest(method, f"{self.base_url}/rest/api/3{path}", headers, content)
-        response = await call.http.send(request)
-        waited = 0.0
-        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
-        while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
-            await self.pause(wait)
-            waited += wait
-            response = await call.http.send(request)
-        return _answer(response)
+        return _answer(await send_patiently(call.http, request, self.pause))
 
 
 def _answer(response: HttpResponse) -> object:
@@ -123,30 +122,22 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     said = [text for text in map(as_text, as_list(body.get("errorMessages"))) if text]
     said += [f"{name}: {message}" for name, message in errors.items()]
     # Jira says no more of a 401 than that it is one, and of a 404 only what our own sentence says better.
-    own = _SENTENCES.get(status, "")
+    own = REFUSALS.of(str(status)).sentence
+    wait = asked_wait(response)
     words = "" if status in (401, 404, 429) and own else "; ".join(" ".join(text.split()) for text in said)[:SAID]
     if 300 <= status < 400:
         own = "it sends Gofer elsewhere; JIRA_BASE_URL is not the address of the Jira site itself."
-    if status == 429 and (seconds := _seconds(response)) < math.inf:
-        own = f"{own} Wait {math.ceil(seconds)} seconds before the next one."
+    if wait is not None and wait < math.inf:
+        own = f"{own} {wait_sentence(wait)}"
     sentence = " ".join(filter(None, (words and _ended(words), own))) or "it gave no reason."
-    if access := _OPERATE.get(status):
-        tell_operator("jira", access, str(status), f"Jira refuses Gofer's calls ({status}): {own}")
-    return JiraRefusal(status, sentence, errors, retry_after=_seconds(response) if status == 429 else 0.0)
+    REFUSALS.log(str(status), f"Jira refuses Gofer's calls ({status}): {own}")
+    return JiraRefusal(status, sentence, errors, retry_after=wait or 0.0)
 
 
 def _ended(sentence: str) -> str:
     if sentence.endswith((".", "!", "?")):
         return sentence
     return f"{sentence}."
-
-
-def _seconds(response: HttpResponse) -> float:
-    """Return how long Jira asks to wait, at least a second; for ever when it does not say."""
-    try:
-        return max(1.0, float(response.headers.get("retry-after", "inf")))
-    except ValueError:
-        return math.inf
 
 
 def _value(response: HttpResponse) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from gofer.sources.jira.adf import document, links
+from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import (
     SEES,
@@ -20,6 +20,7 @@ from gofer.sources.jira.issues import (
     one_line,
     path_of,
 )
+from gofer.sources.origin_links import origin_links
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import digits
@@ -188,7 +189,7 @@ async def jira_link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolRes
     path = issue_path(call, arguments.issue)
     _check_url(arguments)
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
-    if origin := " · ".join(f"{words}: {address}" for words, address in links(call.provenance)):
+    if origin := " · ".join(f"{words}: {address}" for words, address in origin_links(call.provenance)):
         target["summary"] = origin[:255]
     # Made of the address: the same link twice is one, with the title of the second.
     identity = "gofer:" + hashlib.sha256(arguments.url.encode(errors="replace")).hexdigest()

@@ -1,22 +1,21 @@
 """Requests to Notion, and the meaning of its refusals to a model."""
 
 import asyncio
-import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote, urlencode
 
 from gofer.sources.access import tell_operator
-from gofer.sources.notion.refusals import LIMITED, refusal
+from gofer.sources.limited_requests import Pause, asked_wait, object_in, retry_after, send_patiently, wait_sentence
+from gofer.sources.notion.refusals import LIMITED, REFUSALS
 from gofer.sources.notion.settings import VERSION
 from gofer.tools.definition import Call
-from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
-from gofer.values.errors import Access, BadRequest, TemporaryError, ToolError
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
-LONGEST_WAIT = 15.0
-"""Seconds one request is held back in all while Notion asks to wait; less than the time of a tool."""
 PAGE = 100
 """Things of a list asked for at once."""
 
@@ -27,8 +26,11 @@ class NotionRefusal(ToolError):
     """Notion said no, and nothing happened. `code` is its error code."""
 
     def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
-        sentence = f"Notion refused {what} ({code}). {hint or refusal(code).sentence}"
-        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
+        sentence = f"Notion refused {what} ({code}). {hint or REFUSALS.of(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=REFUSALS.access(code))
+
+
+_wait = partial(asked_wait, limited=LIMITED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,7 @@ class NotionApi:
     base_url: str
     """Without a slash at the end, as `https://api.notion.com`."""
     token: Secret
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Returns after so many seconds."""
+    pause: Pause = asyncio.sleep
 
     async def get(self, call: Call, path: str, **query: str | int) -> Fields:
         """Return the object at a path such as `pages/<id>`. Raises NotionRefusal, TemporaryError."""
@@ -78,61 +79,26 @@ class NotionApi:
         if content:
             headers |= {"Content-Type": "application/json"}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
-        response = await call.http.send(request)
-        waited = 0.0
-        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
-        while response.status in LIMITED and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
-            await self.pause(wait)
-            waited += wait
-            response = await call.http.send(request)
+        response = await send_patiently(call.http, request, self.pause, _wait)
         return _reply(f"{method} {path.split('/')[0]}", response)
 
 
 def _reply(what: str, response: HttpResponse) -> Fields:
-    body = _body(response)
+    body = object_in(response)
     if 200 <= response.status < 300 and body:
         return body
     if response.status in LIMITED:
-        raise NotionRefusal(what, "rate_limited", _until(response), retry_after=_seconds(response))
+        seconds = retry_after(response)
+        hint = f"{REFUSALS.of('rate_limited').sentence} {wait_sentence(seconds)}"
+        raise NotionRefusal(what, "rate_limited", hint, retry_after=seconds)
     code = as_text(body.get("code"))
-    rule = refusal(code)
+    rule = REFUSALS.of(code)
     if response.status >= 500 or not code or rule.rule == "unclear":
         said = f"Notion did not answer {what} properly (HTTP {response.status})."
         raise TemporaryError(said, retry_after=response.retry_after)
-    if rule.rule == "operate":
-        tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
+    REFUSALS.log(code, f"Notion refuses {what} ({code}): {rule.sentence}")
     said = " ".join(as_text(body.get("message")).split())[:300]
     hint = rule.sentence
     if code == "validation_error" and said:
         hint = f"It says: {said} {hint}"
     raise NotionRefusal(what, code, hint)
-
-
-def _access(code: str) -> Access:
-    if refusal(code).rule != "operate":
-        return ""
-    if code == "unauthorized":
-        return "credential"
-    return "permission"
-
-
-def _seconds(response: HttpResponse) -> float:
-    """Return how long Notion asks to wait, at least a second; for ever when it does not say."""
-    try:
-        return max(1.0, float(response.headers.get("retry-after", "inf")))
-    except ValueError:
-        return math.inf
-
-
-def _until(response: HttpResponse) -> str:
-    seconds = _seconds(response)
-    wait = f"{math.ceil(seconds)} second{'s' * (seconds > 1)}" if seconds < math.inf else "a few minutes"
-    return f"{refusal('rate_limited').sentence} Wait {wait} before the next one."
-
-
-def _body(response: HttpResponse) -> Fields:
-    """Return the JSON object of an answer; empty when it is something else, such as a proxy's HTML page."""
-    try:
-        return as_object(decode(response.body))
-    except BadRequest:
-        return {}

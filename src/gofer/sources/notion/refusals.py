@@ -1,26 +1,6 @@
 """The meaning of each refusal of Notion, and who can act on it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
-
-Rule = Literal["tell", "operate", "unclear"]
-"""What is done about a refusal:
-
-tell     the model, or the person where code called: nothing happened, and the sentence says what to do instead
-operate  the same, and whoever runs Gofer finds it in the log, because nobody in Notion can act on it
-unclear  it may have half happened: the call counts as unanswered, and its effect decides what comes next
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One error code of Notion."""
-
-    rule: Rule
-    sentence: str
-
+from gofer.sources.refusals import Refusal, Refusals
 
 _BUSY = Refusal("unclear", "Notion had trouble of its own.")
 _LATER = Refusal("tell", "Notion takes no more requests for a while.")
@@ -30,10 +10,8 @@ NOT_THERE = frozenset({"object_not_found"})
 LIMITED = frozenset({429, 529})
 """Statuses of requests that did not happen because there were too many."""
 
-UNKNOWN = Refusal("tell", "Notion gave no other reason.")
-"""For codes that are not listed."""
-
-REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+REFUSALS = Refusals(
+    "notion",
     {
         "bad_gateway": _BUSY,
         "conflict_error": Refusal("tell", "Somebody changed it at the same moment; read it again before another try."),
@@ -52,11 +30,8 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "service_unavailable": _BUSY,
         "unauthorized": Refusal("operate", "Notion does not accept Gofer's token; whoever runs Gofer has to renew it."),
         "validation_error": Refusal("tell", "Correct what it names and call again."),
-    }
+    },
+    unknown=Refusal("tell", "Notion gave no other reason."),
+    credential=frozenset({"unauthorized"}),
 )
 """Every code that has a rule of its own; docs/notion.md lists the same."""
-
-
-def refusal(code: str) -> Refusal:
-    """Return the rule for a code."""
-    return REFUSALS.get(code, UNKNOWN)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 
@@ -92,10 +93,7 @@ def mark(call: Call) -> str:
 
 def footer(call: Call) -> list[Span]:
     """Return one line: links to the prompt and to the run, and the mark of the call."""
-    origin = call.provenance
-    links = [Span(f"{origin.workflow} prompt", url=origin.prompt_url)] if origin.prompt_url else []
-    if origin.run_url:
-        links += [Span(f"run {origin.run[:8]}", url=origin.run_url)]
+    links = [Span(words, url=url) for words, url in origin_links(call.provenance)]
     parts = [*links, Span(mark(call), frozenset({"code"}))]
     return [piece for part in parts for piece in (Span(" · "), part)][1:]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from gofer.sources.part_values import Details, OwnCall, Person
-from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.names import MOCK_USER, PAGE, UNKNOWN, look_up, one_line
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.source import Groups, People
@@ -54,14 +54,9 @@ async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolR
 
 
 async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
-    people: list[User] = []
-    cursor = ""
-    for _ in range(_PAGES):
-        page = await api.read(call, "users.list", limit=PAGE, cursor=cursor)
-        people += map(as_object, as_list(page.get("members")))
-        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
-        if not cursor:
-            return people
+    pages = [page async for page in api.pages(call, "users.list", _PAGES, limit=PAGE, cursor="")]
+    if not next_cursor(pages[-1]):
+        return [as_object(member) for page in pages for member in as_list(page.get("members"))]
     raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
 
 

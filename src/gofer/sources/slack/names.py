@@ -21,6 +21,8 @@ _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 UNKNOWN = "unknown user"
 PAGE = 999
 """Entries of a list asked for at once: Slack takes an integer under 1,000."""
+CHANNEL_PAGES = 20
+"""Pages of channels that are read at most to find one by its name."""
 LOOKUPS = 200
 """People looked up for one reading at most; the rest are unknown users."""
 
@@ -76,17 +78,11 @@ async def look_up(api: SlackApi, call: Call, users: Iterable[str]) -> Names:
 
 async def find_channel(api: SlackApi, call: Call, name: str) -> str:
     """Return the id of a channel by its name. Raises SlackRefusal when there is none that Gofer can see."""
-    cursor = ""
-    for _ in range(20):
-        page = await api.read(
-            call, "conversations.list", limit=PAGE, cursor=cursor, exclude_archived="true", types="public_channel"
-        )
+    asked = {"limit": PAGE, "cursor": "", "exclude_archived": "true", "types": "public_channel"}
+    async for page in api.pages(call, "conversations.list", CHANNEL_PAGES, **asked):
         for channel in map(as_object, as_list(page.get("channels"))):
             if as_text(channel.get("name")) == name:
                 return as_text(channel.get("id"))
-        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
-        if not cursor:
-            break
     raise SlackRefusal("conversations.list", "channel_not_found")
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Standpoint
-from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.names import ID, PAGE, find_channel, mock_channel_id, mock_channel_name, one_line
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.source import Places
@@ -114,24 +114,13 @@ def place_result(channel: str, name: str, *, public: bool, member: bool, own: bo
 
 async def _channels_of(api: SlackApi, call: Call, person: str) -> frozenset[str]:
     """Return the ids of the channels that a person is in, as far as Gofer sees them. Raises SlackRefusal."""
-    found: set[str] = set()
-    cursor = ""
     if not person:
         return frozenset()
-    for _ in range(PAGES):
-        page = await api.read(
-            call,
-            "users.conversations",
-            user=person,
-            types="public_channel,private_channel",
-            limit=PAGE,
-            cursor=cursor,
-        )
-        found |= {as_text(as_object(channel).get("id")) for channel in as_list(page.get("channels"))}
-        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
-        if not cursor:
-            return frozenset(found)
-    return frozenset()
+    asked = {"user": person, "types": "public_channel,private_channel", "limit": PAGE, "cursor": ""}
+    pages = [page async for page in api.pages(call, "users.conversations", PAGES, **asked)]
+    if next_cursor(pages[-1]):
+        return frozenset()
+    return frozenset(as_text(as_object(one).get("id")) for page in pages for one in as_list(page.get("channels")))
 
 
 def is_direct(event: Event) -> bool:

@@ -208,15 +208,11 @@ def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
 async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
     """Return the messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
     found: dict[str, Message] = {}
-    cursor = ""
-    for _ in range(PAGES):
-        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
+    asked = {"channel": channel, "ts": ts, "limit": PAGE, "cursor": ""}
+    async for page in api.pages(call, "conversations.replies", PAGES, **asked):
         # The parent comes first on every page.
         for message in map(as_object, as_list(page.get("messages"))):
             found.setdefault(as_text(message.get("ts")), message)
-        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
-        if not cursor:
-            break
     return list(found.values())
 
 

@@ -1,40 +1,16 @@
 """The meaning of each refusal of Slack, and who can act on it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
-
-Rule = Literal["tell", "operate", "unclear"]
-"""What is done about a refusal:
-
-tell     the model, or the person where code called: nothing happened, and the sentence says what to do instead
-operate  the same, and whoever runs Gofer finds it in the log, because nobody in a channel can act on it
-unclear  it may have half happened: the call counts as unanswered, and its effect decides what comes next
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One error code of Slack."""
-
-    rule: Rule
-    sentence: str
-
+from gofer.sources.refusals import Refusal, Refusals
 
 _BUSY = Refusal("unclear", "Slack had trouble of its own.")
 _LATER = Refusal("tell", "Slack takes no more calls of this kind for a while.")
 _RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew it."
 _FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
 
-CREDENTIAL = frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"})
-"""Codes that say that nothing works before the token is renewed."""
 NOT_THERE = frozenset({"message_not_found"})
 """Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
-UNKNOWN = Refusal("tell", "Slack gave no other reason.")
-"""For codes that are not listed."""
-
-REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+REFUSALS = Refusals(
+    "slack",
     {
         "account_inactive": Refusal("operate", "Gofer's Slack app was removed; whoever runs Gofer has to install it."),
         "already_reacted": Refusal("tell", "The reaction is there already."),
@@ -85,17 +61,14 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
             "tell", "That person is not in the channel, so nothing can be shown to them there."
         ),
         "user_not_visible": Refusal("tell", "Slack does not show that person to Gofer."),
-    }
+    },
+    unknown=Refusal("tell", "Slack gave no other reason."),
+    credential=frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"}),
 )
 """Every code that has a rule of its own; docs/slack.md lists the same."""
 
-EDIT_REFUSED = frozenset(code for code, rule in REFUSALS.items() if rule.rule == "tell")
+EDIT_REFUSED = frozenset(code for code, rule in REFUSALS.known.items() if rule.rule == "tell")
 """Codes that say that a message was not edited, also where an earlier attempt of the edit got no answer.
 
 Gofer then posts its text anew and deletes the message: had the earlier attempt edited it, nothing would stand twice.
 """
-
-
-def refusal(code: str) -> Refusal:
-    """Return the rule for a code."""
-    return REFUSALS.get(code, UNKNOWN)

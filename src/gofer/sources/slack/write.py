@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 
 from pydantic import Field
 
-from gofer.sources.slack.api import SlackApi, SlackRefusal
+from gofer.sources.origin_links import origin_links
+from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.fallback_text import fallback
 from gofer.sources.slack.names import mock_channel_id, mock_ts
 from gofer.sources.slack.parts import one_message
@@ -234,9 +235,7 @@ def in_thread(thread_ts: str) -> dict[str, object]:
 
 def origin(provenance: Provenance) -> list[dict[str, object]]:
     """Return the links under a message; none under one that another with the links follows."""
-    links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
-    if provenance.run_url:
-        links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
+    links = [f"<{url}|{words}>" for words, url in origin_links(provenance)]
     if links:
         return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
     return []
@@ -255,21 +254,19 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
     SlackRefusal, TemporaryError.
     """
     method: Method = "conversations.history"
-    where = {"channel": channel}
+    asked: dict[str, str | int] = {"channel": channel}
     if thread_ts:
         method = "conversations.replies"
-        where["ts"] = thread_ts
+        asked["ts"] = thread_ts
     oldest = f"{max(0.0, call.since - CLOCKS_APART):.6f}"
-    cursor = ""
-    for _ in range(PAGES):
-        page = await api.read(
-            call, method, **where, oldest=oldest, limit=PAGE, cursor=cursor, include_all_metadata="true"
-        )
+    asked |= {"oldest": oldest, "limit": PAGE, "cursor": "", "include_all_metadata": "true"}
+    following = ""
+    async for page in api.pages(call, method, PAGES, **asked):
         for message in map(as_object, as_list(page.get("messages"))):
             yield message
-        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
-        if not cursor:
-            return
+        following = next_cursor(page)
+    if not following:
+        return
     said = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
     raise ToolError(said, code="too_many")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.refusals import refusal
+from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.write import AddReaction, PostMessage, slack_add_reaction, slack_post_message
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import ToolError
@@ -98,4 +98,4 @@ def test_what_is_no_emoji_is_told_to_the_model() -> None:
 
 def test_codes_after_which_an_edit_may_have_happened_are_no_refusals() -> None:
     for unclear in ("fatal_error", "internal_error", "request_timeout", "service_unavailable", "update_failed"):
-        assert refusal(unclear).rule == "unclear"
+        assert REFUSALS.of(unclear).rule == "unclear"
