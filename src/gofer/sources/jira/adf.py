@@ -10,29 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
+from gofer.sources import markdown_nodes as md
 from gofer.sources.jira.adf_text import adf_text
 from gofer.sources.markdown import followed, parse
-from gofer.sources.markdown_nodes import (
-    BlockNode,
-    Break,
-    Code,
-    CodeBlock,
-    Emphasis,
-    Heading,
-    Image,
-    InlineNode,
-    Item,
-    ItemList,
-    Link,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    Table,
-    Text,
-    Words,
-)
 from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_list, clean
@@ -56,7 +36,7 @@ _NEW_LINE = _Run("\n")
 """A hard break. No other run has a line break in it."""
 
 
-def inline(parts: Iterable[InlineNode], *, strong: bool = False) -> list[Node]:
+def inline(parts: Iterable[md.InlineNode], *, strong: bool = False) -> list[Node]:
     """Return the nodes of parts; neighbours with the same marks are one text."""
     marks = frozenset({"strong"} if strong else ())
     return [node for run in _joined(_runs(parts, marks)) for node in _nodes(run)]
@@ -67,25 +47,25 @@ def text(words: str, address: str = "") -> Node:
     return _text(_Run(words, address=address))
 
 
-def _runs(parts: Iterable[InlineNode], marks: frozenset[str], address: str = "") -> Iterator[_Run]:
+def _runs(parts: Iterable[md.InlineNode], marks: frozenset[str], address: str = "") -> Iterator[_Run]:
     for part in parts:
         match part:
-            case Text():
+            case md.Text():
                 yield _Run(part.text, marks, address)
-            case Code():
+            case md.Code():
                 # Jira takes a link beside code and no other mark.
                 yield _Run(part.text, frozenset({"code"}), address)
-            case Strong():
+            case md.Strong():
                 yield from _runs(part.parts, marks | {"strong"}, address)
-            case Emphasis():
+            case md.Emphasis():
                 yield from _runs(part.parts, marks | {"em"}, address)
-            case Strike():
+            case md.Strike():
                 yield from _runs(part.parts, marks | {"strike"}, address)
-            case Link():
-                yield from _runs(part.parts or [Text(part.address)], marks, _followed(part.address))
-            case Image():
+            case md.Link():
+                yield from _runs(part.parts or [md.Text(part.address)], marks, _followed(part.address))
+            case md.Image():
                 yield _Run(part.text or part.address or "image", marks, address or _followed(part.address))
-            case Break():
+            case md.Break():
                 yield _NEW_LINE if part.hard else _Run(" ", marks, address)
             case _:
                 assert_never(part)
@@ -163,26 +143,26 @@ def _origin(provenance: Provenance) -> list[Node]:
     return []
 
 
-def _blocks(nodes: Iterable[BlockNode], place: Place) -> list[Node]:
+def _blocks(nodes: Iterable[md.BlockNode], place: Place) -> list[Node]:
     return [block for node in nodes for block in _block(node, place)]
 
 
-def _block(node: BlockNode, place: Place) -> list[Node]:
+def _block(node: md.BlockNode, place: Place) -> list[Node]:
     """Return the blocks that say in a place what a node says: one, several, or none."""
     match node:
-        case Paragraph():
+        case md.Paragraph():
             return [_paragraph(inline(node.words.parts))]
-        case Heading():
+        case md.Heading():
             return [_heading(node, place)]
-        case ItemList():
+        case md.ItemList():
             return [_list(node)]
-        case Quote():
+        case md.Quote():
             return _quote(node, place)
-        case CodeBlock():
+        case md.CodeBlock():
             return [_code(node)]
-        case Table():
+        case md.Table():
             return [_table(node) if place == "top" else _table_as_lines(node)]
-        case Rule():
+        case md.Rule():
             return [{"type": "rule"} if place == "top" else _paragraph([text("———")])]
         case _:
             assert_never(node)
@@ -192,20 +172,20 @@ def _paragraph(content: Sequence[Node]) -> Node:
     return {"type": "paragraph", "content": [*content]}
 
 
-def _heading(node: Heading, place: Place) -> Node:
+def _heading(node: md.Heading, place: Place) -> Node:
     if place != "top":
         return _paragraph(inline(node.words.parts, strong=True))
     return {"type": "heading", "attrs": {"level": node.level}, "content": inline(node.words.parts)}
 
 
-def _list(node: ItemList) -> Node:
+def _list(node: md.ItemList) -> Node:
     items = [_item(item) for item in node.items]
     if node.start is None:
         return {"type": "bulletList", "content": items}
     return {"type": "orderedList", "attrs": {"order": node.start}, "content": items}
 
 
-def _item(item: Item) -> Node:
+def _item(item: md.Item) -> Node:
     """Return an item with its box as a sign: a task of Jira needs an id that would differ from one attempt to the next.
 
     An item begins with words or code, never with another list.
@@ -226,7 +206,7 @@ def _led(lead: str, blocks: Sequence[Node]) -> list[Node]:
     return [blocks[0] | {"content": content}, *blocks[1:]]
 
 
-def _quote(node: Quote, place: Place) -> list[Node]:
+def _quote(node: md.Quote, place: Place) -> list[Node]:
     match place:
         case "top":
             inside = _blocks(node.blocks, "quote")
@@ -241,24 +221,24 @@ def _quote(node: Quote, place: Place) -> list[Node]:
             assert_never(place)
 
 
-def _code(node: CodeBlock) -> Node:
+def _code(node: md.CodeBlock) -> Node:
     language, *_ = [*node.info.split(), "text"]
     code = node.text.removesuffix("\n")
     content = [text(code)] if code else []
     return {"type": "codeBlock", "content": content, "attrs": {"language": language[:_LONGEST_LANGUAGE]}}
 
 
-def _table(table: Table) -> Node:
+def _table(table: md.Table) -> Node:
     rows = [_row("tableHeader", table.header), *(_row("tableCell", row) for row in table.rows)]
     return {"type": "table", "content": rows}
 
 
-def _row(kind: str, cells: Sequence[Words]) -> Node:
+def _row(kind: str, cells: Sequence[md.Words]) -> Node:
     made = [{"type": kind, "content": [_paragraph(inline(cell.parts) or [text(" ")])]} for cell in cells]
     return {"type": "tableRow", "content": made}
 
 
-def _table_as_lines(table: Table) -> Node:
+def _table_as_lines(table: md.Table) -> Node:
     """Return a paragraph with a line for each row, where Jira takes no table."""
     content: list[Node] = []
     for row in (table.header, *table.rows):

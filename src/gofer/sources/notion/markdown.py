@@ -8,28 +8,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
+from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
-from gofer.sources.markdown_nodes import (
-    BlockNode,
-    Break,
-    Code,
-    CodeBlock,
-    Emphasis,
-    Heading,
-    Image,
-    InlineNode,
-    Item,
-    ItemList,
-    Link,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    Table,
-    Text,
-    Words,
-)
 from gofer.sources.notion.rich_text import Json, Span, rich_text
 
 LINK_LIMIT = 2_000
@@ -70,25 +50,25 @@ def paragraph(spans: Sequence[Span]) -> Json:
     return _block("paragraph", spans)
 
 
-def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
+def _inline(parts: Sequence[md.InlineNode], marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
     for part in parts:
         match part:
-            case Text():
+            case md.Text():
                 yield Span(part.text, marks, url)
-            case Code():
+            case md.Code():
                 yield Span(part.text, marks | {"code"}, url)
-            case Strong():
+            case md.Strong():
                 yield from _inline(part.parts, marks | {"bold"}, url)
-            case Emphasis():
+            case md.Emphasis():
                 yield from _inline(part.parts, marks | {"italic"}, url)
-            case Strike():
+            case md.Strike():
                 yield from _inline(part.parts, marks | {"strikethrough"}, url)
-            case Link():
+            case md.Link():
                 yield from _inline(part.parts, marks, _address(part.address) or url)
-            case Image():
+            case md.Image():
                 address = _address(part.address)
                 yield Span(part.text or address or "image", marks, address)
-            case Break():
+            case md.Break():
                 yield Span("\n", marks, url)
             case _:
                 assert_never(part)
@@ -100,36 +80,36 @@ def _address(address: str) -> str:
     return ""
 
 
-def _spans(words: Words) -> list[Span]:
+def _spans(words: md.Words) -> list[Span]:
     return list(_inline(words.parts))
 
 
-def _blocks(nodes: Sequence[BlockNode], depth: int) -> Iterator[Json]:
+def _blocks(nodes: Sequence[md.BlockNode], depth: int) -> Iterator[Json]:
     for node in nodes:
         match node:
-            case Paragraph():
+            case md.Paragraph():
                 yield _block("paragraph", _spans(node.words))
-            case Heading():
+            case md.Heading():
                 yield _block(f"heading_{min(3, node.level)}", _spans(node.words))
-            case ItemList():
+            case md.ItemList():
                 for number, item in node.numbered():
                     yield from _item(item, number, depth)
-            case Quote():
+            case md.Quote():
                 yield _block("quote", _joined(_lines(node.blocks, "")))
-            case CodeBlock():
+            case md.CodeBlock():
                 yield _block("code", [Span(node.text.rstrip("\n"))], language=_language(node.info))
-            case Table():
+            case md.Table():
                 yield from _tables(node)
-            case Rule():
+            case md.Rule():
                 yield {"type": "divider", "divider": {}}
             case _:
                 assert_never(node)
 
 
-def _item(item: Item, number: int | None, depth: int) -> Iterator[Json]:
+def _item(item: md.Item, number: int | None, depth: int) -> Iterator[Json]:
     spans: list[Span] = []
     inside = item.blocks
-    if inside and isinstance(inside[0], Paragraph):
+    if inside and isinstance(inside[0], md.Paragraph):
         spans = _spans(inside[0].words)
         inside = inside[1:]
     name = "bulleted_list_item" if number is None else "numbered_list_item"
@@ -145,13 +125,13 @@ def _item(item: Item, number: int | None, depth: int) -> Iterator[Json]:
         yield from below
 
 
-def _tables(table: Table) -> Iterator[Json]:
+def _tables(table: md.Table) -> Iterator[Json]:
     """Yield a table, or several with the same header where it has more rows than Notion takes."""
     for start in range(0, max(1, len(table.rows)), ROWS - 1):
         yield _table([table.header, *table.rows[start : start + ROWS - 1]])
 
 
-def _table(rows: Sequence[Sequence[Words]]) -> Json:
+def _table(rows: Sequence[Sequence[md.Words]]) -> Json:
     made = [{"type": "table_row", "table_row": {"cells": [rich_text(_spans(cell)) for cell in row]}} for row in rows]
     table = {"table_width": len(rows[0]), "has_column_header": True, "has_row_header": False, "children": made}
     return {"type": "table", "table": table}
@@ -173,30 +153,30 @@ def _joined(lines: Iterable[Sequence[Span]]) -> list[Span]:
     return list(chain.from_iterable((*([Span("\n")] if number else []), *line) for number, line in enumerate(lines)))
 
 
-def _lines(nodes: Sequence[BlockNode], indent: str) -> Iterator[list[Span]]:
+def _lines(nodes: Sequence[md.BlockNode], indent: str) -> Iterator[list[Span]]:
     for node in nodes:
         match node:
-            case Paragraph():
+            case md.Paragraph():
                 yield _spans(node.words)
-            case Heading():
+            case md.Heading():
                 yield [replace(span, marks=span.marks | {"bold"}) for span in _spans(node.words)]
-            case ItemList():
+            case md.ItemList():
                 for number, item in node.numbered():
                     yield from _item_lines(item, number, indent)
-            case Quote():
+            case md.Quote():
                 yield from ([Span("> "), *line] for line in _lines(node.blocks, ""))
-            case CodeBlock():
+            case md.CodeBlock():
                 yield [Span(node.text.rstrip("\n"), frozenset({"code"}))]
-            case Table():
+            case md.Table():
                 for row in (node.header, *node.rows):
                     yield list(chain.from_iterable((*_spans(cell), Span("  ")) for cell in row))
-            case Rule():
+            case md.Rule():
                 yield [Span("———")]
             case _:
                 assert_never(node)
 
 
-def _item_lines(item: Item, number: int | None, indent: str) -> Iterator[list[Span]]:
+def _item_lines(item: md.Item, number: int | None, indent: str) -> Iterator[list[Span]]:
     marker = f"{indent}• " if number is None else f"{indent}{number}. "
     if item.done is not None:
         marker += "[x] " if item.done else "[ ] "

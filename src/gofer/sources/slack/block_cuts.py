@@ -12,28 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import assert_never
 
+from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import parse
-from gofer.sources.markdown_nodes import (
-    BlockNode,
-    Break,
-    Code,
-    CodeBlock,
-    Emphasis,
-    Heading,
-    Image,
-    InlineNode,
-    Item,
-    ItemList,
-    Link,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    Table,
-    Text,
-    every,
-)
 from gofer.sources.slack.markdown import Block, Cost, characters, fenced, within
 
 _PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
@@ -53,14 +33,14 @@ _GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
 def divided(block: Block, room: int, most: Cost) -> list[str]:
     """Return a block as texts of at most `most.characters`; the first one of at most `room`."""
     match block.node:
-        case CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
+        case md.CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
             return _fences(block.lines, fence, room, most.characters)
-        case CodeBlock(fence=""):
+        case md.CodeBlock(fence=""):
             lines = [line.removeprefix("    ") for line in block.lines]
             return _fences_of(fenced(lines).split("\n")[0], lines, room, most.characters)
-        case Table():
+        case md.Table():
             return _tables(block, room, most) or _texts(block.text, room, most.characters)
-        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
+        case md.Paragraph() | md.Heading() | md.ItemList() | md.Item() | md.Quote() | md.CodeBlock() | md.Rule():
             return _texts(block.text, room, most.characters)
         case _:
             assert_never(block.node)
@@ -168,34 +148,34 @@ def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequenc
 
 def _shape(markdown: str) -> Counter[tuple[str, str]]:
     """Return what a cut must not change in a text: its spans with what they point to, and its kinds of blocks."""
-    return Counter(chain.from_iterable(map(_block_shape, every(parse(markdown)))))
+    return Counter(chain.from_iterable(map(_block_shape, md.every(parse(markdown)))))
 
 
-def _block_shape(node: BlockNode | Item) -> Iterator[tuple[str, str]]:
+def _block_shape(node: md.BlockNode | md.Item) -> Iterator[tuple[str, str]]:
     """Yield what a node adds to the shape, without the nodes inside it; paragraphs and quotes may become two."""
     match node:
-        case Paragraph():
+        case md.Paragraph():
             yield from _span_shape(node.words.parts)
-        case Heading():
+        case md.Heading():
             yield "heading", str(node.level)
             yield from _span_shape(node.words.parts)
-        case ItemList():
+        case md.ItemList():
             yield "list", "bullets" if node.start is None else "numbers"
-        case Item():
+        case md.Item():
             yield "item", ""
-        case Quote():
+        case md.Quote():
             pass
-        case CodeBlock():
+        case md.CodeBlock():
             yield "block of code", "fence" if node.fence else "indent"
-        case Table():
+        case md.Table():
             yield from _table_shape(node)
-        case Rule():
+        case md.Rule():
             yield "rule", ""
         case _:
             assert_never(node)
 
 
-def _table_shape(table: Table) -> Iterator[tuple[str, str]]:
+def _table_shape(table: md.Table) -> Iterator[tuple[str, str]]:
     yield "table", str(len(table.header))
     for row in (table.header, *table.rows):
         yield "row", str(len(row))
@@ -203,20 +183,20 @@ def _table_shape(table: Table) -> Iterator[tuple[str, str]]:
             yield from _span_shape(cell.parts)
 
 
-def _span_shape(parts: Sequence[InlineNode]) -> Iterator[tuple[str, str]]:
+def _span_shape(parts: Sequence[md.InlineNode]) -> Iterator[tuple[str, str]]:
     for part in parts:
         match part:
-            case Code():
+            case md.Code():
                 yield "code", part.text
-            case Image():
+            case md.Image():
                 yield "image", part.address
-            case Link():
+            case md.Link():
                 yield "link", part.address
                 yield from _span_shape(part.parts)
-            case Strong() | Emphasis() | Strike():
+            case md.Strong() | md.Emphasis() | md.Strike():
                 yield type(part).__name__, ""
                 yield from _span_shape(part.parts)
-            case Text() | Break():
+            case md.Text() | md.Break():
                 pass
             case _:
                 assert_never(part)

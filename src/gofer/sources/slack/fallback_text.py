@@ -7,27 +7,8 @@ nothing is cut in the middle of a link or a word that fits.
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
-from gofer.sources.markdown_nodes import (
-    BlockNode,
-    Break,
-    Code,
-    CodeBlock,
-    Emphasis,
-    Heading,
-    Image,
-    InlineNode,
-    ItemList,
-    Link,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    Table,
-    Text,
-    plain,
-)
 
 LIMIT = 3_000
 """UTF-8 bytes at most. Slack refuses an edit with more than 4,000; it may store an emoji as a longer name."""
@@ -52,28 +33,28 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _atoms(nodes: Sequence[BlockNode], indent: str = "") -> Iterator[str]:
+def _atoms(nodes: Sequence[md.BlockNode], indent: str = "") -> Iterator[str]:
     """Yield the smallest parts that stay whole, in order."""
     for node in nodes:
         match node:
-            case Paragraph() | Heading():
+            case md.Paragraph() | md.Heading():
                 yield from _inline(node.words.parts)
                 yield "\n"
-            case ItemList():
+            case md.ItemList():
                 yield from _items(node, indent)
-            case Quote():
+            case md.Quote():
                 yield from _atoms(node.blocks, indent)
-            case CodeBlock():
+            case md.CodeBlock():
                 yield from _words(node.text)
-            case Table():
+            case md.Table():
                 yield from _rows(node)
-            case Rule():
+            case md.Rule():
                 pass
             case _:
                 assert_never(node)
 
 
-def _items(node: ItemList, indent: str) -> Iterator[str]:
+def _items(node: md.ItemList, indent: str) -> Iterator[str]:
     for number, item in node.numbered():
         yield f"{indent}• " if number is None else f"{indent}{number}. "
         if item.done is not None:
@@ -81,7 +62,7 @@ def _items(node: ItemList, indent: str) -> Iterator[str]:
         yield from _atoms(item.blocks, f"{indent}  ")
 
 
-def _rows(table: Table) -> Iterator[str]:
+def _rows(table: md.Table) -> Iterator[str]:
     for row in (table.header, *table.rows):
         for cell in row:
             yield from _inline(cell.parts)
@@ -89,20 +70,20 @@ def _rows(table: Table) -> Iterator[str]:
         yield "\n"
 
 
-def _inline(parts: Sequence[InlineNode]) -> Iterator[str]:
+def _inline(parts: Sequence[md.InlineNode]) -> Iterator[str]:
     for part in parts:
         match part:
-            case Text():
+            case md.Text():
                 yield from _words(part.text)
-            case Code():
+            case md.Code():
                 yield from _code(part.text)
-            case Link():
-                yield from _link(part.address, plain(part.parts))
-            case Image():
+            case md.Link():
+                yield from _link(part.address, md.plain(part.parts))
+            case md.Image():
                 yield from _link(part.address, part.text)
-            case Strong() | Emphasis() | Strike():
+            case md.Strong() | md.Emphasis() | md.Strike():
                 yield from _inline(part.parts)
-            case Break():
+            case md.Break():
                 yield "\n"
             case _:
                 assert_never(part)

@@ -8,20 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
+from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import outline
-from gofer.sources.markdown_nodes import (
-    BlockNode,
-    CodeBlock,
-    Heading,
-    Item,
-    ItemList,
-    Paragraph,
-    Quote,
-    Rule,
-    Table,
-    Words,
-    every,
-)
 
 BLOCK_SIZE = 135
 """Characters that each block takes besides its text. People measured 125 for a rule and 134 for a heading."""
@@ -65,7 +53,7 @@ class Cost:
 class Block:
     """One block of a text, or one item of a list."""
 
-    node: BlockNode | Item
+    node: md.BlockNode | md.Item
     lines: Sequence[str]
     """Its lines, with what belongs to none, such as link definitions, at the block before it."""
     apart: bool
@@ -119,12 +107,12 @@ def blocks(markdown: str) -> Sequence[Block]:
     if found or not markdown:
         return found
     # A text of link definitions has no block.
-    return [_block(Paragraph(range(len(lines)), Words(markdown, ())), lines, apart=False)]
+    return [_block(md.Paragraph(range(len(lines)), md.Words(markdown, ())), lines, apart=False)]
 
 
 def items(block: Block) -> Sequence[Block]:
     """Return the items of a list, each with its marker and all that is in it."""
-    lists = (node for node in _outline(block.text) if isinstance(node, ItemList))
+    lists = (node for node in _outline(block.text) if isinstance(node, md.ItemList))
     return list(_cut(block.lines, [item for one in lists for item in one.items]))
 
 
@@ -137,11 +125,11 @@ def cost(markdown: str) -> Cost:
 
 def widest_table(markdown: str) -> int:
     """Return the columns of the widest table anywhere in a `normal` text; 0 when it has none."""
-    return max((len(node.header) for node in every(_outline(markdown)) if isinstance(node, Table)), default=0)
+    return max((len(node.header) for node in md.every(_outline(markdown)) if isinstance(node, md.Table)), default=0)
 
 
 @lru_cache(maxsize=8)
-def _outline(markdown: str) -> Sequence[BlockNode]:
+def _outline(markdown: str) -> Sequence[md.BlockNode]:
     """Return the same text is asked for by its width, its cost and its blocks, one after the other."""
     return outline(markdown)
 
@@ -163,7 +151,7 @@ def _total(found: Iterable[Cost]) -> Cost:
     return sum(found, Cost())
 
 
-def _cut(lines: Sequence[str], nodes: Sequence[BlockNode | Item]) -> Iterator[Block]:
+def _cut(lines: Sequence[str], nodes: Sequence[md.BlockNode | md.Item]) -> Iterator[Block]:
     # Lines before the first block belong to it, all others to the block before them.
     bounds = [0, *(node.lines.start for node in nodes[1:]), len(lines)]
     for place, node in enumerate(nodes):
@@ -177,34 +165,34 @@ def _cut(lines: Sequence[str], nodes: Sequence[BlockNode | Item]) -> Iterator[Bl
         yield _block(node, own, apart=apart)
 
 
-def _block(node: BlockNode | Item, lines: Sequence[str], *, apart: bool) -> Block:
-    inner = _total(map(_taken, every([node])))
-    around = isinstance(node, ItemList | Item | Quote)
+def _block(node: md.BlockNode | md.Item, lines: Sequence[str], *, apart: bool) -> Block:
+    inner = _total(map(_taken, md.every([node])))
+    around = isinstance(node, md.ItemList | md.Item | md.Quote)
     taken = replace(inner, characters=characters("\n".join(lines)), blocks=max(1, inner.blocks + around))
     return Block(node, lines, apart, taken)
 
 
-def _taken(node: BlockNode | Item) -> Cost:
+def _taken(node: md.BlockNode | md.Item) -> Cost:
     """Return what a node takes besides the characters of the text, without the nodes inside it."""
     match node:
-        case Table():
+        case md.Table():
             rows = [node.header, *node.rows]
             cells = sum(max(1, characters(cell.source)) for row in rows for cell in row)
             return Cost(blocks=1, rows=len(rows), cells=cells)
-        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
+        case md.Paragraph() | md.Heading() | md.ItemList() | md.Item() | md.Quote() | md.CodeBlock() | md.Rule():
             return Cost(blocks=int(_is_own(node)))
         case _:
             assert_never(node)
 
 
-def _is_own(node: BlockNode | Item) -> bool:
+def _is_own(node: md.BlockNode | md.Item) -> bool:
     """Return whether Slack makes a block of it alone."""
     match node:
-        case Heading() | Table() | Rule():
+        case md.Heading() | md.Table() | md.Rule():
             return True
-        case CodeBlock():
+        case md.CodeBlock():
             return bool(node.fence)
-        case Paragraph() | ItemList() | Item() | Quote():
+        case md.Paragraph() | md.ItemList() | md.Item() | md.Quote():
             return False
         case _:
             assert_never(node)
