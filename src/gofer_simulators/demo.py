@@ -10,12 +10,12 @@ from gofer.values.model_script import Script, load_scripts
 
 
 def demo_world() -> Mapping[str, object]:
-    """The world of the demo: a small company with a Slack workspace."""
+    """Return the world of the demo: a small company with a Slack workspace."""
     text = files("gofer_simulators").joinpath("worlds", "demo.yaml").read_text(encoding="utf-8")
     return cast(Mapping[str, object], yaml.load(text, Loader=yaml.CSafeLoader))
 
 
 def demo_scripts() -> tuple[Script, ...]:
-    """What the offline model says in that world."""
+    """Return what the offline model says in that world."""
     text = files("gofer_simulators").joinpath("scripts", "demo.yaml").read_text(encoding="utf-8")
     return load_scripts(text, "simulators/scripts/demo.yaml")

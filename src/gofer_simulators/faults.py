@@ -34,7 +34,7 @@ class Faults:
         self._planned += [(method, path, fault)] * times
 
     def take(self, method: str, path: str) -> Fault | None:
-        """The fault for this request, which is used up with it."""
+        """Return the fault for this request, which is used up with it."""
         for index, (wanted, pattern, fault) in enumerate(self._planned):
             if wanted in ("*", method) and fnmatchcase(path, pattern):
                 del self._planned[index]

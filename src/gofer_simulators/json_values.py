@@ -10,39 +10,39 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
-    """A JSON object: a mapping with text keys."""
+    """Return a JSON object: a mapping with text keys."""
     return isinstance(value, dict) and all(isinstance(key, str) for key in cast("dict[object, object]", value))
 
 
 def is_array(value: object) -> TypeGuard[list[object]]:
-    """A JSON array."""
+    """Return a JSON array."""
     return isinstance(value, list)
 
 
 def objects(value: object) -> list[dict[str, object]]:
-    """The objects of an array; anything else in it, or instead of it, is left out."""
+    """Return the objects of an array; anything else in it, or instead of it, is left out."""
     return [item for item in value if is_object(item)] if is_array(value) else []
 
 
 def texts(value: object) -> list[str]:
-    """The strings of an array; anything else in it, or instead of it, is left out."""
+    """Return the strings of an array; anything else in it, or instead of it, is left out."""
     return [item for item in value if isinstance(item, str)] if is_array(value) else []
 
 
 def text_of(value: JsonObject, key: str) -> str:
-    """The string under a key, or the empty string."""
+    """Return the string under a key, or the empty string."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
 def object_of(value: JsonObject, key: str) -> dict[str, object]:
-    """The object under a key, or an empty one."""
+    """Return the object under a key, or an empty one."""
     found = value.get(key)
     return found if is_object(found) else {}
 
 
 def parsed(text: str | bytes) -> object:
-    """The JSON value of a text; ValueError when it is none. Half a surrogate pair becomes U+FFFD."""
+    """Return the JSON value of a text; ValueError when it is none. Half a surrogate pair becomes U+FFFD."""
     try:
         value: object = json.loads(text, parse_constant=_refuse)
         written = json.dumps(value, ensure_ascii=False)

@@ -22,7 +22,7 @@ _EPOCH = 1_700_000_000
 
 
 def offline_model(scripts: Sequence[Script]) -> Starlette:
-    """An app with `POST /v1/chat/completions` and `GET /v1/models` over these scripts."""
+    """Return an app with `POST /v1/chat/completions` and `GET /v1/models` over these scripts."""
 
     async def completions(request: Request) -> Response:
         return _completion(scripts, await request.body())
@@ -58,7 +58,7 @@ def _completion(scripts: Sequence[Script], body: bytes) -> Response:
 
 
 def _orphan(messages: Sequence[dict[str, object]]) -> str | None:
-    """The vendor's refusal when tool calls and tool messages do not pair up."""
+    """Return the vendor's refusal when tool calls and tool messages do not pair up."""
     open_ids: list[str] = []
     for message in messages:
         if message.get("role") == "tool":

@@ -42,12 +42,12 @@ class ApiRequest:
         return self.hub.pull(self.repository, int(self.path["number"]))
 
     def permit(self, *names: str) -> None:
-        """Raises GitHubRefusal(422) for a field this resource does not have."""
+        """Raise GitHubRefusal(422) for a field this resource does not have."""
         for name in self.body.keys() - set(names):
             raise GitHubRefusal(422, f'Invalid request.\n\n"{name}" is not a permitted key.')
 
     def text(self, resource: str, field: str) -> str:
-        """A text that must be there. Raises GitHubRefusal(422)."""
+        """Return a text that must be there. Raises GitHubRefusal(422)."""
         value = self.body.get(field)
         if not isinstance(value, str) or not value.strip():
             missing = {"resource": resource, "code": "missing_field", "field": field}
@@ -55,7 +55,7 @@ class ApiRequest:
         return self.short(resource, value)
 
     def short(self, resource: str, text: str) -> str:
-        """The text. Raises GitHubRefusal(422) for one that is too long."""
+        """Return the text. Raises GitHubRefusal(422) for one that is too long."""
         if len(text) > BODY_LIMIT:
             raise too_long(resource, "body", BODY_LIMIT)
         return text
@@ -83,7 +83,7 @@ class ApiRequest:
             raise GitHubRefusal(422, "Validation Failed") from error
 
     def one_of(self, name: str, *allowed: str) -> str:
-        """One of the allowed values, the first when left out. Raises GitHubRefusal(422)."""
+        """Return one of the allowed values, the first when left out. Raises GitHubRefusal(422)."""
         value = self.query.get(name, allowed[0])
         if value not in allowed:
             raise GitHubRefusal(422, "Validation Failed")

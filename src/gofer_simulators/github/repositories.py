@@ -127,7 +127,7 @@ class Repository:
     issues: dict[int, Issue] = field(default_factory=dict[int, Issue])
 
     def commits(self, ref: str = "") -> list[Commit]:
-        """The commits of a branch, or up to a commit. Raises GitHubRefusal(404)."""
+        """Return the commits of a branch, or up to a commit. Raises GitHubRefusal(404)."""
         if commits := self.branches.get(ref or self.default_branch):
             return commits
         for commits in self.branches.values():
@@ -137,7 +137,7 @@ class Repository:
         raise GitHubRefusal(404, f"No commit found for the ref {ref}")
 
     def files(self, ref: str = "") -> dict[str, bytes]:
-        """Every file at a branch or commit."""
+        """Return every file at a branch or commit."""
         found: dict[str, bytes] = {}
         for commit in self.commits(ref):
             changed = commit.files.items()
@@ -159,7 +159,7 @@ class Hub:
         self._ids: Iterator[int] = itertools.count(1001)
 
     def new_id(self) -> int:
-        """A number that nothing else has."""
+        """Return a number that nothing else has."""
         return next(self._ids)
 
     def user(self, login: str) -> User:
@@ -170,27 +170,27 @@ class Hub:
         raise GitHubRefusal(404, "Not Found")
 
     def repository(self, full_name: str) -> Repository:
-        """A repository the token can see. Raises GitHubRefusal(404)."""
+        """Return a repository the token can see. Raises GitHubRefusal(404)."""
         for repository in self.repositories.values():
             if repository.full_name.lower() == full_name.lower() and not repository.hidden:
                 return repository
         raise GitHubRefusal(404, "Not Found")
 
     def issue(self, full_name: str, number: int) -> Issue:
-        """An issue or a pull request. Raises GitHubRefusal(404)."""
+        """Return an issue or a pull request. Raises GitHubRefusal(404)."""
         if issue := self.repository(full_name).issues.get(number):
             return issue
         raise GitHubRefusal(404, "Not Found")
 
     def pull(self, full_name: str, number: int) -> tuple[Issue, Pull]:
-        """A pull request, both halves. Raises GitHubRefusal(404)."""
+        """Return a pull request, both halves. Raises GitHubRefusal(404)."""
         issue = self.issue(full_name, number)
         if issue.pull is None:
             raise GitHubRefusal(404, "Not Found")
         return issue, issue.pull
 
     def open_issue(self, repository: Repository, user: str, title: str, body: str, at: float | None = None) -> Issue:
-        """A new issue with the next number."""
+        """Create a new issue with the next number."""
         number = max(repository.issues, default=0) + 1
         now = self.clock() if at is None else at
         issue = Issue(
@@ -229,7 +229,7 @@ class Hub:
         return commit
 
     def comment(self, issue: Issue, user: str, body: str, at: float | None = None) -> Comment:
-        """A new comment."""
+        """Create a new comment."""
         now = self.clock() if at is None else at
         comment = Comment(self.new_id(), user, body, now, now)
         issue.comments.append(comment)
@@ -245,7 +245,7 @@ class Hub:
         files: Mapping[str, bytes | None],
         at: float,
     ) -> Commit:
-        """A new commit on a branch, which begins at the default one when it is new."""
+        """Create a new commit on a branch, which begins at the default one when it is new."""
         commits = repository.branches.setdefault(branch, list(repository.branches.get(repository.default_branch, [])))
         parent = commits[-1].sha if commits else ""
         seed = "\0".join((repository.full_name, branch, parent, author, message, str(self.new_id())))
@@ -255,7 +255,7 @@ class Hub:
         return commit
 
     def state(self) -> dict[str, object]:
-        """Everything people see in plain JSON, without ids and times, so that two worlds can be compared."""
+        """Return everything people see in plain JSON, without ids and times, so that two worlds can be compared."""
         return {
             "repositories": {
                 repository.full_name: {
@@ -274,7 +274,7 @@ def encoded(files: Files) -> dict[str, bytes | None]:
 
 
 def iso(at: float) -> str:
-    """A moment as GitHub writes it: to the second, in UTC."""
+    """Return a moment as GitHub writes it: to the second, in UTC."""
     return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

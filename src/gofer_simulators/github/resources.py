@@ -25,29 +25,29 @@ Answer = tuple[int, object]
 
 
 def own_user(asked: ApiRequest) -> Answer:
-    """Whom the token belongs to."""
+    """Return whom the token belongs to."""
     return 200, _full_user(asked.hub, asked.hub.own)
 
 
 def a_user(asked: ApiRequest) -> Answer:
-    """A user by login."""
+    """Return a user by login."""
     return 200, _full_user(asked.hub, asked.path["login"])
 
 
 def a_repository(asked: ApiRequest) -> Answer:
-    """A repository."""
+    """Return a repository."""
     return 200, repository_shape(asked.hub, asked.hub.repository(asked.repository))
 
 
 def list_issues(asked: ApiRequest) -> Answer:
-    """Issues, and pull requests as issues, newest first unless asked otherwise."""
+    """Return issues, and pull requests as issues, newest first unless asked otherwise."""
     since = int(asked.moment("since") or 0)
     found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
 def create_issue(asked: ApiRequest) -> Answer:
-    """A new issue."""
+    """Create a new issue."""
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
     title = asked.text("Issue", "title")
     body = asked.body.get("body")
@@ -66,12 +66,12 @@ def create_issue(asked: ApiRequest) -> Answer:
 
 
 def get_issue(asked: ApiRequest) -> Answer:
-    """An issue, or a pull request as one."""
+    """Return an issue, or a pull request as one."""
     return 200, issue_shape(asked.hub, asked.issue, asked.version)
 
 
 def list_comments(asked: ApiRequest) -> Answer:
-    """Comments, oldest first; `since` is about when they changed."""
+    """Return comments, oldest first; `since` is about when they changed."""
     issue = asked.issue
     since = int(asked.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
@@ -79,7 +79,7 @@ def list_comments(asked: ApiRequest) -> Answer:
 
 
 def create_comment(asked: ApiRequest) -> Answer:
-    """A new comment."""
+    """Create a new comment."""
     asked.permit("body")
     issue = asked.issue
     comment = asked.people.comment(issue, asked.hub.own, asked.text("IssueComment", "body"))
@@ -87,26 +87,26 @@ def create_comment(asked: ApiRequest) -> Answer:
 
 
 def list_pulls(asked: ApiRequest) -> Answer:
-    """Pull requests, in the short form of lists."""
+    """Return pull requests, in the short form of lists."""
     hub = asked.hub
     found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull) and _between(asked, pull)]
     return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
 
 
 def get_pull(asked: ApiRequest) -> Answer:
-    """A pull request."""
+    """Return a pull request."""
     issue, pull = asked.pull
     return 200, pull_shape(asked.hub, issue, pull, asked.version)
 
 
 def list_files(asked: ApiRequest) -> Answer:
-    """What a pull request changes."""
+    """Return what a pull request changes."""
     _, pull = asked.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
 
 def list_reviews(asked: ApiRequest) -> Answer:
-    """Reviews, oldest first."""
+    """Return reviews, oldest first."""
     issue, pull = asked.pull
     return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
 
@@ -120,7 +120,7 @@ def is_merged(asked: ApiRequest) -> Answer:
 
 
 def requested(asked: ApiRequest) -> Answer:
-    """Who is asked for a review and has not given one."""
+    """Return who is asked for a review and has not given one."""
     _, pull = asked.pull
     users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
@@ -147,7 +147,7 @@ def request_reviewers(asked: ApiRequest) -> Answer:
 
 
 def contents(asked: ApiRequest) -> Answer:
-    """A file, or what a folder lists."""
+    """Return a file, or what a folder lists."""
     repository = asked.hub.repository(asked.repository)
     path = asked.path.get("path", "").strip("/")
     files = repository.files(asked.query.get("ref", ""))
@@ -171,7 +171,7 @@ def contents(asked: ApiRequest) -> Answer:
 
 
 def list_commits(asked: ApiRequest) -> Answer:
-    """Commits, newest first, of one path where it is given."""
+    """Return commits, newest first, of one path where it is given."""
     repository = asked.hub.repository(asked.repository)
     path = asked.query.get("path", "").strip("/")
     since = asked.moment("since") or 0.0
@@ -188,7 +188,7 @@ def list_commits(asked: ApiRequest) -> Answer:
 
 
 def _listed(asked: ApiRequest) -> list[Issue]:
-    """The issues of a repository in the state and the order asked for."""
+    """Return the issues of a repository in the state and the order asked for."""
     state = asked.one_of("state", "open", "closed", "all")
     newest = asked.one_of("direction", "desc", "asc") == "desc"
     by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"

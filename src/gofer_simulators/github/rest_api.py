@@ -40,7 +40,7 @@ class RestApi:
         self._used = 0
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [Route("/{path:path}", self._serve, methods=METHODS)]
 
     async def _serve(self, request: Request) -> Response:
@@ -102,7 +102,7 @@ def _said(request: Request, answer: Answer) -> Response:
 
 
 def _links(request: Request, page: int, pages: int) -> dict[str, str]:
-    """The Link header; none where there is one page."""
+    """Return the Link header; none where there is one page."""
     places = {"prev": page - 1, "next": page + 1, "first": 1, "last": pages}
     if page <= 1:
         places = {name: number for name, number in places.items() if name not in ("prev", "first")}
@@ -120,7 +120,7 @@ def _number(request: Request, name: str, default: int) -> int:
 
 
 def _fields(request: Request, body: bytes) -> JsonObject:
-    """The JSON object of a request. Raises GitHubRefusal(400)."""
+    """Return the JSON object of a request. Raises GitHubRefusal(400)."""
     if request.method == "GET":
         return {}
     try:

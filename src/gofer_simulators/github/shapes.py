@@ -19,7 +19,7 @@ Shape = dict[str, object]
 
 
 def user_shape(user: User) -> Shape:
-    """An account, as it stands inside other objects."""
+    """Return an account, as it stands inside other objects."""
     login = user.login.removesuffix("[bot]")
     return {
         "login": user.login,
@@ -33,7 +33,7 @@ def user_shape(user: User) -> Shape:
 
 
 def repository_shape(hub: Hub, repository: Repository) -> Shape:
-    """A repository, as it stands inside other objects."""
+    """Return a repository, as it stands inside other objects."""
     owner, _, name = repository.full_name.partition("/")
     return {
         "id": repository.id,
@@ -50,7 +50,7 @@ def repository_shape(hub: Hub, repository: Repository) -> Shape:
 
 
 def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
-    """An issue; a pull request as the issue it also is has the key `pull_request`."""
+    """Return an issue; a pull request as the issue it also is has the key `pull_request`."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "html_url": html_url(issue),
@@ -70,7 +70,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
 
 
 def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: bool = True) -> Shape:
-    """A pull request; in lists there is neither `merged` nor any count."""
+    """Return a pull request; in lists there is neither `merged` nor any count."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "id": pull.id,
@@ -100,7 +100,7 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
 
 
 def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
-    """A comment on an issue or pull request."""
+    """Return a comment on an issue or pull request."""
     return {
         "id": comment.id,
         "node_id": _node("IC", comment.id),
@@ -115,7 +115,7 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
 
 
 def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = False) -> Shape:
-    """A review; webhooks write its state in small letters."""
+    """Return a review; webhooks write its state in small letters."""
     return {
         "id": review.id,
         "node_id": _node("PRR", review.id),
@@ -129,7 +129,7 @@ def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = Fals
 
 
 def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
-    """A commit, as lists of commits have it."""
+    """Return a commit, as lists of commits have it."""
     user = hub.users[commit.author]
     git = {"name": user.name, "email": f"{user.id}@users.noreply.github.com", "date": iso(commit.date)}
     return {
@@ -142,7 +142,7 @@ def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
 
 
 def file_shape(path: str, pull: Pull) -> Shape:
-    """A file that a pull request changes, with its counts."""
+    """Return a file that a pull request changes, with its counts."""
     old = pull.before.get(path)
     new = pull.changes[path]
     before = (old or b"").decode(errors="replace")
@@ -168,7 +168,7 @@ def _status(old: bytes | None, new: bytes | None) -> str:
 
 
 def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:
-    """A file; above 1 MB, and in listings, without its content."""
+    """Return a file; above 1 MB, and in listings, without its content."""
     shape: Shape = {
         "type": "file",
         "name": path.rpartition("/")[2],
@@ -185,22 +185,22 @@ def content_shape(repository: Repository, path: str, content: bytes, *, listed: 
 
 
 def team_shape(slug: str) -> Shape:
-    """A team."""
+    """Return a team."""
     return {"id": int(hashlib.sha256(slug.encode()).hexdigest()[:6], 16), "slug": slug, "name": slug}
 
 
 def html_url(issue: Issue) -> str:
-    """Where people open it."""
+    """Return where people open it."""
     return f"{WEB}/{issue.repository}/{'pull' if issue.pull else 'issues'}/{issue.number}"
 
 
 def label_shape(name: str) -> Shape:
-    """A label."""
+    """Return a label."""
     return {"id": int(hashlib.sha256(name.encode()).hexdigest()[:6], 16), "name": name, "color": "ededed"}
 
 
 def git_sha(content: bytes) -> str:
-    """The name git gives a file's content."""
+    """Return the name git gives a file's content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - as git does
 
 

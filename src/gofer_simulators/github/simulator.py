@@ -44,11 +44,11 @@ class GitHubSimulator(Vendor):
         self._deliveries.announce("ping", {"zen": "Keep it logically awesome.", "hook_id": HOOK, "hook": hook})
 
     async def deliver(self, event: str, payload: JsonObject) -> int:
-        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send(event, payload)
 
     async def redeliver(self, delivery: str) -> int:
-        """A delivery once more under its id; returns the status. Raises ValueError after three days."""
+        """Send a delivery once more under its id; return the status. Raises ValueError after three days."""
         return await self._deliveries.redeliver(delivery)
 
     @property
@@ -61,9 +61,9 @@ class GitHubSimulator(Vendor):
         return {"GITHUB_API_URL": url, "GITHUB_TOKEN": self._token, "GITHUB_WEBHOOK_SECRET": self._secret}
 
     def issue(self, repository: str, number: int) -> Issue:
-        """An issue or pull request. Raises GitHubRefusal."""
+        """Return an issue or pull request. Raises GitHubRefusal."""
         return self._hub.issue(repository, number)
 
     def state(self) -> dict[str, object]:
-        """Files, issues and pull requests in plain JSON, without ids and times."""
+        """Return files, issues and pull requests in plain JSON, without ids and times."""
         return self._hub.state()

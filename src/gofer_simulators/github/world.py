@@ -86,7 +86,7 @@ class _World(_Part):
 
 
 def load_hub(world: Mapping[str, object], clock: Callable[[], float]) -> Hub:
-    """What stands under the key `github` of a world. Raises ConfigError."""
+    """Return what stands under the key `github` of a world. Raises ConfigError."""
     return _Loading(Hub(clock)).everything(read_world(_World, "github", world))
 
 

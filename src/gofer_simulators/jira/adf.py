@@ -79,7 +79,7 @@ _MARKS: Mapping[str, str] = {
 
 
 def problem(document: object) -> str:
-    """What is wrong with a document, or the empty string."""
+    """Return what is wrong with a document, or the empty string."""
     if not is_object(document) or document.get("type") != "doc":
         return "it is not an Atlassian Document"
     if document.get("version") != 1 or not is_array(document.get("content")):
@@ -169,14 +169,14 @@ def _wrong_mark(mark: JsonObject, path: str) -> str:
 
 
 def document(text: str) -> dict[str, object]:
-    """A document that says a plain text, a paragraph a line."""
+    """Return a document that says a plain text, a paragraph a line."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     paragraphs = [{"type": "paragraph", "content": [{"type": "text", "text": line}]} for line in lines]
     return {"version": 1, "type": "doc", "content": paragraphs}
 
 
 def plain(node: JsonObject) -> str:
-    """What a document says, a line for each block: what webhooks show as wiki markup."""
+    """Return what a document says, a line for each block: what webhooks show as wiki markup."""
     match text_of(node, "type"):
         case "text":
             return text_of(node, "text")

@@ -26,13 +26,13 @@ class ApiRequest:
     body: object
 
     def fields(self, *names: str) -> JsonObject:
-        """The body, which may have these names and no other. Raises JiraRefusal(400)."""
+        """Return the body, which may have these names and no other. Raises JiraRefusal(400)."""
         if not is_object(self.body) or not set(self.body) <= set(names):
             raise JiraRefusal(400, INVALID)
         return self.body
 
     def listed(self, name: str) -> Sequence[str]:
-        """A list in the query: names with commas between them."""
+        """Return a list in the query: names with commas between them."""
         return [part for part in self.query.get(name, "").split(",") if part]
 
     def page(self, items: Sequence[_T], default: int, most: int) -> tuple[Sequence[_T], dict[str, object]]:
@@ -42,7 +42,7 @@ class ApiRequest:
         return items[start : start + size], {"startAt": start, "maxResults": size, "total": len(items)}
 
     def number(self, name: str, default: int) -> int:
-        """A number of the query. Raises JiraRefusal(400)."""
+        """Return a number of the query. Raises JiraRefusal(400)."""
         value = self.query.get(name, str(default))
         if not value.isascii() or not value.isdecimal():
             raise JiraRefusal(400, f"{name} must be a number.")
@@ -50,7 +50,7 @@ class ApiRequest:
 
 
 def named(body: JsonObject, name: str) -> Sequence[str]:
-    """A list of texts in a body. Raises JiraRefusal(400) for anything else."""
+    """Return a list of texts in a body. Raises JiraRefusal(400) for anything else."""
     value = body.get(name, [])
     if not is_array(value) or len(texts(value)) < len(value):
         raise JiraRefusal(400, INVALID)

@@ -52,7 +52,7 @@ class _Token:
 
 
 def search(site: Site, jql: str, issues: list[Issue]) -> list[Issue]:
-    """The issues a query finds, in its order. Raises JiraRefusal(400)."""
+    """Return the issues a query finds, in its order. Raises JiraRefusal(400)."""
     tokens = _tokens(jql)
     split = next((i for i, token in enumerate(tokens) if _is(token, "ORDER")), len(tokens))
     clauses = tokens[:split]

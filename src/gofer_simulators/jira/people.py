@@ -136,7 +136,7 @@ class People:
         self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
     def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
-        """A link to something outside, and whether it is new: the same global id is the same link."""
+        """Return a link to something outside, and whether it is new: the same global id is the same link."""
         same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
         number = same.id if same else int(self._site.new_id())
         link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
@@ -145,7 +145,7 @@ class People:
         return link, same is None
 
     def set_property(self, issue: Issue, name: str, value: object) -> bool:
-        """A property of an issue; whether it is new."""
+        """Return a property of an issue; whether it is new."""
         self._site.put(replace(issue, properties={**issue.properties, name: value}))
         return name not in issue.properties
 
@@ -159,7 +159,7 @@ class People:
         return found
 
     def _side(self, issue: Issue, name: str) -> tuple[str, str]:
-        """The id and the text of a field."""
+        """Return the id and the text of a field."""
         match name:
             case "description":
                 return "", plain(issue.description) if issue.description else ""

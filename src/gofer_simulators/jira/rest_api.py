@@ -39,7 +39,7 @@ class RestApi:
         self._faults = faults
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/file/{attachment}/binary", self._media, methods=["GET"]),
             Route("/{path:path}", self._call, methods=METHODS),
@@ -91,7 +91,7 @@ def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping
 
 
 async def _body(request: Request) -> object:
-    """The JSON value of a request that writes. Raises JiraRefusal."""
+    """Return the JSON value of a request that writes. Raises JiraRefusal."""
     if request.method == "GET":
         return None
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -116,7 +116,7 @@ def _failed(fault: Fault) -> Response:
 
 
 def _unknown_caller() -> Response:
-    """What a wrong or expired token gets: no JSON, and the reason in a header."""
+    """Return what a wrong or expired token gets: no JSON, and the reason in a header."""
     headers = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "WWW-Authenticate": 'OAuth realm="https%3A%2F%2Fjira"'}
     return PlainTextResponse("Client must be authenticated to access this resource.", 401, headers)
 

@@ -47,7 +47,7 @@ def search_by_query(asked: ApiRequest) -> Answer:
 
 
 def removed(asked: ApiRequest) -> Answer:
-    """The search of former years."""
+    """Return the search of former years."""
     raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
 
 
@@ -119,7 +119,7 @@ def _token(start: int, jql: str) -> str:
 
 
 def _start(token: str, jql: str) -> int:
-    """Where a page begins; a token is good for its own query only."""
+    """Return where a page begins; a token is good for its own query only."""
     if not token:
         return 0
     try:

@@ -12,7 +12,7 @@ Json = dict[str, object]
 
 
 def moment(seconds: float) -> str:
-    """A time as Jira writes it."""
+    """Return a time as Jira writes it."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000")
 
 
@@ -23,7 +23,7 @@ def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None
 
 
 def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
-    """A person: Data Center knows no accountId, and says nothing of apps."""
+    """Return a person: Data Center knows no accountId, and says nothing of apps."""
     shown: Json = {"displayName": known.name, "active": known.active, "timeZone": "Etc/UTC"}
     if flavour == "server":
         address = f"{site.url}/rest/api/2/user?username={known.handle}"
@@ -34,24 +34,24 @@ def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
 
 
 def server_key(known: User) -> str:
-    """The key of a user on Data Center."""
+    """Return the key of a user on Data Center."""
     return f"JIRAUSER{known.handle}"
 
 
 def project(site: Site, known: Project) -> Json:
-    """A project, shortened."""
+    """Return a project, shortened."""
     address = f"{site.url}/rest/api/3/project/{known.id}"
     return {"self": address, "id": known.id, "key": known.key, "name": known.name, "projectTypeKey": "software"}
 
 
 def issue_type(site: Site, known: IssueType) -> Json:
-    """A type of issue."""
+    """Return a type of issue."""
     address = f"{site.url}/rest/api/3/issuetype/{known.id}"
     return {"self": address, "id": known.id, "name": known.name, "subtask": False, "hierarchyLevel": 0}
 
 
 def status(site: Site, known: Project, name: str) -> Json:
-    """A status; its id is its place in the workflow."""
+    """Return a status; its id is its place in the workflow."""
     index = known.statuses.index(name)
     category = "indeterminate"
     if index == 0:
@@ -68,7 +68,7 @@ def priority(site: Site, name: str) -> Json:
 
 
 def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False) -> Json:
-    """A comment in version 3."""
+    """Return a comment in version 3."""
     shown: Json = {
         "self": f"{site.url}/rest/api/3/issue/{issue.id}/comment/{one.id}",
         "id": one.id,
@@ -87,7 +87,7 @@ def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False)
 
 
 def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavour) -> Json:
-    """A comment in version 2: its body is wiki markup."""
+    """Return a comment in version 2: its body is wiki markup."""
     shown = comment(site, issue, one)
     address = f"{site.url}/rest/api/2/issue/{issue.id}/comment/{one.id}"
     people: Json = {key: user(site, one.author, flavour) for key in ("author", "updateAuthor")}
@@ -95,7 +95,7 @@ def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavou
 
 
 def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
-    """A file, without its bytes."""
+    """Return a file, without its bytes."""
     return {
         "self": f"{site.url}/rest/api/3/attachment/{one.id}",
         "id": one.id,
@@ -109,13 +109,13 @@ def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
 
 
 def remote_link(site: Site, issue: Issue, one: RemoteLink) -> Json:
-    """A link to something outside."""
+    """Return a link to something outside."""
     address = f"{site.url}/rest/api/3/issue/{issue.id}/remotelink/{one.id}"
     return {"id": one.id, "self": address, "globalId": one.global_id, "object": {"url": one.url, "title": one.title}}
 
 
 def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
-    """Every field of an issue in version 3."""
+    """Return every field of an issue in version 3."""
     own = site.projects[issue.project]
     kind = next(one for one in own.types if one.name == issue.type)
     return {
@@ -138,7 +138,7 @@ def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
 
 
 def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequence[str] = ()) -> Json:
-    """An issue with the fields asked for and the properties named."""
+    """Return an issue with the fields asked for and the properties named."""
     known = fields(site, issue)
     known["comment"] = _first_comments(site, issue)
     everything = "*all" in wanted or "*navigable" in wanted
@@ -153,7 +153,7 @@ def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequ
 
 
 def issue_in_a_webhook(site: Site, issue: Issue, flavour: Flavour, *, shortened: bool = False) -> Json:
-    """An issue in version 2; events about comments carry only a few of its fields."""
+    """Return an issue in version 2; events about comments carry only a few of its fields."""
     known = fields(site, issue, flavour) | {"description": plain(issue.description) if issue.description else None}
     if shortened:
         known = {name: known[name] for name in ("summary", "issuetype", "project", "assignee", "priority", "status")}
@@ -161,13 +161,13 @@ def issue_in_a_webhook(site: Site, issue: Issue, flavour: Flavour, *, shortened:
 
 
 def _first_comments(site: Site, issue: Issue) -> Json:
-    """What the field `comment` holds: the first page."""
+    """Return what the field `comment` holds: the first page."""
     shown = [comment(site, issue, one) for one in issue.comments]
     return {"comments": shown, "maxResults": len(shown), "total": len(shown), "startAt": 0}
 
 
 def state(site: Site) -> Json:
-    """The issues in plain data, without ids and times."""
+    """Return the issues in plain data, without ids and times."""
     return {issue.key: _issue_state(issue) for issue in sorted(site.all_issues(), key=_place)}
 
 

@@ -45,7 +45,7 @@ class JiraSimulator(Vendor):
         self._deliveries.flavour = flavour
 
     async def deliver(self, payload: JsonObject, *, retry: int = 0) -> int:
-        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send(payload, retry)
 
     @property
@@ -64,5 +64,5 @@ class JiraSimulator(Vendor):
         }
 
     def state(self) -> dict[str, object]:
-        """The issues by key in plain JSON, without ids and times: for comparing the world afterwards."""
+        """Return the issues by key in plain JSON, without ids and times: for comparing the world afterwards."""
         return shapes.state(self.site)

@@ -64,7 +64,7 @@ class Project:
     """Whether Gofer's account may not see it."""
 
     def next_statuses(self, status: str) -> tuple[str, ...]:
-        """The statuses an issue can go to from here."""
+        """Return the statuses an issue can go to from here."""
         return self.moves.get(status, tuple(other for other in self.statuses if other != status))
 
 
@@ -176,12 +176,12 @@ class Site:
         return f"https://{self.name}.atlassian.net"
 
     def new_id(self) -> str:
-        """A fresh id; ids grow."""
+        """Return a fresh id; ids grow."""
         self._ids += 1
         return str(self._ids)
 
     def new_key(self, project: str) -> str:
-        """The next key of a project."""
+        """Return the next key of a project."""
         number = self._numbers.get(project, 0) + 1
         self.taken(f"{project}-{number}")
         return f"{project}-{number}"
@@ -197,15 +197,15 @@ class Site:
         return issue
 
     def all_issues(self) -> list[Issue]:
-        """The issues as they are now, oldest first."""
+        """Return the issues as they are now, oldest first."""
         return [states[-1][1] for states in self._states.values()]
 
     def visible(self, issues: Iterable[Issue]) -> list[Issue]:
-        """Those the token's account may see."""
+        """Return those the token's account may see."""
         return [issue for issue in issues if not self.projects[issue.project].hidden]
 
     def indexed(self, reconcile: frozenset[str]) -> list[Issue]:
-        """The issues as the search index knows them; those to reconcile as they are now."""
+        """Return the issues as the search index knows them; those to reconcile as they are now."""
         known = self.clock() - self.search_lag
         found: list[Issue] = []
         for name, states in self._states.items():
@@ -214,19 +214,19 @@ class Site:
         return self.visible(found)
 
     def find(self, id_or_key: str) -> Issue | None:
-        """The issue with this id or key that the token's account may see."""
+        """Return the issue with this id or key that the token's account may see."""
         wanted = id_or_key.upper()
         return next((issue for issue in self.visible(self.all_issues()) if wanted in (issue.id, issue.key)), None)
 
     def issue(self, id_or_key: str) -> Issue:
-        """The same. Raises JiraRefusal(404): what may not be seen is not there."""
+        """Return the same. Raises JiraRefusal(404): what may not be seen is not there."""
         found = self.find(id_or_key)
         if found is None:
             raise JiraRefusal(404, NO_ISSUE)
         return found
 
     def attachment(self, id_: str) -> Attachment:
-        """The file with this id at an issue that may be seen. Raises JiraRefusal(404)."""
+        """Return the file with this id at an issue that may be seen. Raises JiraRefusal(404)."""
         for issue in self.visible(self.all_issues()):
             for one in issue.attachments:
                 if one.id == id_:
@@ -234,6 +234,6 @@ class Site:
         raise JiraRefusal(404, f"The attachment with id '{id_}' does not exist")
 
     def project(self, id_or_key: str) -> Project | None:
-        """The project with this id or key that the token's account may see."""
+        """Return the project with this id or key that the token's account may see."""
         known = (project for project in self.projects.values() if not project.hidden)
         return next((project for project in known if id_or_key in (project.id, project.key)), None)

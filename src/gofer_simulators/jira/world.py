@@ -89,7 +89,7 @@ class _World(Part):
 
 
 def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Site, str]:
-    """The site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
+    """Return the site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
     read = read_world(_World, "jira", world)
     site = Site(read.site, read.account, read.search_lag, clock)
     site.names = Names(

@@ -100,7 +100,7 @@ def add_comment(asked: ApiRequest) -> Answer:
 
 
 def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
-    """Where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
+    """Return where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
     wanted = object_of(fields, "project")
     project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
     if project is None:
@@ -114,7 +114,7 @@ def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
 
 
 def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
-    """What is wrong, by field."""
+    """Return what is wrong, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
     summary = fields.get("summary")
     assignee = fields.get("assignee")
@@ -160,7 +160,7 @@ def _wrong_labels(value: object) -> str:
 
 
 def _properties(body: JsonObject) -> Mapping[str, object]:
-    """The properties a new thing gets. Raises JiraRefusal(400)."""
+    """Return the properties a new thing gets. Raises JiraRefusal(400)."""
     given = body.get("properties", [])
     if not is_array(given) or any(not text_of(one, "key") or "value" not in one for one in objects(given)):
         raise JiraRefusal(400, INVALID)

@@ -38,12 +38,12 @@ class NotionRefusal(Exception):
 
 
 def invalid(message: str) -> NotionRefusal:
-    """The refusal of a request that is not of the vendor's form."""
+    """Return the refusal of a request that is not of the vendor's form."""
     return NotionRefusal("validation_error", message)
 
 
 def not_found(kind: str, id_: str) -> NotionRefusal:
-    """The refusal for what does not exist, or is not shared."""
+    """Return the refusal for what does not exist, or is not shared."""
     return NotionRefusal(
         "object_not_found",
         f"Could not find {kind} with ID: {id_}. Make sure the relevant pages and databases are shared with your "
@@ -52,7 +52,7 @@ def not_found(kind: str, id_: str) -> NotionRefusal:
 
 
 def id_of(text: object) -> str:
-    """An id with dashes, from either spelling."""
+    """Return an id with dashes, from either spelling."""
     try:
         return str(UUID(str(text)))
     except ValueError:
@@ -68,23 +68,23 @@ class Ask:
     body: JsonObject
 
     def only(self, *, body: str = "", query: str = "") -> None:
-        """Refuses what the call does not know; names with spaces between them."""
+        """Refuse what the call does not know; names with spaces between them."""
         for known, given, where in ((body, self.body, "body"), (query, self.query, "query")):
             for name in given:
                 if name not in known.split():
                     raise invalid(f"{where} failed validation: {where}.{name} should be not present")
 
     def id(self, name: str = "id") -> str:
-        """An id in the path."""
+        """Return an id in the path."""
         return id_of(self.path[name])
 
     def one(self, name: str) -> str | None:
-        """A parameter of the query that stands there at most once."""
+        """Return a parameter of the query that stands there at most once."""
         return next(iter(self.query.get(name, ())), None)
 
 
 def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
-    """One page of a list, as `page_size` and `start_cursor` ask for it, wherever they stand."""
+    """Return one page of a list, as `page_size` and `start_cursor` ask for it, wherever they stand."""
     size = _size(ask.body.get("page_size", ask.one("page_size")))
     cursor = ask.body.get("start_cursor", ask.one("start_cursor"))
     start = 0

@@ -60,7 +60,7 @@ class Block:
             yield from child.walk()
 
     def content(self) -> Answer:
-        """What stands under the name of its type."""
+        """Return what stands under the name of its type."""
         return ({"rich_text": self.rich_text, "color": "default"} if self.type in _EXTRA else {}) | self.fields
 
 
@@ -104,7 +104,7 @@ def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth:
 
 
 def to_markdown(blocks: Sequence[Block], indent: str = "") -> str:
-    """Blocks as Notion writes them in Markdown: one line each, what is below indented by a tab."""
+    """Return blocks as Notion writes them in Markdown: one line each, what is below indented by a tab."""
     lines: list[str] = []
     for number, block in enumerate(blocks, start=1):
         lines += [f"{indent}{line}" if line else "" for line in _lines(block, number)]
@@ -151,7 +151,7 @@ def _table(block: Block) -> list[str]:
 
 
 def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
-    """Markdown as blocks; a list item that is indented is below the one before it."""
+    """Return markdown as blocks; a list item that is indented is below the one before it."""
     top: list[Block] = []
     fence: list[str] | None = None
     language = ""

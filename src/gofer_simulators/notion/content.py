@@ -88,7 +88,7 @@ def _discussion(workspace: Workspace, id_: str) -> Comment:
 
 
 def _place(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
-    """What an id names where pages count as blocks."""
+    """Return what an id names where pages count as blocks."""
     page = workspace.pages.get(id_)
     return (page, None) if page and page.shared else workspace.block(id_)
 

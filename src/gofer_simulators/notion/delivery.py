@@ -92,11 +92,11 @@ class Deliveries(Webhook):
         return (await self._post({"verification_token": self._token})).status_code
 
     def confirms(self, verification_token: str) -> bool:
-        """Whether this is the token that was sent."""
+        """Return whether this is the token that was sent."""
         return hmac.compare_digest(verification_token.encode(), self._token.encode())
 
     async def send(self, event: JsonObject) -> int:
-        """One signed attempt; returns the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed attempt; return the status. Raises httpx2.TransportError where there was no answer."""
         return (await self._post(event)).status_code
 
     async def settled(self) -> None:

@@ -127,7 +127,7 @@ def _parent(workspace: Workspace, parent: JsonObject) -> tuple[Database | None, 
 
 
 def _values(workspace: Workspace, page: Page, body: JsonObject) -> dict[str, object]:
-    """The properties of a request, by name; each may be given by name or id."""
+    """Return the properties of a request, by name; each may be given by name or id."""
     by_id = {column.id: column for column in page.columns.values()}
     values: dict[str, object] = {}
     for name, value in object_of(body, "properties").items():

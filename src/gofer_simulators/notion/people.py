@@ -35,7 +35,7 @@ class People:
     def create_page(
         self, database: str, title: str, *, by: str, values: Mapping[str, object] | None = None, markdown: str = ""
     ) -> Page:
-        """A new row."""
+        """Create a new row."""
         home = self.database(database)
         name = next(one.name for one in home.columns.values() if one.kind == "title")
         blocks = from_markdown(markdown, self._workspace.new_id)
@@ -69,12 +69,12 @@ class People:
             comment.resolved |= comment.discussion == discussion
 
     def page(self, page: str) -> Page:
-        """The page of an id or a title."""
+        """Return the page of an id or a title."""
         found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
         return _only(found, f"pages {page!r}")
 
     def database(self, database: str) -> Database:
-        """The database of an id or a name."""
+        """Return the database of an id or a name."""
         found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
         return _only(found, f"databases {database!r}")
 

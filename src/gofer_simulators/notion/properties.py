@@ -29,7 +29,7 @@ class Property:
     """Ids of the options by their names, for select, status and multi_select."""
 
     def schema(self) -> Answer:
-        """The column as its data source describes it."""
+        """Return the column as its data source describes it."""
         options = [
             {"id": id_, "name": name, "color": "default", "description": None} for name, id_ in self.options.items()
         ]
@@ -44,7 +44,7 @@ def empty(kind: str) -> object:
 
 
 def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
-    """A value as a page object has it; `user` shows a person."""
+    """Return a value as a page object has it; `user` shows a person."""
     return {"id": column.id, "type": column.kind, column.kind: _shown(column, value, user)}
 
 
@@ -69,7 +69,7 @@ def _option(column: Property, name: str) -> Answer:
 
 
 def read(column: Property, value: object, names: rich_text.Names) -> object:
-    """A value of a request. Raises NotionRefusal for what Notion does not take."""
+    """Return a value of a request. Raises NotionRefusal for what Notion does not take."""
     given = _given(column, value)
     match column.kind:
         case "title" | "rich_text":
@@ -125,7 +125,7 @@ def _date(column: Property, given: object) -> Answer:
 
 
 def _named(column: Property, given: object) -> str:
-    """The name of an option given by name or id; a status has no other ones, the rest gain a new one."""
+    """Return the name of an option given by name or id; a status has no other ones, the rest gain a new one."""
     option = given if is_object(given) else {}
     name = text_of(option, "name")
     id_ = text_of(option, "id")
@@ -152,7 +152,7 @@ def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
 
 
 def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[str, Property]) -> bool:
-    """Whether a row passes a filter: `and`, `or`, and one condition on one property."""
+    """Return whether a row passes a filter: `and`, `or`, and one condition on one property."""
     if "and" in filter_:
         return all(matches(one, values, columns) for one in objects(filter_["and"]))
     if "or" in filter_:

@@ -22,7 +22,7 @@ Names = Callable[[str], str]
 
 
 def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
-    """One text of a rich text array, as an answer shows it."""
+    """Return one text of a rich text array, as an answer shows it."""
     return {
         "type": "text",
         "text": {"content": content, "link": {"url": url} if url else None},
@@ -33,7 +33,7 @@ def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
 
 
 def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
-    """A rich text array of a request, as answers show it. Raises NotionRefusal for what Notion does not take."""
+    """Return a rich text array of a request, as answers show it. Raises NotionRefusal for what Notion does not take."""
     if not is_array(value):
         raise invalid(f"{where} should be an array, instead was {type(value).__name__}")
     if len(value) > LENGTH_LIMIT:
@@ -42,17 +42,17 @@ def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
 
 
 def plain(texts: Sequence[JsonObject]) -> str:
-    """The words of a rich text array."""
+    """Return the words of a rich text array."""
     return "".join(text_of(item, "plain_text") for item in texts)
 
 
 def to_markdown(texts: Sequence[JsonObject]) -> str:
-    """A rich text array as inline Markdown."""
+    """Return a rich text array as inline Markdown."""
     return "".join(_marked(item) for item in texts)
 
 
 def from_markdown(markdown: str) -> list[Answer]:
-    """Inline Markdown as a rich text array."""
+    """Return inline Markdown as a rich text array."""
     found: list[Answer] = []
     end = 0
     for match in _INLINE.finditer(markdown):
@@ -66,7 +66,7 @@ def from_markdown(markdown: str) -> list[Answer]:
 
 
 def cut(content: str) -> list[Answer]:
-    """Words without marks as a rich text array."""
+    """Return words without marks as a rich text array."""
     return [text(content[at : at + CONTENT_LIMIT]) for at in range(0, len(content), CONTENT_LIMIT)]
 
 

@@ -23,7 +23,7 @@ def whole_user(workspace: Workspace, found: User) -> Answer:
 
 
 def page(workspace: Workspace, shown: Page) -> Answer:
-    """A page object."""
+    """Return a page object."""
     return {
         "object": "page",
         "id": shown.id,
@@ -53,7 +53,7 @@ def _parent(shown: Page) -> Answer:
 
 
 def database(shown: Database) -> Answer:
-    """A database object."""
+    """Return a database object."""
     return {
         "object": "database",
         "id": shown.id,
@@ -68,7 +68,7 @@ def database(shown: Database) -> Answer:
 
 
 def data_source(shown: Database) -> Answer:
-    """A data source object, with the schema."""
+    """Return a data source object, with the schema."""
     return {
         "object": "data_source",
         "id": shown.source,
@@ -83,7 +83,7 @@ def data_source(shown: Database) -> Answer:
 
 
 def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
-    """A block object, without the blocks below it; the address of a file is good for an hour."""
+    """Return a block object, without the blocks below it; the address of a file is good for an hour."""
     content = shown.content()
     if shown.file:
         content |= {"type": "file", "file": workspace.address(shown), "caption": []}
@@ -105,7 +105,7 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
 
 
 def comment(workspace: Workspace, shown: Comment) -> Answer:
-    """A comment object."""
+    """Return a comment object."""
     by = workspace.user(shown.created[1])
     parent: Answer = (
         {"type": "block_id", "block_id": shown.block} if shown.block else {"type": "page_id", "page_id": shown.page}

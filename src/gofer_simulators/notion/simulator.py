@@ -73,7 +73,7 @@ class NotionSimulator(Vendor):
         self._deliveries.release(reverse=reverse, times=times)
 
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
-        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send({**event, "attempt_number": attempt_number})
 
     def settings(self, url: str) -> Mapping[str, str]:

@@ -66,7 +66,7 @@ class WebApi:
         """Method and path of every request so far."""
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/v1/{rest:path}", self._answer, methods=METHODS),
             Route("/{space}/{block}/{name:path}", self._file, methods=["GET"]),

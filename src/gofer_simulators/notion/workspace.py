@@ -135,7 +135,7 @@ class Workspace:
         return {"url": url, "expiry_time": f"{expires:%Y-%m-%dT%H:%M:%S}.000Z"}
 
     def signature(self, block: str, date: str) -> str:
-        """What an address of a file ends with that was made at this time."""
+        """Return what an address of a file ends with that was made at this time."""
         return hashlib.sha256(f"{self.id}/{block}/{date}".encode()).hexdigest()
 
     def new_id(self, kind: str = "block") -> str:
@@ -145,7 +145,7 @@ class Workspace:
         return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
 
     def now(self) -> str:
-        """The time as Notion writes it; no two moments are the same."""
+        """Return the time as Notion writes it; no two moments are the same."""
         self._last = max(self._last + 1, round(self.clock() * 1000))
         moment = datetime.fromtimestamp(self._last // 1000, UTC)
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{self._last % 1000:03}Z"
@@ -163,14 +163,14 @@ class Workspace:
         return self.users[id_].name
 
     def page(self, id_: str) -> Page:
-        """A page that is shared with the connection. Raises NotionRefusal."""
+        """Return a page that is shared with the connection. Raises NotionRefusal."""
         page = self.pages.get(id_)
         if page is None or not page.shared:
             raise not_found("page", id_)
         return page
 
     def block(self, id_: str) -> tuple[Page, Block]:
-        """A block and its page. Raises NotionRefusal."""
+        """Return a block and its page. Raises NotionRefusal."""
         for page in self.pages.values():
             for block in page.all_blocks() if page.shared else ():
                 if block.id == id_:
@@ -178,7 +178,7 @@ class Workspace:
         raise not_found("block", id_)
 
     def parent(self, page: Page) -> Answer:
-        """The parent of a page as events write it."""
+        """Return the parent of a page as events write it."""
         if page.database:
             return {"id": page.database.id, "type": "database", "data_source_id": page.database.source}
         return {"id": page.parent, "type": "page"} if page.parent else {"id": self.id, "type": "space"}
@@ -191,7 +191,7 @@ class Workspace:
         by: User,
         parent: str = "",
     ) -> Page:
-        """A new page."""
+        """Create a new page."""
         columns = database.columns if database else _TITLE
         whole = {name: values.get(name, empty(column.kind)) for name, column in columns.items()}
         stamp = (self.now(), by.id)
@@ -201,7 +201,7 @@ class Workspace:
         return page
 
     def set_values(self, page: Page, values: Mapping[str, object], by: User) -> None:
-        """Sets properties; what has that value already is no change."""
+        """Set properties; what has that value already is no change."""
         changed = {name: value for name, value in values.items() if page.values.get(name) != value}
         page.values.update(changed)
         if changed:
@@ -213,13 +213,13 @@ class Workspace:
         self._tell("page.content_updated", page, by, blocks=tuple(block.id for block in blocks))
 
     def trash(self, page: Page, by: User, *, trashed: bool) -> None:
-        """Puts a page into the trash, or takes it out."""
+        """Put a page into the trash, or take it out."""
         if page.trashed != trashed:
             page.trashed = trashed
             self._tell("page.deleted" if trashed else "page.undeleted", page, by)
 
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
-        """A new comment, in a discussion that goes on or in a new one."""
+        """Create a new comment, in a discussion that goes on or in a new one."""
         made = Comment(
             id=self.new_id("comment"),
             discussion=discussion or self.new_id("discussion"),
@@ -235,7 +235,7 @@ class Workspace:
         return made
 
     def stamped(self, blocks: Sequence[Block], stamp: tuple[str, str]) -> list[Block]:
-        """Blocks that carry when and by whom they were made."""
+        """Return blocks that carry when and by whom they were made."""
         for block in blocks:
             for one in block.walk():
                 one.created = stamp
@@ -250,7 +250,7 @@ class Workspace:
             self.tell(Change(kind, (page.id, "page"), by, page.edited[0], parent, properties, blocks, page.id))
 
     def state(self) -> dict[str, object]:
-        """Pages, their properties, content and comments in plain JSON, under ids; for comparing worlds."""
+        """Return pages, their properties, content and comments in plain JSON, under ids; for comparing worlds."""
         return {page.id: self._page_state(page) for page in self.pages.values()}
 
     def _page_state(self, page: Page) -> dict[str, object]:

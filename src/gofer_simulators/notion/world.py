@@ -17,7 +17,7 @@ _WITH_OPTIONS = ("select", "status", "multi_select")
 
 
 def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Workspace, frozenset[str]]:
-    """The workspace, and what its connection is allowed. Raises ConfigError."""
+    """Return the workspace, and what its connection is allowed. Raises ConfigError."""
     top = Place("notion", world).mapping(_TOP)
     space = top.at("workspace").mapping({"id", "name"})
     connection = top.at("connection").mapping({"id", "name", "capabilities"})

@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 
 def read_arguments(content_type: str, body: bytes, query: str) -> "Arguments":
-    """The arguments of one request."""
+    """Return the arguments of one request."""
     values: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/json" and body.strip():
@@ -52,21 +52,21 @@ class Arguments:
     values: JsonObject
 
     def text(self, key: str) -> str:
-        """Text, or the empty string when it is absent."""
+        """Return text, or the empty string when it is absent."""
         value = self.values.get(key)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return ""
         return str(value)
 
     def required(self, key: str) -> str:
-        """Text that must be there."""
+        """Return text that must be there."""
         value = self.text(key)
         if not value:
             raise SlackRefusal("invalid_arguments", f"[ERROR] missing required field: {key}")
         return value
 
     def flag(self, key: str) -> bool:
-        """A truth value in any of the ways Slack accepts."""
+        """Return a truth value in any of the ways Slack accepts."""
         return self.values.get(key) is True or self.text(key).lower() in {"true", "1"}
 
     def limit(self, default: int, most: int = MAX_LIMIT) -> int:
@@ -79,7 +79,7 @@ class Arguments:
         return int(text)
 
     def instant(self, key: str) -> int | None:
-        """A `ts` as microseconds; None when it is absent."""
+        """Return a `ts` as microseconds; None when it is absent."""
         text = self.text(key)
         if not text:
             return None
@@ -96,7 +96,7 @@ class Arguments:
         return text or None
 
     def json(self, key: str, refusal: str) -> object:
-        """A JSON value, given as such or as text; `refusal` is the error code for text that is none."""
+        """Return a JSON value, given as such or as text; `refusal` is the error code for text that is none."""
         value = self.values.get(key)
         if not isinstance(value, str):
             return value
@@ -106,7 +106,7 @@ class Arguments:
             raise SlackRefusal(refusal) from error
 
     def blocks(self) -> list[dict[str, object]] | None:
-        """The blocks of a message; None when it has none."""
+        """Return the blocks of a message; None when it has none."""
         value = self.json("blocks", "invalid_blocks_format")
         if value is None:
             return None
@@ -115,11 +115,11 @@ class Arguments:
         return objects(value) or None
 
     def page(self, items: Sequence[_T], key: Callable[[_T], str], default: int = 100) -> tuple[list[_T], str]:
-        """One page and the cursor of the next one, which is empty at the end."""
+        """Return one page and the cursor of the next one, which is empty at the end."""
         return self.page_of_size(items, key, self.limit(default))
 
     def page_of_size(self, items: Sequence[_T], key: Callable[[_T], str], size: int) -> tuple[list[_T], str]:
-        """As `page`, with the size decided by the caller."""
+        """Return as `page`, with the size decided by the caller."""
         start = self._start([key(item) for item in items])
         end = start + size
         following = _cursor(key(items[end])) if end < len(items) else ""

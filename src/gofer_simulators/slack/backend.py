@@ -29,7 +29,7 @@ class Backend:
     """Where the caller reached this Slack, as `http://127.0.0.1:8001`."""
 
     def visible_channel(self, arguments: Arguments) -> Channel:
-        """The channel a call names, where the bot may know of it."""
+        """Return the channel a call names, where the bot may know of it."""
         asked = arguments.required("channel")
         named = self.workspace.channel_named(asked) if asked.startswith("#") else None
         channel = named or self.workspace.channel(asked)
@@ -38,12 +38,12 @@ class Backend:
         return channel
 
     def joined_channel(self, arguments: Arguments) -> Channel:
-        """The channel a call names, where the bot is in it."""
+        """Return the channel a call names, where the bot is in it."""
         channel = self.visible_channel(arguments)
         if self.workspace.bot.user not in channel.members:
             raise SlackRefusal("not_in_channel")
         return channel
 
     def message(self, arguments: Arguments, key: str) -> Message:
-        """The message a call names by its `ts` under `key`."""
+        """Return the message a call names by its `ts` under `key`."""
         return self.workspace.message(self.joined_channel(arguments).id, arguments.required(key))

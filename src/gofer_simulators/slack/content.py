@@ -41,7 +41,7 @@ class Content:
 
 
 def content_of(arguments: Arguments) -> Content:
-    """The content a caller gives; a refusal when Slack would not take it."""
+    """Return the content a caller gives; a refusal when Slack would not take it."""
     text = arguments.text("text")
     markdown = arguments.text("markdown_text")
     blocks = arguments.blocks()
@@ -70,7 +70,7 @@ def edited_content_of(arguments: Arguments) -> Content:
 
 
 def metadata_of(arguments: Arguments) -> JsonObject | None:
-    """The metadata a caller gives."""
+    """Return the metadata a caller gives."""
     value = arguments.json("metadata", "invalid_metadata_format")
     if value is None:
         return None
@@ -94,7 +94,7 @@ def mentions(text: str, blocks: Iterable[JsonObject], *, plain: bool) -> frozens
 
 
 def _texts(text: str, blocks: Iterable[JsonObject]) -> tuple[list[str], list[str]]:
-    """All texts of a message: those in mrkdwn, and those in Markdown."""
+    """Return all texts of a message: those in mrkdwn, and those in Markdown."""
     marked: list[str] = [text]
     markdown: list[str] = []
     waiting: list[JsonObject] = list(blocks)

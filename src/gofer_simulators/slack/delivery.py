@@ -33,7 +33,7 @@ class Pace:
 
 
 def signature(signing_secret: str, timestamp: str, body: bytes) -> str:
-    """The value of X-Slack-Signature for these bytes."""
+    """Return the value of X-Slack-Signature for these bytes."""
     signed = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(signing_secret.encode(), signed, hashlib.sha256).hexdigest()
 

@@ -9,7 +9,7 @@ from gofer_simulators.slack.workspace import Channel, Message, Workspace
 
 
 def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
-    """The envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
+    """Return the envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
     channel = workspace.channel(message.channel)
     member = workspace.bot.user in channel.members
     own = message.bot_id == workspace.bot.bot_id
@@ -25,7 +25,7 @@ def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, 
 
 
 def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
-    """The envelope for an edited message."""
+    """Return the envelope for an edited message."""
     channel = workspace.channel(after.channel)
     changed_at = after.edited_ts or after.ts
     event: dict[str, object] = {
@@ -47,7 +47,7 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
 
 
 def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
-    """The envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
+    """Return the envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
     channel = workspace.channel(before.channel)
     deleted_at = workspace.next_ts()
     event: dict[str, object] = {
@@ -65,7 +65,7 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
-    """The envelope for a new channel, which only public ones have."""
+    """Return the envelope for a new channel, which only public ones have."""
     event_ts = workspace.next_ts()
     described = channel_shape(workspace, channel) | {"creator": creator, "created": order(event_ts) // 1_000_000}
     event: dict[str, object] = {"type": "channel_created", "channel": described, "event_ts": event_ts}
@@ -105,7 +105,7 @@ def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[
 def reaction_envelopes(
     workspace: Workspace, message: Message, name: str, user: str, *, added: bool
 ) -> list[dict[str, object]]:
-    """The envelope for a reaction that came or went."""
+    """Return the envelope for a reaction that came or went."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "reaction_added" if added else "reaction_removed",
@@ -120,7 +120,7 @@ def reaction_envelopes(
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
-    """An `event_callback` around an event; the same event gets the same event_id."""
+    """Return an `event_callback` around an event; the same event gets the same event_id."""
     team = workspace.team
     bot = workspace.bot
     identity = stable_id(team.id, json.dumps(event, sort_keys=True))

@@ -31,7 +31,7 @@ def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
-    """The bytes of a file arrive at its address, which needs no token."""
+    """Receive the bytes of a file at its address, which needs no token."""
     file = workspace.files.get(file_id)
     if file is None or len(content) != file.length:
         raise SlackRefusal("file_not_found" if file is None else "length_mismatch")
@@ -68,7 +68,7 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
 
 
 def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted") -> Answer:
-    """A file that a person shares; how messages show it."""
+    """Return a file that a person shares; how messages show it."""
     created = order(workspace.next_ts()) // 1_000_000
     id_ = f"F{stable_id(name, str(len(workspace.files)))}"
     file = File(id_, name, len(content), content, shared=True, mimetype=mimetype, user=user, mode=mode, created=created)
@@ -98,7 +98,7 @@ def info(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
-    """How Slack describes a file; its content stands at `origin`."""
+    """Return how Slack describes a file; its content stands at `origin`."""
     ending = file.name.rpartition(".")[2].lower()
     user = file.user or workspace.bot.user
     title = file.title or file.name

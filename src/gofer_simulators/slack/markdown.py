@@ -39,7 +39,7 @@ def expanded(tokens: Sequence[Token]) -> int:
 
 
 def table_problem(tokens: Sequence[Token]) -> str:
-    """What is wrong with the tables of a message, in the vendor's manner; empty when nothing is."""
+    """Return what is wrong with the tables of a message, in the vendor's manner; empty when nothing is."""
     rows = columns = cells = 0
     for place, token in enumerate(tokens):
         match token.type:
@@ -67,7 +67,7 @@ class MarkdownHtml:
         """The opening tag of a link; empty for an address nobody should follow."""
 
     def document(self, text: str) -> str:
-        """A whole text."""
+        """Return a whole text."""
         return self._all(PARSER.parse(text))
 
     def _all(self, tokens: Sequence[Token]) -> str:
@@ -90,7 +90,7 @@ class MarkdownHtml:
         return "".join(pieces)
 
     def _inline(self, token: Token, *, in_item: bool) -> str:
-        """The words of one block; those of a list item may begin with a box."""
+        """Return the words of one block; those of a list item may begin with a box."""
         children = token.children or []
         box = _TASKS.get(token.content[:4], "") if in_item else ""
         return box + self._words(children[0].content[4:]) + self._all(children[1:]) if box else self._all(children)

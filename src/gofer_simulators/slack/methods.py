@@ -265,7 +265,7 @@ def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
-    """The conversations of a person; private ones only where the bot is a member too."""
+    """Return the conversations of a person; private ones only where the bot is a member too."""
     workspace = backend.workspace
     user = arguments.text("user") or workspace.bot.user
     if user not in workspace.users:

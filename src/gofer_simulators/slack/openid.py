@@ -51,7 +51,7 @@ class OpenId:
     _used: set[str] = field(default_factory=set[str])
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/.well-known/openid-configuration", self._discover, methods=["GET"]),
             Route("/openid/connect/authorize", self._authorize, methods=["GET"]),

@@ -47,7 +47,7 @@ class Page:
         self._js = folder.joinpath("page.js").read_text("utf-8")
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/", self._show, methods=["GET"]),
             Route("/post", self._post, methods=["POST"]),

@@ -38,7 +38,7 @@ _LINES = (
 
 
 def emoji(name: str) -> str:
-    """The sign of an emoji, or its name between colons."""
+    """Return the sign of an emoji, or its name between colons."""
     return _EMOJI.get(name.partition("::")[0], f":{name}:")
 
 
@@ -58,7 +58,7 @@ class Renderer:
         )
 
     def message(self, message: Message) -> str:
-        """The body of a message: its blocks or its text, and the files under it."""
+        """Return the body of a message: its blocks or its text, and the files under it."""
         files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
             return "".join(self.block(block, message) for block in message.blocks) + files
@@ -72,7 +72,7 @@ class Renderer:
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
 
     def block(self, block: JsonObject, message: Message) -> str:
-        """One block, as readable as it can be without Slack."""
+        """Return one block, as readable as it can be without Slack."""
         match text_of(block, "type"):
             case "markdown":
                 return self.markdown(text_of(block, "text"))
@@ -154,7 +154,7 @@ class Renderer:
         return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
 
     def _words(self, text: str) -> str:
-        """Words of Markdown: its parser has dealt with all but what is Slack's own."""
+        """Return words of Markdown: its parser has dealt with all but what is Slack's own."""
         return self._tokens(text, _WORDS, escape)
 
     def _tokens(self, text: str, dialect: re.Pattern[str], plain: Callable[[str], str]) -> str:
@@ -202,7 +202,7 @@ class Renderer:
         return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
 
     def _anchor(self, address: str) -> str:
-        """The opening tag of a link; empty for what is no address of the web or of mail."""
+        """Return the opening tag of a link; empty for what is no address of the web or of mail."""
         if not re.match(r"https?://|mailto:", address):
             return ""
         here = self._permalink.fullmatch(address)

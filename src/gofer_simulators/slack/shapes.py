@@ -14,12 +14,12 @@ _NAMED_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 def stable_id(*parts: str) -> str:
-    """Ten characters that are the same for the same parts."""
+    """Return ten characters that are the same for the same parts."""
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:10].upper()
 
 
 def unescaped(text: str) -> str:
-    """Wire text with its three entities read back."""
+    """Return wire text with its three entities read back."""
     for written, meant in _NAMED_ENTITIES:
         text = text.replace(written, meant)
     return text
@@ -51,7 +51,7 @@ def typed(workspace: Workspace, text: str) -> str:
 
 
 def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
-    """The fields of a message that events and the Web API share."""
+    """Return the fields of a message that events and the Web API share."""
     body: dict[str, object] = {"type": "message", "ts": message.ts, "text": message.text}
     if message.user:
         body |= {"user": message.user, "team": workspace.team.id}
@@ -68,7 +68,7 @@ def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
 
 
 def stored_message(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, object]:
-    """A message as the reading methods return it: with its reactions and the counts of its thread."""
+    """Return a message as the reading methods return it: with its reactions and the counts of its thread."""
     body = message_body(workspace, message)
     replies = [] if message.is_reply else workspace.replies(message)
     if replies:
@@ -92,7 +92,7 @@ def stored_message(workspace: Workspace, message: Message, *, with_metadata: boo
 
 
 def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
-    """A member of the workspace; the bot's own user looks like the others."""
+    """Return a member of the workspace; the bot's own user looks like the others."""
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")
     return {
         "id": user.id,
@@ -116,7 +116,7 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
 
 
 def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
-    """A conversation, from the bot's point of view."""
+    """Return a conversation, from the bot's point of view."""
     kind = channel.kind
     shape: dict[str, object] = {
         "id": channel.id,
@@ -147,7 +147,7 @@ def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
 
 
 def group_shape(workspace: Workspace, group: Group, *, with_users: bool) -> dict[str, object]:
-    """A user group."""
+    """Return a user group."""
     shape: dict[str, object] = {
         "id": group.id,
         "team_id": workspace.team.id,
@@ -161,7 +161,7 @@ def group_shape(workspace: Workspace, group: Group, *, with_users: bool) -> dict
 
 
 def rich_text(message: Message) -> list[dict[str, object]]:
-    """The block Slack's own composer makes of what a person types."""
+    """Return the block Slack's own composer makes of what a person types."""
     if not message.text or message.bot_id:
         return []
     elements: list[dict[str, object]] = []
@@ -175,12 +175,12 @@ def rich_text(message: Message) -> list[dict[str, object]]:
 
 
 def fallback_text(blocks: Sequence[JsonObject]) -> str:
-    """The text of a message that was given as blocks only."""
+    """Return the text of a message that was given as blocks only."""
     return "\n".join(filter(None, map(block_text, blocks)))
 
 
 def block_text(block: JsonObject) -> str:
-    """The words of one block."""
+    """Return the words of one block."""
     inner = block.get("text")
     if isinstance(inner, str):
         return inner

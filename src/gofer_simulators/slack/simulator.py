@@ -134,7 +134,7 @@ class SlackSimulator(Vendor):
         return channel
 
     def direct(self, user_id: str) -> Channel:
-        """The conversation of a user with the bot, opened where it was not."""
+        """Return the conversation of a user with the bot, opened where it was not."""
         return self.workspace.direct(self._known(user_id))
 
     async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
@@ -174,19 +174,19 @@ class SlackSimulator(Vendor):
         return await self._deliveries.send_press(payload)
 
     def whispers(self, user_id: str) -> list[Message]:
-        """What only this person was shown, oldest first."""
+        """Return what only this person was shown, oldest first."""
         return [message for message in self.workspace.whispers if message.only_for == user_id]
 
     def typed(self, text: str) -> str:
-        """The wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""
+        """Return the wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""
         return typed(self.workspace, text)
 
     def envelopes(self, message: Message) -> list[dict[str, object]]:
-        """The envelopes Slack sends for this message; the same message gets the same event ids."""
+        """Return the envelopes Slack sends for this message; the same message gets the same event ids."""
         return message_envelopes(self.workspace, message)
 
     async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
-        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send(envelope, retry_num, retry_reason)
 
     def adopt(self, envelope: JsonObject) -> None:

@@ -38,7 +38,7 @@ class SocketMode:
         """How many of the next connections fail; a ticket that was tried is used up."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/api/apps.connections.open", self._open, methods=["POST"]),
             WebSocketRoute("/link/", self._serve, name="link"),
@@ -52,7 +52,7 @@ class SocketMode:
     async def attempt(
         self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
     ) -> str | None:
-        """Sends an envelope to one connection; why it was not acknowledged in time, or None when it was."""
+        """Send an envelope to one connection; return why it was not acknowledged in time, or None when it was."""
         try:
             async with asyncio.timeout(answer_within):
                 while not self._links:
@@ -70,12 +70,12 @@ class SocketMode:
         return None
 
     async def disconnect(self, reason: str) -> None:
-        """Tells every connection that it will end soon: `warning`, `refresh_requested` or `link_disabled`."""
+        """Tell every connection that it will end soon: `warning`, `refresh_requested` or `link_disabled`."""
         for link in list(self._links):
             await link.say({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
 
     async def cut(self) -> None:
-        """Ends every connection without a word."""
+        """End every connection without a word."""
         for link in list(self._links):
             await link.socket.close(1011)
 
@@ -146,14 +146,14 @@ class _Link:
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
     async def say(self, frame: JsonObject) -> None:
-        """Sends a frame. Raises ConnectionError when the connection has ended."""
+        """Send a frame. Raises ConnectionError when the connection has ended."""
         try:
             await self.socket.send_text(json.dumps(frame, ensure_ascii=False))
         except (WebSocketDisconnect, RuntimeError) as error:
             raise ConnectionError("the connection ended") from error
 
     async def deliver(self, frame: JsonObject) -> None:
-        """Returns when the frame is acknowledged. Raises ConnectionError when the connection ends before."""
+        """Return when the frame is acknowledged. Raises ConnectionError when the connection ends before."""
         envelope_id = text_of(frame, "envelope_id")
         acknowledged = self._waiting[envelope_id] = asyncio.get_running_loop().create_future()
         try:

@@ -11,21 +11,21 @@ STEP = 100
 
 
 def micros(ts: str) -> int | None:
-    """Microseconds since 1970, or None when this is no `ts`."""
+    """Return microseconds since 1970, or None when this is no `ts`."""
     found = _TS.fullmatch(ts)
     return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0")) if found else None
 
 
 def order(ts: str) -> int:
-    """The key that sorts messages by time."""
+    """Return the key that sorts messages by time."""
     return micros(ts) or 0
 
 
 def written(instant: int) -> str:
-    """The `ts` of an instant in microseconds."""
+    """Return the `ts` of an instant in microseconds."""
     return f"{instant // 1_000_000}.{instant % 1_000_000:06d}"
 
 
 def rounded(seconds: float) -> int:
-    """Unix seconds as microseconds, in the steps Slack's own timestamps come in."""
+    """Return unix seconds as microseconds, in the steps Slack's own timestamps come in."""
     return int(seconds * 1_000_000) // STEP * STEP

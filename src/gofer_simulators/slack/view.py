@@ -21,7 +21,7 @@ class View:
         self._renderer = Renderer(workspace)
 
     def title(self, channel: Channel | None) -> str:
-        """The title of the window."""
+        """Return the title of the window."""
         place = f"{_title(channel)} · " if channel else ""
         return escape(f"{place}{self._workspace.team.name} · simulated Slack")
 

@@ -37,7 +37,7 @@ class WebApi:
         """What the calls so far needed."""
 
     def routes(self) -> list[Route]:
-        """The routes of an app that serves this."""
+        """Return the routes of an app that serves this."""
         return [
             Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
             Route("/upload/v1/{file}", self._upload, methods=["POST"]),
@@ -110,7 +110,7 @@ class WebApi:
         return method
 
     def _needed(self, method: Method, arguments: Arguments) -> str:
-        """The scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        """Return the scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
         family, _, verb = method.scope.partition(":")
         channel = self._backend.workspace.channels.get(arguments.text("channel"))
         if family != "channels" or channel is None or channel.kind == "channel":

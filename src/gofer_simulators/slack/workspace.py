@@ -109,12 +109,12 @@ class Message:
 
     @property
     def is_reply(self) -> bool:
-        """Is this a message inside a thread, not its parent?"""
+        """Whether it is a message inside a thread and not its parent."""
         return self.thread_ts is not None and self.thread_ts != self.ts
 
     @property
     def in_timeline(self) -> bool:
-        """Is it shown in the channel itself?"""
+        """Whether it is shown in the channel itself."""
         return not self.is_reply or self.extra.get("subtype") == "thread_broadcast"
 
 
@@ -156,12 +156,12 @@ class Workspace:
         self._latest = 0
 
     def next_ts(self) -> str:
-        """A `ts` for now: later than every one before it."""
+        """Return a `ts` for now: later than every one before it."""
         self._latest = max(rounded(self._clock()), self._latest + STEP)
         return written(self._latest)
 
     def past_ts(self, minutes_ago: float) -> str:
-        """A free `ts` at that distance from now."""
+        """Return a free `ts` at that distance from now."""
         instant = rounded(self._clock() - minutes_ago * 60)
         while instant in self._instants:
             instant += STEP
@@ -176,48 +176,48 @@ class Workspace:
         return message
 
     def find(self, channel: str, ts: str) -> Message | None:
-        """The message with this identity."""
+        """Return the message with this identity."""
         return self._messages.get((channel, ts))
 
     def message(self, channel: str, ts: str) -> Message:
-        """The message with this identity; message_not_found when there is none."""
+        """Return the message with this identity; message_not_found when there is none."""
         found = self.find(channel, ts)
         if found is None:
             raise SlackRefusal("message_not_found")
         return found
 
     def shown(self, channel: str, ts: str) -> Message:
-        """The message with this identity, also one that only one person sees."""
+        """Return the message with this identity, also one that only one person sees."""
         whispered = (one for one in self.whispers if (one.channel, one.ts) == (channel, ts))
         return next(whispered, None) or self.message(channel, ts)
 
     def channel(self, channel: str) -> Channel:
-        """The channel with this id; channel_not_found when there is none."""
+        """Return the channel with this id; channel_not_found when there is none."""
         found = self.channels.get(channel)
         if found is None:
             raise SlackRefusal("channel_not_found", channel)
         return found
 
     def channel_named(self, name: str) -> Channel | None:
-        """The channel with this name, written with or without its #."""
+        """Return the channel with this name, written with or without its #."""
         return next((channel for channel in self.channels.values() if channel.name == name.removeprefix("#")), None)
 
     def timeline(self, channel: str) -> list[Message]:
-        """What the channel itself shows, oldest first."""
+        """Return what the channel itself shows, oldest first."""
         return [message for message in self._in(channel) if message.in_timeline]
 
     def replies(self, parent: Message) -> list[Message]:
-        """The replies of a thread, oldest first, without the parent."""
+        """Return the replies of a thread, oldest first, without the parent."""
         return [message for message in self._in(parent.channel) if message.is_reply and message.thread_ts == parent.ts]
 
     def parent(self, message: Message) -> Message:
-        """The first message of the thread this one is in: itself when it is no reply."""
+        """Return the first message of the thread this one is in: itself when it is no reply."""
         if not message.is_reply or message.thread_ts is None:
             return message
         return self.find(message.channel, message.thread_ts) or message
 
     def all_messages(self) -> list[Message]:
-        """Every message, oldest first."""
+        """Return every message, oldest first."""
         return sorted(self._messages.values(), key=lambda message: order(message.ts))
 
     def post(self, draft: Message) -> Message:
@@ -250,7 +250,7 @@ class Workspace:
         return channel
 
     def direct(self, user: str) -> Channel:
-        """The conversation of the bot with one person."""
+        """Return the conversation of the bot with one person."""
         found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
         return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
@@ -284,24 +284,24 @@ class Workspace:
         return self.put(replace(message, reactions={**message.reactions, name: left} if left else others))
 
     def permalink(self, message: Message) -> str:
-        """The address of a message, the way Slack writes it."""
+        """Return the address of a message, the way Slack writes it."""
         place = f"https://{self.team.domain}.slack.com/archives/{message.channel}"
         link = f"{place}/p{message.ts.replace('.', '')}"
         return f"{link}?thread_ts={message.thread_ts}&cid={message.channel}" if message.is_reply else link
 
     def name_of(self, user: str) -> str:
-        """The display name of a user id; the id itself for a stranger."""
+        """Return the display name of a user id; the id itself for a stranger."""
         if user == self.bot.user:
             return self.bot.name
         known = self.users.get(user)
         return known.name if known else user
 
     def mentions_bot(self, text: str) -> bool:
-        """Does this text, as it is on the wire, mention the bot?"""
+        """Return whether a text, as it is on the wire, mentions the bot."""
         return f"<@{self.bot.user}>" in text or f"<@{self.bot.user}|" in text
 
     def state(self) -> dict[str, object]:
-        """Everything in plain JSON, in a stable order: for comparing the world afterwards."""
+        """Return everything in plain JSON, in a stable order: for comparing the world afterwards."""
         return {
             "team": self.team.id,
             "channels": {channel.name: self._channel_state(channel) for channel in self.channels.values()},

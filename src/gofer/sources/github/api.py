@@ -1,4 +1,4 @@
-"""How is the REST API of GitHub called, and which answers are refusals?"""
+"""Requests to GitHub's REST API, and the meaning of its refusals to a model."""
 
 import asyncio
 import math
@@ -51,18 +51,18 @@ class GitHubApi:
         return (parts.hostname or "") if own else "github.com"
 
     async def read(self, call: Call, path: str, /, **query: str | int) -> object:
-        """The JSON under a path. Raises GitHubRefusal, TemporaryError."""
+        """Return the JSON under a path. Raises GitHubRefusal, TemporaryError."""
         return _json(await self._send(call, "GET", self._url(path, query)))
 
     async def read_object(self, call: Call, path: str) -> Mapping[str, object]:
-        """The JSON object under a path. Raises GitHubRefusal, TemporaryError."""
+        """Return the JSON object under a path. Raises GitHubRefusal, TemporaryError."""
         found = as_object(await self.read(call, path))
         if not found:
             raise TemporaryError("GitHub did not answer with what was asked for.")
         return found
 
     async def read_list(self, call: Call, path: str, /, **query: str | int) -> AsyncIterator[Mapping[str, object]]:
-        """Everything in a list, page after page; that it ends means that there is no more of it.
+        """Yield everything in a list, page after page; its end means that there is no more.
 
         Raises TemporaryError for one of more than PAGES pages; GitHubRefusal.
         """
@@ -79,14 +79,14 @@ class GitHubApi:
         raise ToolError(said, code="too_many")
 
     async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
-        """Posts JSON. Raises GitHubRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Post JSON. Raises GitHubRefusal when it did not happen, TemporaryError when that is unclear."""
         written = as_object(_json(await self._send(call, "POST", self._url(path, {}), encode(fields))))
         if not written:
             raise TemporaryError("GitHub did not say what it wrote.")
         return written
 
     async def _send(self, call: Call, method: str, url: str, content: bytes = b"") -> HttpResponse:
-        """The answer, if it is a good one. Renamed repositories are followed, and limits waited for."""
+        """Return a good answer. Follows renamed repositories and waits for limits."""
         if not self.token:
             raise _refused("no_token")
         for _ in range(REDIRECTS + 1):
@@ -113,7 +113,7 @@ class GitHubApi:
         return self.base_url + path + (f"?{urlencode(query)}" if query else "")
 
     def _within(self, url: str) -> str:
-        """An address GitHub names, where our token may go. Raises TemporaryError."""
+        """Return an address GitHub names, where our token may go. Raises TemporaryError."""
         if not url.startswith(self.base_url + "/"):
             raise ToolError("GitHub names an address that is not its own; nothing was done.", code="redirected")
         return url
@@ -143,7 +143,7 @@ def _refused(code: str, hint: str = "") -> GitHubRefusal:
 
 
 def _limited(response: HttpResponse) -> bool:
-    """Whether this is a limit of GitHub: some come as 429, others as 403 like a missing permission."""
+    """Return whether this is a limit of GitHub: some come as 429, others as 403 like a missing permission."""
     if response.status not in (403, 429):
         return False
     exhausted = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
@@ -157,7 +157,7 @@ def _wait(response: HttpResponse, now: float) -> float | None:
 
 
 def _seconds(response: HttpResponse, now: float) -> float:
-    """How long GitHub asks to wait, at least a second; for ever when it does not say."""
+    """Return how long GitHub asks to wait, at least a second; for ever when it does not say."""
     reset = response.headers.get("x-ratelimit-reset", "inf")
     spent = response.headers.get("x-ratelimit-remaining") == "0"
     try:
@@ -176,7 +176,7 @@ def _message(response: HttpResponse) -> str:
 
 
 def _said(response: HttpResponse) -> str:
-    """GitHub's own words about what is wrong, on one line."""
+    """Return GitHub's own words about what is wrong, on one line."""
     errors = [as_text(error) or _named(as_object(error)) for error in as_list(object_in(response).get("errors"))]
     return one_line(" ".join(filter(None, [_message(response), *errors])), 400)
 

@@ -88,13 +88,13 @@ def _said(reviews: list[Fields]) -> list[str]:
 
 
 def merged(pull: Fields) -> bool:
-    """Closed and merged; lists and older servers say only when."""
+    """Return whether it is closed and merged; lists and older servers say only when."""
     said = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
     return pull.get("state") == "closed" and said
 
 
 def pull_facts(repository: str, pull: Fields) -> dict[str, object]:
-    """What conditions of workflow files narrow by, as the trigger says it of an event."""
+    """Return what conditions of workflow files narrow by, as the trigger says it of an event."""
     return {
         "repository": repository,
         "base": _branch(pull, "base"),

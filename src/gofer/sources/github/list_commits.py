@@ -64,7 +64,7 @@ def _result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
 
 
 def _author(commit: Fields) -> str:
-    """The account; the name in the commit where GitHub knows no account for it."""
+    """Return the account; the name in the commit where GitHub knows no account for it."""
     if as_object(commit.get("author")):
         return login(commit.get("author"))
     git = as_object(as_object(commit.get("commit")).get("author"))

@@ -1,4 +1,4 @@
-"""What does every text that Gofer writes on GitHub carry: where it comes from, and which call wrote it?
+"""The end of every text that Gofer writes on GitHub: where it comes from, and which call wrote it.
 
 The call stands in a comment that people do not see; the triggers of GitHub know it too (`sources/github/receiver.py`).
 """
@@ -22,23 +22,23 @@ _MENTION = re.compile(r"(?<![A-Za-z0-9])(@|&commat;|&#0*64;|&#[xX]0*40;)(?=[A-Za
 
 
 def marker(call: Call) -> str:
-    """What finds the text of a call again; never two hyphens in a row, which would end the comment."""
+    """Return what finds the text of a call again; never two hyphens in a row, which would end the comment."""
     key = quote(call.key, safe="/:").replace("-", "%2D")
     return f"<!-- gofer:{key} -->"
 
 
 def without_marker(text: str) -> str:
-    """A text without markers, whoever copied them into it."""
+    """Return a text without markers, also without copied ones."""
     return _MARKER.sub("", text)
 
 
 def carries(text: str, call: Call) -> bool:
-    """Whether this call wrote the text: its marker is the last line."""
+    """Return whether this call wrote the text: its marker is the last line."""
     return text.rstrip().endswith(marker(call))
 
 
 def signed(call: Call, text: str) -> str:
-    """A text that pages nobody, its links, and the marker. Raises ToolError for one that is too long."""
+    """Return a text that pages no person, its links, and the marker. Raises ToolError for one that is too long."""
     said = _closed(_MENTION.sub(rf"\1{JOINER}", without_marker(text)).replace("<!--", f"<{JOINER}!--").strip())
     body = "\n\n".join(filter(None, (said, _links(call.provenance), marker(call))))
     if len(body) > BODY_LIMIT:
@@ -47,7 +47,7 @@ def signed(call: Call, text: str) -> str:
 
 
 def _closed(text: str) -> str:
-    """The text with its last fence closed, so that the links do not become code."""
+    """Return the text with its last fence closed, so that the links do not become code."""
     fence = ""
     for line in text.splitlines():
         found = _FENCE.match(line)

@@ -61,7 +61,7 @@ def _result(repository: str, path: str, ref: str, found: object) -> ToolResult:
 
 
 def path_of(path: str) -> str:
-    """A path as the API wants it. Raises ToolError for one that leads out of the repository."""
+    """Return a path as the API wants it. Raises ToolError for one that leads out of the repository."""
     parts = [part for part in path.strip().split("/") if part]
     if {".", ".."} & set(parts) or "\0" in path:
         raise ToolError("Write the path from the top of the repository, without `.` and `..`.")
@@ -79,7 +79,7 @@ def _entry(entry: Fields) -> str:
 
 
 def _text(file: object) -> str:
-    """The text of a file. Raises ToolError for what is none."""
+    """Return the text of a file. Raises ToolError for what is none."""
     fields = as_object(file)
     if fields.get("type") != "file":
         raise ToolError(f"That is no file but a {one_line(as_text(fields.get('type'))) or 'thing of another kind'}.")

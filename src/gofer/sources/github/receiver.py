@@ -1,4 +1,4 @@
-"""The GitHub receiver: verifies and translates deliveries."""
+"""The GitHub receiver: verifies and translates deliveries, and the account as which Gofer acts."""
 
 import hashlib
 import hmac
@@ -64,7 +64,7 @@ class GitHubReceiver:
     """Accounts that Gofer acts as, in small letters; what they do starts nothing."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify. GitHub signs no time; what comes twice is known by its identity."""
+        """See Receiver.verify. GitHub signs no time; what comes twice is known by its identity."""
         signature = request.header("x-hub-signature-256") or ""
         if not _SIGNATURE.fullmatch(signature):
             raise BadRequest(401, "The GitHub signature is missing or malformed.", code="signature_missing")
@@ -72,7 +72,7 @@ class GitHubReceiver:
             raise BadRequest(401, "The GitHub signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Door.translate."""
+        """See Receiver.translate."""
         body = _payload(request)
         name = request.header("x-github-event") or ""
         actor = _actor(body)
@@ -89,12 +89,12 @@ class GitHubReceiver:
 
 
 def sign(secret: Secret, body: bytes) -> str:
-    """GitHub's signature of a delivery: `sha256=` and the HMAC-SHA256 of the raw body in hex."""
+    """Return GitHub's signature of a delivery: `sha256=` and the HMAC-SHA256 of the raw body in hex."""
     return "sha256=" + hmac.new(secret.reveal().encode(), body, hashlib.sha256).hexdigest()
 
 
 def _payload(request: RawRequest) -> Fields:
-    """The JSON of a delivery, also of one in a form. Raises BadRequest(400)."""
+    """Return the JSON of a delivery, also of one in a form. Raises BadRequest(400)."""
     media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/x-www-form-urlencoded":
         return json_object(request.body)
@@ -111,7 +111,7 @@ def _payload(request: RawRequest) -> Fields:
 
 
 def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
-    """What happened to an issue or a pull request, or to what is said about it."""
+    """Return what happened to an issue or a pull request, or to what is said about it."""
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
     about = thing if name in ("pull_request", "issues") else said
@@ -178,7 +178,7 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
 
 
 def _facts(name: str, action: str, repository: str, thing: Fields, about: Fields) -> dict[str, object]:
-    """What conditions narrow by; a fact that the delivery does not say is not there."""
+    """Return what conditions narrow by; a fact that the delivery does not say is not there."""
     merged = name == "pull_request" and action == "closed" and thing.get("merged") is True
     facts: dict[str, object] = {
         "action": [action[:FACT_LIMIT], "merged"] if merged else [action[:FACT_LIMIT]],
@@ -214,13 +214,13 @@ def _visibility(body: Fields) -> dict[str, str]:
 
 
 def _moment(action: str, about: Fields, thing: Fields) -> str:
-    """When it happened, as the delivery says it; a review has no time of its changes but that of its pull request."""
+    """Return when it happened, as the delivery says it; changes of a review have the time of its pull request."""
     of_review = as_text(about.get("submitted_at")) if action == "submitted" else as_text(thing.get("updated_at"))
     return (as_text(about.get("updated_at")) or of_review)[:FACT_LIMIT]
 
 
 def _subject(body: Fields) -> str:
-    """What tells apart acts of one second on one thing: which label, which person, which commit, which change."""
+    """Return what distinguishes acts of one second on one thing: a label, a person, a commit, a change."""
     if changes := as_object(body.get("changes")):
         return hashlib.sha256(encode(changes)).hexdigest()[:16]
     for name in ("label", "assignee", "requested_reviewer", "requested_team", "milestone"):
@@ -230,7 +230,7 @@ def _subject(body: Fields) -> str:
 
 
 def _is_ours(action: str, about: Fields) -> bool:
-    """Whether this act wrote a text that carries our marker; labels given with it are part of the same act."""
+    """Return whether this act wrote a text that carries our marker; labels given with it are part of the same act."""
     created, updated = as_text(about.get("created_at")), as_text(about.get("updated_at"))
     wrote = action in _WRITES or bool(created and created == updated)
     return wrote and _MARKER.search(as_text(about.get("body"))) is not None
@@ -253,7 +253,7 @@ def _repository(body: Fields) -> str:
 
 
 def _id(value: object) -> str:
-    """A number or an id as text; empty for anything else."""
+    """Return a number or an id as text; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return ""
     text = as_text(value) if isinstance(value, str) else str(value)
@@ -261,7 +261,7 @@ def _id(value: object) -> str:
 
 
 def _number(value: object) -> str:
-    """The number of an issue or a pull request as text; empty for what nobody could ask GitHub for."""
+    """Return the number of an issue or a pull request as text; empty for a number that GitHub would not take."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else ""
 
 

@@ -1,4 +1,4 @@
-"""Which repository, and which issue or pull request in it, does a call mean?"""
+"""The repository that a call means, and the issue or pull request in it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ class Target:
         return f"{self.repository}#{self.number}"
 
     def path(self, kind: Literal["issues", "pulls"], below: str = "") -> str:
-        """Its path in the API."""
+        """Return its path in the API."""
         return f"/repos/{self.repository}/{kind}/{self.number}{below}"
 
     def page(self, api: GitHubApi, kind: Literal["issues", "pull"]) -> str:
@@ -51,7 +51,7 @@ class Target:
 
 
 def repository_of(call: Origin, arguments: InRepository) -> str:
-    """owner/name. Raises ToolError."""
+    """Return owner/name. Raises ToolError."""
     name = arguments.repository.strip() or call.place.get("repository", "")
     if not name:
         raise ToolError("Say which repository, as owner/name: the request did not come from GitHub.")
@@ -59,7 +59,7 @@ def repository_of(call: Origin, arguments: InRepository) -> str:
 
 
 def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
-    """The issue or pull request a call means. Raises ToolError."""
+    """Return the issue or pull request a call means. Raises ToolError."""
     if arguments.url:
         return _target_at(api, arguments.url)
     repository = repository_of(call, arguments)
@@ -71,7 +71,7 @@ def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
 
 
 def number_of(arguments: Numbered) -> str:
-    """The number that arguments name by themselves; empty when they leave it to where the request came from."""
+    """Return the number that arguments name by themselves; empty when they leave it to where the request came from."""
     found = _PATH.fullmatch(_split(arguments.url).path) if arguments.url else None
     number = int(found[3]) if found else arguments.number
     return str(number or "")
@@ -88,17 +88,17 @@ def repository_place(origin: Origin, arguments: InRepository) -> Place:
 
 
 def is_repository_at(name: str, place: Mapping[str, str]) -> bool:
-    """Whether a name is that of the repository of an event's place."""
+    """Return whether a name is that of the repository of an event's place."""
     return bool(name.strip()) and name.strip().casefold() == place.get("repository", "").casefold()
 
 
 def is_number_at(number: str, place: Mapping[str, str]) -> bool:
-    """Whether a number is that of the issue or pull request of an event's place."""
+    """Return whether a number is that of the issue or pull request of an event's place."""
     return number == place.get("number")
 
 
 def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
-    """Whether an address is one of the issue or pull request of an event's place."""
+    """Return whether an address is one of the issue or pull request of an event's place."""
     try:
         target = _target_at(api, url)
     except ToolError:

@@ -1,4 +1,4 @@
-"""How do things on GitHub look to a model, so that nobody's words can pose as ours?
+"""Things on GitHub as text for a model, in which no words of people can pose as ours.
 
 What we say stands at the beginning of a line; what people wrote is indented, or is one line behind a name of ours.
 """
@@ -17,17 +17,17 @@ Fields = Mapping[str, object]
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """A name or title as it may stand in a line of ours."""
+    """Return a name or title as it may stand in a line of ours."""
     return " ".join(text.split())[:limit]
 
 
 def login(user: object) -> str:
-    """Who somebody is; `ghost`, as GitHub has it, for an account that is gone."""
+    """Return the login of a person; `ghost`, as GitHub has it, for an account that is gone."""
     return one_line(as_text(as_object(user).get("login"))) or "ghost"
 
 
 def indented(text: str) -> list[str]:
-    """The lines of somebody's text."""
+    """Return the lines of a text that people wrote."""
     text = without_marker(text).strip()
     cut = f"\n[{len(text) - TEXT_LIMIT} further characters are left out.]"
     shown = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + cut
@@ -35,19 +35,19 @@ def indented(text: str) -> list[str]:
 
 
 def names(items: object, key: str) -> list[str]:
-    """What the objects of a list are called."""
+    """Return what the objects of a list are called."""
     found = (one_line(as_text(as_object(item).get(key))) for item in as_list(items))
     return [name for name in found if name]
 
 
 def number(fields: Fields, key: str) -> int:
-    """A count; 0 where there is none."""
+    """Return a count; 0 where there is none."""
     value = fields.get(key)
     return value if isinstance(value, int) else 0
 
 
 def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
-    """Comments or reviews, oldest first, each below a header line.
+    """Return comments or reviews, oldest first, each below a header line.
 
     `when` is the field of its time; `older` is how many there are before them.
     """

@@ -80,7 +80,7 @@ def _target(api: GitHubApi, call: Call, arguments: AddComment) -> Target:
 
 
 def since(call: Call) -> str:
-    """The moment before which no attempt of a call can have happened, on GitHub's clock and in its form."""
+    """Return the moment before which no attempt of a call can have happened, on GitHub's clock and in its form."""
     begin = max(0.0, call.since - CLOCKS_APART)
     return datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -190,7 +190,7 @@ def _asked(target: Target, pull: Fields) -> ToolResult:
 
 
 def _sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:
-    """Logins, and slugs of teams. Raises ToolError."""
+    """Return logins, and slugs of teams. Raises ToolError."""
     people: list[str] = []
     teams: list[str] = []
     for name in map(str.strip, reviewers):

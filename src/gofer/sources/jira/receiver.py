@@ -1,6 +1,6 @@
-"""The Jira receiver: verifies and translates deliveries.
+"""The Jira receiver: verifies and translates deliveries, and the account as which Gofer acts.
 
-One door for Cloud and Data Center: their bodies differ in how they name people and in what they leave out.
+Cloud and Data Center have one receiver: their bodies differ in how they name people and in what they leave out.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class JiraReceiver:
     """Keeps conversations of several sites apart; may be empty where there is one."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify. Jira signs no time, so that `now` is not looked at."""
+        """See Receiver.verify. Jira signs no time, so that `now` is not looked at."""
         signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
         if not signature:
             said = "The Jira signature is missing or malformed; give the webhook a secret."
@@ -55,7 +55,7 @@ class JiraReceiver:
             raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Door.translate."""
+        """See Receiver.translate."""
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
         return verdict.event() if isinstance(verdict, _Arrival) else verdict
@@ -74,7 +74,7 @@ class JiraReceiver:
                 return unknown_type("events", name, _actor(as_object(body.get("user"))))
 
     def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
-        """What the author of a comment or an attachment did."""
+        """Return what the author of a comment or an attachment did."""
         brought = as_object(body.get(name))
         if not brought:
             return Ignored("incomplete", f"it lacks the {name}")
@@ -102,13 +102,13 @@ class JiraReceiver:
 
 
 def sign(secret: Secret, body: bytes) -> str:
-    """Jira's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
+    """Return Jira's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
     return "sha256=" + hmac.new(secret.reveal().encode(), body, hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """What somebody did to an issue."""
+    """An act on an issue."""
 
     kind: str
     body: Fields
@@ -130,7 +130,7 @@ class _Arrival:
         )
 
     def missing(self) -> str:
-        """What has to be named so that it can be told from other happenings, and is not; or the empty string."""
+        """Return what the delivery would have to name and does not; the empty string where it names all."""
         needed = {"jira.commented": "comment", "jira.attachment_added": "attachment"}.get(self.kind)
         if not self.issue_id:
             return "issue"
@@ -173,7 +173,7 @@ class _Arrival:
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
-        """For whom the comment is, when it is not for everybody who sees the issue."""
+        """Return for whom the comment is, when it is not for everybody who sees the issue."""
         visibility = self.comment.get("visibility")
         if visibility is None:
             return {}
@@ -183,7 +183,7 @@ class _Arrival:
         return {"audience_type": kind, "audience": name or "unknown"}
 
     def _private(self) -> bool | None:
-        """Whether a security level or the audience of the comment hides it; None where the body says neither."""
+        """Return whether a security level or the audience of the comment hides it; None where the body says neither."""
         if self.fields.get("security") is not None or self.comment.get("visibility") is not None:
             return True
         # Bodies of comments are shortened: a level that is not in them may be set all the same.
@@ -227,7 +227,7 @@ class _Arrival:
         return facts
 
     def _mentioned(self, found: re.Match[str]) -> str:
-        """A mention of Gofer as conditions write it, and any other one as it came."""
+        """Return a mention of Gofer as conditions write it, and any other one as it came."""
         if found[1] not in self.own_accounts:
             return found[0]
         text = found.string
@@ -241,20 +241,20 @@ def _items(body: Fields) -> list[Fields]:
 
 
 def _changes(body: Fields) -> list[str]:
-    """Each change as `<field>: <before> -> <after>`, with the names people see."""
+    """Return each change as `<field>: <before> -> <after>`, with the names people see."""
     sides = ("field", "fromString", "toString")
     cut = [tuple(as_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
     return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
 
 
 def _actor(user: Fields) -> Actor | None:
-    """Cloud knows people by accountId, Data Center by key and by name."""
+    """Return who acted: Cloud knows people by accountId, Data Center by key and by name."""
     name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
     return Actor(name, "bot" if user.get("accountType") == "app" else "person") if name else None
 
 
 def _id(value: object) -> str:
-    """An id as text: some come as numbers. Empty for anything that is no id."""
+    """Return an id as text, also one that came as a number; empty for anything that is no id."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
     return text if len(text) <= _ID_LIMIT else ""
 

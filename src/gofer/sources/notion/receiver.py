@@ -1,4 +1,4 @@
-"""The Notion receiver: verifies and translates deliveries.
+"""The Notion receiver: verifies and translates deliveries, and the bot user as which Gofer acts.
 
 Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
 happening is told by its object, its type and its time.
@@ -55,7 +55,7 @@ class NotionReceiver:
     """Whether somebody waits for a verification token now; only then is one taken."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify. A handshake is signed with the token that it offers, which proves nothing else."""
+        """See Receiver.verify. A handshake is signed with the token that it offers, which proves nothing else."""
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
             raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
@@ -65,7 +65,7 @@ class NotionReceiver:
             raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Arrival:
-        """See Door.translate."""
+        """See Receiver.translate."""
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)
@@ -93,7 +93,7 @@ class NotionReceiver:
 
 
 def sign(secret: Secret, body: bytes) -> str:
-    """Notion's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
+    """Return Notion's signature of a delivery: `sha256=` and the HMAC-SHA256 of the body in hex."""
     return f"sha256={_digest(secret, body)}"
 
 
@@ -102,7 +102,7 @@ def _digest(secret: Secret, body: bytes) -> str:
 
 
 def _offered(body: bytes) -> Secret | None:
-    """The token of a handshake, which says nothing else; None for anything that is not one."""
+    """Return the token of a handshake, which says nothing else; None for anything that is not one."""
     if len(body) > HANDSHAKE_LIMIT:
         return None
     try:
@@ -148,7 +148,7 @@ def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str
 
 
 def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[str, object]:
-    """Only what the event says: never the name of a database, and of a comment not in which one its page is."""
+    """Return what the event says: never the name of a database, and of a comment not the database of its page."""
     facts: dict[str, object] = {}
     if kind != "comment.created" and parent.get("type"):
         facts["database_id"] = _database(parent)
@@ -162,13 +162,13 @@ def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[
 
 
 def _database(parent: Fields) -> list[str]:
-    """The ids a row's database goes by; none for a page that is no row."""
+    """Return the ids a row's database goes by; none for a page that is no row."""
     ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))] if parent["type"] in _ROW_OF else []
     return list(dict.fromkeys(spelled for id_ in ids if id_ for spelled in (id_, id_.replace("-", ""))))
 
 
 def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None:
-    """Who did it: where several had a part, a person. Agents of Notion's count as bots."""
+    """Return who did it: a person where several had a part. Agents of Notion's count as bots."""
     named = [(as_text(author.get("id")), author.get("type")) for author in authors]
     people = [id_ for id_, kind in named if id_ and kind == "person" and id_ not in own_bots]
     if people:

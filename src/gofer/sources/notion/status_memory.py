@@ -49,7 +49,7 @@ def judge(
     *,
     by_bot: bool = False,
 ) -> Verdict:
-    """Whether an event is a real change of the property to a value of `to`, from one of `from_`; empty: from or to any.
+    """Return whether an event really changed the property from one of `from_` to one of `to`; empty: from or to any.
 
     `seen` is the last look at this property of this page, None before the first. `value_now` must have been read after
     the event came, and one look at a page must follow the other. A first look with the property listed is a change
@@ -118,7 +118,7 @@ async def compare(
 async def _judged(
     memory: Memory, event: Event, found: Mapping[str, object], conditions: Sequence[NotionStatus]
 ) -> Sequence[Verdict]:
-    """A verdict for each condition on one property; they share the memory, which is written once."""
+    """Return a verdict for each condition on one property; they share the memory, which is written once."""
     id_, value = as_text(found.get("id")), _text(found.get("value"))
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
@@ -154,27 +154,27 @@ class _LastLook:
 
     @property
     def key(self) -> str:
-        """A name from which nobody reads which page it is."""
+        """Return a name that does not show which page it is."""
         return self.memory.tokens.page(self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:
-        """A value as the memory holds it; case makes no difference, as in conditions."""
+        """Return a value as the memory holds it; case makes no difference, as in conditions."""
         folded = value if value is None else value.casefold()
         return self.memory.tokens.value(self.page, self.property_id, folded)
 
     def before(self, stands: str | None) -> Seen | None:
-        """The last look that was not this run's own."""
+        """Return the last look that was not this run's own."""
         if not stands:
             return None
         _, now, before = stands.split(" ")
         return _read(before if self.own(stands) else now)
 
     def own(self, stands: str | None) -> bool:
-        """Whether this run looked before, and was lost after that."""
+        """Return whether this run looked before, and was lost after that."""
         return stands is not None and stands.startswith(f"{self.memory.run} ")
 
     async def write(self, stands: str | None, now: Seen, before: Seen | None) -> None:
-        """Raises TemporaryError when another run looked meanwhile: its look is the last one now."""
+        """Store a look. Raises TemporaryError when another run looked meanwhile: its look is the last one now."""
         text = f"{self.memory.run} {_written(now)} {_written(before)}"
         if text == stands:
             return
@@ -192,18 +192,18 @@ def _read(look_: str) -> Seen | None:
 
 
 def _property(properties: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """The property of a name, whatever its case; empty when there is none."""
+    """Return the property of a name in any case of letters; empty when there is none."""
     found = {known.casefold(): as_object(value) for known, value in properties.items()}
     return as_object(properties.get(name)) or found.get(name.casefold(), {})
 
 
 def _meant(pattern: str, value: str | None) -> str | None:
-    """The value when it is what a condition says, and the condition as it is written otherwise."""
+    """Return the value when it is what a condition says, and the condition as it is written otherwise."""
     return value if fits(pattern, value or "") else pattern
 
 
 def _text(value: object) -> str | None:
-    """A value in the words that conditions use; None when the property is empty."""
+    """Return a value in the words that conditions use; None when the property is empty."""
     match value:
         case None | "" | []:
             return None

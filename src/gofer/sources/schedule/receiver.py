@@ -16,7 +16,7 @@ _YEARS = range(1970, 2200)
 
 
 def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
-    """The event of a workflow's schedule at a nominal time (aware)."""
+    """Return the event of a workflow's schedule at a nominal time (aware)."""
     zone, shown = zone_name(schedule), local(schedule, nominal)
     return Event(
         source="schedule",
@@ -43,11 +43,11 @@ class ScheduleReceiver:
     plans: Sequence[Planned]
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify. Nobody outside may say that a time has come."""
+        """See Receiver.verify. No sender outside may say that a time has come."""
         raise BadRequest(401, "Schedules are heard from inside only.")
 
     def translate(self, request: RawRequest) -> Event | Ignored:
-        """See Door.translate."""
+        """See Receiver.translate."""
         match json_object(request.body):
             case {"sweep": True}:
                 return Ignored("told_elsewhere", "it is the sweep, which enqueues abandoned runs and begins none")
@@ -59,7 +59,7 @@ class ScheduleReceiver:
                 return self._named(as_text(body.get("workflow")), _nominal(as_text(body.get("scheduled"))))
 
     def _fired(self, schedule: str, at: datetime) -> Event | Ignored:
-        """The run of a time as EventBridge Scheduler says it, when it is heard in time."""
+        """Return the run of a time as EventBridge Scheduler says it, when it is heard in time."""
         found = fired(self.plans, schedule, at, at)
         if isinstance(found, str):
             return Ignored("no_schedule", found)
@@ -91,7 +91,7 @@ def fire_time(text: str) -> datetime:
 
 
 def _nominal(text: str) -> datetime:
-    """An aware time. Raises BadRequest(400)."""
+    """Return an aware time. Raises BadRequest(400)."""
     if not text:
         raise BadRequest(400, "`scheduled` is missing or no text; write a time such as 2026-12-01T09:00:00Z.")
     try:

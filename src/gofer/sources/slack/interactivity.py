@@ -37,11 +37,11 @@ class InteractivityReceiver:
     """Gofer's workspace and its organisation; None where presses of every workspace are read."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify; deliveries are signed as events are."""
+        """See Receiver.verify; deliveries are signed as events are."""
         SlackReceiver(self.secrets).verify(request, now)
 
     def translate(self, request: RawRequest) -> Arrival:
-        """See Door.translate."""
+        """See Receiver.translate."""
         body = json_object(_payload(request.body))
         kind = as_text(body.get("type"))
         if kind != "block_actions":
@@ -87,7 +87,7 @@ def _click(button: Fields, actor: Actor) -> Click | Ignored:
 
 
 def _payload(body: bytes) -> bytes:
-    """The JSON of a delivery. Raises BadRequest(400)."""
+    """Return the JSON of a delivery. Raises BadRequest(400)."""
     if body.lstrip()[:1] == b"{":
         return body
     text = decode_text(body)

@@ -106,7 +106,7 @@ def _used(workflow: Workflow) -> tuple[str, ...]:
 
 
 def _people(workflow: Workflow) -> tuple[str, ...]:
-    """Return the tools that look up who started a run, and the word to a person who may not."""
+    """The tools that look up who started a run, and the word to a person who may not."""
     tools = (*PEOPLE.tools, IN_PLACE)
     if any(one.startswith("@") for one in workflow.who):
         return (*tools, *GROUPS.tools)

@@ -1,4 +1,4 @@
-"""The Slack receiver: verifies and translates deliveries."""
+"""The Slack receiver: verifies and translates deliveries, and the workspace as which Gofer acts."""
 
 import hashlib
 import hmac
@@ -81,7 +81,7 @@ class SlackReceiver:
     """The signing secret, and the previous one while it is being rotated."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify."""
+        """See Receiver.verify."""
         timestamp = request.header("x-slack-request-timestamp") or ""
         signature = request.header("x-slack-signature") or ""
         said = "The Slack signature or its timestamp is missing or malformed."
@@ -94,7 +94,7 @@ class SlackReceiver:
             raise BadRequest(401, "The Slack signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
-        """See Door.translate."""
+        """See Receiver.translate."""
         body = json_object(request.body)
         match body.get("type"):
             case "url_verification":
@@ -108,7 +108,7 @@ class SlackReceiver:
 
 
 def sign(secret: Secret, timestamp: str, body: bytes) -> str:
-    """Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
+    """Return Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
     base = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(secret.reveal().encode(), base, hashlib.sha256).hexdigest()
 

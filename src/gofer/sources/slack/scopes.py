@@ -1,4 +1,4 @@
-"""The scopes that a Slack app needs for each method of the Web API that Gofer calls.
+"""The scopes that a Slack app needs for each method that Gofer calls and for the events that it subscribes to.
 
 Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
 channels. What is said to Gofer alone needs the scopes of `slack.direct` besides (`sources/slack/scopes.py`).
@@ -68,7 +68,7 @@ def scopes(*methods: Method) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a Slack app subscribes to so that something is told, and the scopes it needs for that."""
+    """The events that a Slack app subscribes to, and the scopes that it needs for them."""
 
     events: tuple[str, ...]
     scopes: frozenset[str]

@@ -18,14 +18,14 @@ _MOST_HOPS = 1_000
 
 
 def app_mention(delivery: Delivery) -> Event | Ignored:
-    """A mention, also one that an edit of the message added."""
+    """Translate a mention, also one that an edit of the message added."""
     if nothing := _says_nothing(delivery, delivery.event):
         return nothing
     return _post(delivery, delivery.event, "slack.mention")
 
 
 def message(delivery: Delivery) -> Event | Stop | Ignored:
-    """A message, an edit of one, or that one was deleted."""
+    """Translate a message, an edit of one, or the deletion of one."""
     event = delivery.event
     if not delivery.own_user:
         return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
@@ -44,7 +44,7 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
 
 
 def _changed(delivery: Delivery) -> Event | Stop | Ignored:
-    """An edit counts when it adds the mention; what Slack itself changes, such as a preview of a link, never does."""
+    """Translate an edit, which counts when it adds the mention and never when Slack itself made it."""
     now, before = as_object(delivery.event.get("message")), as_object(delivery.event.get("previous_message"))
     if now.get("subtype") == "tombstone":
         # How Slack tells of a deletion where replies stay.
@@ -121,7 +121,7 @@ def _mentions(delivery: Delivery, post: Fields) -> bool:
 
 
 def _hops(post: Fields) -> int:
-    """How many runs stand behind a post: what a run wrote says in its metadata how many stood behind that run."""
+    """Return how many runs stand behind a post; the metadata of what a run wrote has the number behind that run."""
     payload = as_object(as_object(post.get("metadata")).get("event_payload"))
     hops = payload.get("hops")
     if not is_bot(post) or isinstance(hops, bool) or not isinstance(hops, int):
@@ -135,7 +135,7 @@ _POSTS = ("slack.mention", "slack.message", "slack.direct")
 
 
 def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
-    """A message is gone: what it started stops, and takes back that it is at work."""
+    """Translate a deletion: the run that the message started stops, and takes back its status."""
     team, channel = delivery.team, as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
@@ -154,7 +154,7 @@ def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
 
 
 def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
-    """Somebody put a stop sign on a message; it stops what they themselves asked for there."""
+    """Translate a stop sign on a message: it stops what the person who put it there asked for."""
     return Stop(
         by="the person who asked",
         item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
@@ -167,7 +167,7 @@ def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
 
 
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
-    """Somebody pressed Stop while Gofer was at work for them."""
+    """Translate a press on Stop while Gofer was at work for that person."""
     event = delivery.event
     team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
     when, actor = as_text(event.get("event_ts")), delivery.actor(event)
@@ -183,7 +183,7 @@ def session_stopped(delivery: Delivery) -> Stop | Ignored:
 
 
 def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
-    """An emoji that somebody put on a message; one run for each person, message and emoji."""
+    """Translate an emoji on a message; one run for each person, message and emoji."""
     event, item = delivery.event, as_object(delivery.event.get("item"))
     if not delivery.own_user:
         return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
@@ -219,7 +219,7 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
 
 
 def channel_created(delivery: Delivery) -> Event | Ignored:
-    """A public channel that somebody created; once per channel."""
+    """Translate the creation of a public channel; once per channel."""
     described = as_object(delivery.event.get("channel"))
     team, channel = delivery.team, as_text(described.get("id"))
     name, creator = as_text(described.get("name")), as_text(described.get("creator"))
@@ -243,7 +243,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
 
 
 def member_joined(delivery: Delivery) -> Event | Ignored:
-    """Somebody who joined a channel, or Gofer when it was invited; once per joining."""
+    """Translate that a person joined a channel, or that Gofer was invited; once per joining."""
     event = delivery.event
     team, channel, user = delivery.team, as_text(event.get("channel")), as_text(event.get("user"))
     when = as_text(event.get("event_ts"))

@@ -1,4 +1,4 @@
-"""What is a hook: who may call `/hooks/<name>`, and what tells one call from another?
+"""A hook: who may call `/hooks/<name>`, and what distinguishes one call from another.
 
 Hooks come as compiled JSON, as `workflows.hook` makes it, so that ingress reads no YAML and loads no pydantic.
 """
@@ -96,7 +96,7 @@ class Hook:
 
 
 def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """Hooks from their compiled JSON, by name. `secrets` by the names of hooks, under the empty name those of the rest.
+    """Return hooks from their compiled JSON, by name. `secrets` are by the names of hooks, the empty name has the rest.
 
     A hook without a secret is left out, as every source is that is not set up.
     """
@@ -104,12 +104,12 @@ def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> lis
 
 
 def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """As `read_hooks`, with those that nobody can call."""
+    """Return hooks as `read_hooks`, with those that no sender can call."""
     return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 
 def variable(name: str) -> str:
-    """The environment variable with the secret of a hook."""
+    """Return the environment variable with the secret of a hook."""
     return f"WEBHOOK_SECRET_{name.upper().replace('-', '_')}"
 
 

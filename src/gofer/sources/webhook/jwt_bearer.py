@@ -60,7 +60,7 @@ class JwtProof:
         self.claims(bearer_token(request), now)
 
     def claims(self, token: str, now: float) -> Mapping[str, object]:
-        """What a token says, once it is proved. Raises BadRequest(401)."""
+        """Return what a token says, once it is proved. Raises BadRequest(401)."""
         if len(token) > TOKEN_LIMIT:
             raise BadRequest(401, "The token is too long.", code="jwt_too_long")
         claims = self._claims(token)
@@ -101,7 +101,7 @@ class JwtProof:
         )
 
     def _candidates(self, token: str) -> list[_Key]:
-        """The keys that may have signed a token, by what its header says; the header itself proves nothing."""
+        """Return the keys that may have signed a token, by what its header says; the header itself proves nothing."""
         try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
@@ -111,7 +111,7 @@ class JwtProof:
 
 
 def _unproved(code: RefusalCode) -> BadRequest:
-    """Return the one sentence that a sender is told whose token proves nothing; the log has the code."""
+    """Return the one sentence for every sender with a token that proves nothing; the log has the code."""
     return BadRequest(401, "The token is not one that its issuer signed for this hook.", code=code)
 
 

@@ -100,7 +100,7 @@ class BearerProof:
 
 
 def bearer_token(request: RawRequest) -> str:
-    """What stands behind `Bearer` in the one Authorization header. Raises BadRequest(401)."""
+    """Return what stands behind `Bearer` in the one Authorization header. Raises BadRequest(401)."""
     found = _BEARER.fullmatch(request.header("authorization") or "")
     if found is None:
         said = "The header Authorization is missing or is not `Bearer` and one token."
@@ -109,7 +109,7 @@ def bearer_token(request: RawRequest) -> str:
 
 
 def standard_key(secret: Secret) -> bytes:
-    """The key of Standard Webhooks: behind `whsec_` in base64, without it the text itself. Raises ConfigError."""
+    """Return the key of Standard Webhooks: base64 behind `whsec_`, or the text itself. Raises ConfigError."""
     value = secret.reveal()
     if not value.startswith("whsec_"):
         return _bytes(value)
@@ -125,13 +125,13 @@ def standard_key(secret: Secret) -> bytes:
 
 
 def standard_signature(key: bytes, delivery: str, timestamp: str, body: bytes) -> str:
-    """The signature of Standard Webhooks: `v1,` and the HMAC-SHA256 of `{id}.{timestamp}.{body}` in base64."""
+    """Return the signature of Standard Webhooks: `v1,` and the HMAC-SHA256 of `{id}.{timestamp}.{body}` in base64."""
     base = f"{delivery}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(key, base, hashlib.sha256).digest()).decode()
 
 
 def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> str:
-    """The signature that a header holds behind its prefix."""
+    """Return the signature that a header holds behind its prefix."""
     before, _, after = (_bytes(part) for part in form.template.partition("{body}"))
     at = timestamp.encode()
     base = before.replace(b"{timestamp}", at) + body + after.replace(b"{timestamp}", at)

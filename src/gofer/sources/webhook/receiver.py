@@ -25,17 +25,17 @@ JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
 
 @dataclass(frozen=True, slots=True)
 class WebhookReceiver:
-    """The door of one hook."""
+    """The receiver of one hook."""
 
     hook: Hook
     proof: Proof
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify."""
+        """See Receiver.verify."""
         self.proof(request, now)
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Door.translate."""
+        """See Receiver.translate."""
         content = read_content(request.body, request.header("content-type") or "")
         name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
@@ -56,7 +56,7 @@ class WebhookReceiver:
         )
 
     def _key(self, request: RawRequest, content: Content) -> str:
-        """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
+        """Return what the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
         match self.hook.key:
             case Pointer(path=path):
                 _check_has_value(request.body, content, path)
@@ -70,7 +70,7 @@ class WebhookReceiver:
 
 
 def webhook_receivers(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Receiver]:
-    """Doors by path. Raises ConfigError for a secret or key that cannot be used, and for JWTs without `jwt`."""
+    """Return receivers by path. Raises ConfigError for an unusable secret or key, and for JWTs without `jwt`."""
     return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks}
 
 
