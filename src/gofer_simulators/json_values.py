@@ -21,24 +21,32 @@ def is_array(value: object) -> TypeGuard[list[object]]:
 
 def objects(value: object) -> list[dict[str, object]]:
     """Return the objects of an array; anything else in it, or instead of it, is left out."""
-    return [item for item in value if is_object(item)] if is_array(value) else []
+    if is_array(value):
+        return [item for item in value if is_object(item)]
+    return []
 
 
 def texts(value: object) -> list[str]:
     """Return the strings of an array; anything else in it, or instead of it, is left out."""
-    return [item for item in value if isinstance(item, str)] if is_array(value) else []
+    if is_array(value):
+        return [item for item in value if isinstance(item, str)]
+    return []
 
 
 def text_of(value: JsonObject, key: str) -> str:
     """Return the string under a key, or the empty string."""
     found = value.get(key)
-    return found if isinstance(found, str) else ""
+    if isinstance(found, str):
+        return found
+    return ""
 
 
 def object_of(value: JsonObject, key: str) -> dict[str, object]:
     """Return the object under a key, or an empty one."""
     found = value.get(key)
-    return found if is_object(found) else {}
+    if is_object(found):
+        return found
+    return {}
 
 
 def parsed(text: str | bytes) -> object:

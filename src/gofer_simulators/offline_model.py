@@ -117,7 +117,9 @@ def _message(turn: Turn) -> dict[str, object]:
 
 def _labelled(text: str) -> str:
     # What is for a program would be no JSON any more; no person reads it as somebody's words.
-    return text if text.startswith("{") else LABEL + text
+    if text.startswith("{"):
+        return text
+    return LABEL + text
 
 
 def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:

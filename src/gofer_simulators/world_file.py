@@ -72,7 +72,9 @@ class Place:
 
     def items(self, key: str) -> Sequence["Place"]:
         """Return the places of the list under a key, none where it is missing. Raises ConfigError."""
-        return self.at(key).each() if self.has(key) else ()
+        if self.has(key):
+            return self.at(key).each()
+        return ()
 
     def fields(self, key: str) -> Sequence[tuple[str, "Place"]]:
         """Return names and places of the mapping under a key, none where it is missing. Raises ConfigError."""
@@ -104,7 +106,9 @@ class Place:
         place = self.at(key)
         if not isinstance(place.value, bool | None):
             raise place.wrong("must be true or false")
-        return default if place.value is None else place.value
+        if place.value is None:
+            return default
+        return place.value
 
     def strings(self) -> list[str]:
         """Return the texts of a list. Raises ConfigError."""

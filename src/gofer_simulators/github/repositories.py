@@ -107,7 +107,9 @@ class Issue:
     @property
     def state(self) -> str:
         """`open` or `closed`."""
-        return "open" if self.closed_at is None else "closed"
+        if self.closed_at is None:
+            return "open"
+        return "closed"
 
 
 @dataclass(slots=True)
@@ -279,7 +281,9 @@ def iso(at: float) -> str:
 
 
 def _head(repository: Repository) -> dict[str, bytes]:
-    return repository.files() if repository.branches else {}
+    if repository.branches:
+        return repository.files()
+    return {}
 
 
 def _seen(issue: Issue) -> dict[str, object]:

@@ -111,12 +111,16 @@ def _links(request: Request, page: int, pages: int) -> dict[str, str]:
     base = str(request.url).partition("?")[0]
     query = dict(request.query_params)
     links = [f'<{base}?{urlencode(query | {"page": str(number)})}>; rel="{name}"' for name, number in places.items()]
-    return {"Link": ", ".join(links)} if links else {}
+    if links:
+        return {"Link": ", ".join(links)}
+    return {}
 
 
 def _number(request: Request, name: str, default: int) -> int:
     value = request.query_params.get(name, "")
-    return int(value) if value.isascii() and value.isdecimal() and int(value) > 0 else default
+    if value.isascii() and value.isdecimal() and int(value) > 0:
+        return int(value)
+    return default
 
 
 def _fields(request: Request, body: bytes) -> JsonObject:

@@ -66,7 +66,9 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
             "merged_at": _when(pull.merged_at),
         }
         shape["draft"] = pull.draft
-    return _without(shape, {"assignee"}) if version == BREAKING else shape
+    if version == BREAKING:
+        return _without(shape, {"assignee"})
+    return shape
 
 
 def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: bool = True) -> Shape:
@@ -96,7 +98,9 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
             "additions": sum(_count(file, "additions") for file in files),
             "deletions": sum(_count(file, "deletions") for file in files),
         }
-    return _without(shape, {"assignee", "merge_commit_sha"}) if version == BREAKING else shape
+    if version == BREAKING:
+        return _without(shape, {"assignee", "merge_commit_sha"})
+    return shape
 
 
 def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
@@ -164,7 +168,9 @@ def file_shape(path: str, pull: Pull) -> Shape:
 def _status(old: bytes | None, new: bytes | None) -> str:
     if new is None:
         return "removed"
-    return "added" if old is None else "modified"
+    if old is None:
+        return "added"
+    return "modified"
 
 
 def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:
@@ -247,11 +253,15 @@ def _without(shape: Shape, names: set[str]) -> Shape:
 
 def _count(shape: Mapping[str, object], key: str) -> int:
     value = shape[key]
-    return value if isinstance(value, int) else 0
+    if isinstance(value, int):
+        return value
+    return 0
 
 
 def _when(at: float | None) -> str | None:
-    return None if at is None else iso(at)
+    if at is None:
+        return None
+    return iso(at)
 
 
 def _node(kind: str, number: int) -> str:

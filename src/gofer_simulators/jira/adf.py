@@ -119,7 +119,9 @@ def _wrong_value(node: JsonObject, attributes: JsonObject, path: str) -> str:
             fine = attributes["color"] in _STATUS_COLOURS and bool(attributes["text"])
         case _:
             fine = all(isinstance(value, str | int | float) for value in attributes.values())
-    return "" if fine else f"{path} has an attribute that it cannot have"
+    if fine:
+        return ""
+    return f"{path} has an attribute that it cannot have"
 
 
 def _wrong_children(node: JsonObject, form: _Node, path: str) -> str:

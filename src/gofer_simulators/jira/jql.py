@@ -166,7 +166,9 @@ def _ago(value: str) -> float:
 def _value(site: Site, token: _Token) -> str:
     if token.kind == "call":
         return site.account
-    return re.sub(r"\\(.)", r"\1", token.text[1:-1]) if token.kind == "string" else token.text
+    if token.kind == "string":
+        return re.sub(r"\\(.)", r"\1", token.text[1:-1])
+    return token.text
 
 
 def _ordered(issues: list[Issue], tokens: list[_Token]) -> list[Issue]:

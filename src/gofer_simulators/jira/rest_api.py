@@ -104,7 +104,9 @@ async def _body(request: Request) -> object:
 
 def _said(answer: Answer) -> Response:
     status, content = answer
-    return Response(status_code=status) if content is None else JSONResponse(content, status)
+    if content is None:
+        return Response(status_code=status)
+    return JSONResponse(content, status)
 
 
 def _failed(fault: Fault) -> Response:

@@ -19,7 +19,9 @@ def moment(seconds: float) -> str:
 def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None:
     """Return a person, None for an unknown one. E-mail addresses are hidden, as most profiles have it."""
     known = site.users.get(account_id)
-    return person(site, known, flavour) if known else None
+    if known:
+        return person(site, known, flavour)
+    return None
 
 
 def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:

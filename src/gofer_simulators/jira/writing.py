@@ -147,7 +147,9 @@ def _wrong_document(value: object) -> str:
         return NOT_A_DOCUMENT
     if problem(value):
         return "INVALID_INPUT"
-    return TOO_LONG if len(plain(value)) > LONGEST_TEXT else ""
+    if len(plain(value)) > LONGEST_TEXT:
+        return TOO_LONG
+    return ""
 
 
 def _wrong_labels(value: object) -> str:

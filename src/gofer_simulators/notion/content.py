@@ -90,11 +90,15 @@ def _discussion(workspace: Workspace, id_: str) -> Comment:
 def _place(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
     """Return what an id names where pages count as blocks."""
     page = workspace.pages.get(id_)
-    return (page, None) if page and page.shared else workspace.block(id_)
+    if page and page.shared:
+        return (page, None)
+    return workspace.block(id_)
 
 
 def _children(page: Page, above: Block | None) -> list[Block]:
-    return above.children if above else page.blocks
+    if above:
+        return above.children
+    return page.blocks
 
 
 def _position(siblings: list[Block], position: JsonObject) -> int:

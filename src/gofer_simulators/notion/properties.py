@@ -40,7 +40,9 @@ class Property:
 def empty(kind: str) -> object:
     """Return the value of a property that was never set."""
     value = _EMPTY[kind]
-    return list(texts(value)) if is_array(value) else value
+    if is_array(value):
+        return list(texts(value))
+    return value
 
 
 def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
@@ -51,9 +53,13 @@ def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Ans
 def _shown(column: Property, value: object, user: Callable[[str], Answer]) -> object:
     match column.kind:
         case "title" | "rich_text":
-            return [rich_text.text(str(value))] if value else []
+            if value:
+                return [rich_text.text(str(value))]
+            return []
         case "select" | "status":
-            return _option(column, str(value)) if value else None
+            if value:
+                return _option(column, str(value))
+            return None
         case "multi_select":
             return [_option(column, name) for name in texts(value)]
         case "people":
@@ -75,7 +81,9 @@ def read(column: Property, value: object, names: rich_text.Names) -> object:
         case "title" | "rich_text":
             return rich_text.plain(rich_text.read(given, names, f"{column.name}.{column.kind}"))
         case "select" | "status":
-            return None if given is None else _named(column, given)
+            if given is None:
+                return None
+            return _named(column, given)
         case "multi_select":
             return [_named(column, one) for one in _array(column, given)]
         case "people":
@@ -89,7 +97,9 @@ def read(column: Property, value: object, names: rich_text.Names) -> object:
         case "number":
             return _of(column, given, int, float, type(None))
         case "date":
-            return None if given is None else _date(column, given)
+            if given is None:
+                return None
+            return _date(column, given)
         case _:
             _of(column, given, str, type(None))
             check_length(len(str(given or "")), URL, f"{column.name}.{column.kind}")

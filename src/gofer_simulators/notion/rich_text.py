@@ -109,4 +109,6 @@ def _marked(item: JsonObject) -> str:
         if annotations.get(name) is True and words.strip():
             words = f"{_MARKS[name]}{words}{_MARKS[name]}"
     url = text_of(item, "href")
-    return f"[{words}]({url})" if url else words
+    if url:
+        return f"[{words}]({url})"
+    return words

@@ -49,7 +49,9 @@ def _parent(shown: Page) -> Answer:
     if shown.database:
         source = shown.database
         return {"type": "data_source_id", "data_source_id": source.source, "database_id": source.id}
-    return {"type": "page_id", "page_id": shown.parent} if shown.parent else {"type": "workspace", "workspace": True}
+    if shown.parent:
+        return {"type": "page_id", "page_id": shown.parent}
+    return {"type": "workspace", "workspace": True}
 
 
 def database(shown: Database) -> Answer:

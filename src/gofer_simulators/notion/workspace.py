@@ -56,7 +56,9 @@ class Page:
     @property
     def columns(self) -> Mapping[str, Property]:
         """Its properties."""
-        return self.database.columns if self.database else _TITLE
+        if self.database:
+            return self.database.columns
+        return _TITLE
 
     @property
     def title(self) -> str:
@@ -181,7 +183,9 @@ class Workspace:
         """Return the parent of a page as events write it."""
         if page.database:
             return {"id": page.database.id, "type": "database", "data_source_id": page.database.source}
-        return {"id": page.parent, "type": "page"} if page.parent else {"id": self.id, "type": "space"}
+        if page.parent:
+            return {"id": page.parent, "type": "page"}
+        return {"id": self.id, "type": "space"}
 
     def create(
         self,

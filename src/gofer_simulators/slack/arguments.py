@@ -101,7 +101,9 @@ class Arguments:
         if not isinstance(value, str):
             return value
         try:
-            return parsed(value) if value.strip() else None
+            if value.strip():
+                return parsed(value)
+            return None
         except ValueError as error:
             raise SlackRefusal(refusal) from error
 

@@ -69,7 +69,9 @@ def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> l
     event_ts = workspace.next_ts()
     described = channel_shape(workspace, channel) | {"creator": creator, "created": order(event_ts) // 1_000_000}
     event: dict[str, object] = {"type": "channel_created", "channel": described, "event_ts": event_ts}
-    return [envelope(workspace, event, event_ts)] if channel.kind == "channel" else []
+    if channel.kind == "channel":
+        return [envelope(workspace, event, event_ts)]
+    return []
 
 
 def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
@@ -149,7 +151,9 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
 
 def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
     """Return the envelope of an event where the bot reads along, none elsewhere."""
-    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
+    if _reads_along(workspace, channel):
+        return [envelope(workspace, event, event_ts)]
+    return []
 
 
 def _visible(workspace: Workspace, channel: Channel) -> bool:

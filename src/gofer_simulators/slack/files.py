@@ -132,7 +132,9 @@ def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answ
         "has_rich_preview": False,
         "file_access": "visible",
     }
-    return shape if external else shape | {"url_private_download": f"{at}/download/{quote(file.name)}"}
+    if external:
+        return shape
+    return shape | {"url_private_download": f"{at}/download/{quote(file.name)}"}
 
 
 def _completed(workspace: Workspace, file_id: str, title: str) -> Answer:

@@ -63,7 +63,9 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
         "actions": [action],
     }
     # What only one person sees is not kept, and so not sent along.
-    return payload if message.only_for else {**payload, "message": message_body(workspace, message)}
+    if message.only_for:
+        return payload
+    return {**payload, "message": message_body(workspace, message)}
 
 
 def _button(message: Message, action_id: str) -> tuple[JsonObject, JsonObject]:

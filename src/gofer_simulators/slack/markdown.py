@@ -55,7 +55,9 @@ def table_problem(tokens: Sequence[Token]) -> str:
                 pass
         if rows > MAX_ROWS or columns > MAX_COLUMNS:
             return f"a table takes {MAX_ROWS} rows and {MAX_COLUMNS} columns"
-    return f"the cells of all tables take {MAX_CELLS} characters" if cells > MAX_CELLS else ""
+    if cells > MAX_CELLS:
+        return f"the cells of all tables take {MAX_CELLS} characters"
+    return ""
 
 
 class MarkdownHtml:
@@ -93,7 +95,9 @@ class MarkdownHtml:
         """Return the words of one block; those of a list item may begin with a box."""
         children = token.children or []
         box = _TASKS.get(token.content[:4], "") if in_item else ""
-        return box + self._words(children[0].content[4:]) + self._all(children[1:]) if box else self._all(children)
+        if box:
+            return box + self._words(children[0].content[4:]) + self._all(children[1:])
+        return self._all(children)
 
     def _one(self, token: Token) -> str:
         match token.type:
@@ -116,7 +120,9 @@ class MarkdownHtml:
     def _tag(self, token: Token, kind: str) -> str:
         tag = "" if token.hidden else _TAGS.get(kind, "")
         if not tag or token.nesting < 0:
-            return f"</{tag}>" if tag else ""
+            if tag:
+                return f"</{tag}>"
+            return ""
         start = f' start="{token.attrs["start"]}"' if "start" in token.attrs else ""
         aligned = str(token.attrs.get("style", "")).removeprefix("text-align:")
         side = f' class="{escape(aligned)}"' if aligned else ""

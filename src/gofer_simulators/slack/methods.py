@@ -144,7 +144,9 @@ def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
 
 def _written(workspace: Workspace, message: Message) -> Answer:
     body = message_body(workspace, message)
-    return body | {"metadata": dict(message.metadata)} if message.metadata else body
+    if message.metadata:
+        return body | {"metadata": dict(message.metadata)}
+    return body
 
 
 def _get_permalink(backend: Backend, arguments: Arguments) -> Answer:

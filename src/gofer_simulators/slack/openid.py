@@ -114,7 +114,9 @@ class OpenId:
         if "openid" not in scopes or scopes - {"openid", "profile", "email"}:
             return "invalid_scope"
         team = asked.text("team")
-        return "invalid_team" if team and team != self.workspace.team.id else ""
+        if team and team != self.workspace.team.id:
+            return "invalid_team"
+        return ""
 
     def _people(self, request: Request) -> str:
         people = [user for user in self.workspace.users.values() if not user.bot and not user.deactivated]

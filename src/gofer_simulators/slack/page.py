@@ -135,7 +135,9 @@ class Page:
     def _busiest(self) -> Channel | None:
         channels = self._workspace.channels
         latest = self._workspace.all_messages()[-1:]
-        return channels[latest[0].channel] if latest else next(iter(channels.values()), None)
+        if latest:
+            return channels[latest[0].channel]
+        return next(iter(channels.values()), None)
 
 
 async def _form(request: Request) -> dict[str, str]:

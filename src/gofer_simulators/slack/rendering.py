@@ -118,7 +118,9 @@ class Renderer:
     def _rich(self, element: JsonObject) -> str:
         """Typed text: nothing in it is read as anything but what its type says."""
         words = "".join(map(self._leaf, objects(element.get("elements"))))
-        return f"<pre>{words}</pre>" if element.get("type") == "rich_text_preformatted" else f"<p>{words}</p>"
+        if element.get("type") == "rich_text_preformatted":
+            return f"<pre>{words}</pre>"
+        return f"<p>{words}</p>"
 
     def _leaf(self, leaf: JsonObject) -> str:
         match text_of(leaf, "type"):
@@ -129,7 +131,9 @@ class Renderer:
                 return f'<span class="mention">@{escape(group.handle if group else "unknown-group")}</span>'
             case _:
                 words = escape(text_of(leaf, "text"))
-                return f"<b>{words}</b>" if object_of(leaf, "style").get("bold") is True else words
+                if object_of(leaf, "style").get("bold") is True:
+                    return f"<b>{words}</b>"
+                return words
 
     def _flow(self, text: str) -> str:
         lines = [_classified(line) for line in text.strip("\n").split("\n")]

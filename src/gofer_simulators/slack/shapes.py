@@ -157,7 +157,9 @@ def group_shape(workspace: Workspace, group: Group, *, with_users: bool) -> dict
         "date_delete": 0,
         "user_count": len(group.users),
     }
-    return shape | {"users": list(group.users)} if with_users else shape
+    if with_users:
+        return shape | {"users": list(group.users)}
+    return shape
 
 
 def rich_text(message: Message) -> list[dict[str, object]]:
@@ -202,7 +204,9 @@ def _rich_entity(piece: str) -> dict[str, object]:
             return {"type": "broadcast", "range": target[1:]}
         case _:
             link: dict[str, object] = {"type": "link", "url": unescaped(target)}
-            return link | {"text": unescaped(label)} if label else link
+            if label:
+                return link | {"text": unescaped(label)}
+            return link
 
 
 def _app_fields(workspace: Workspace, message: Message) -> dict[str, object]:
@@ -225,7 +229,9 @@ def _thread_fields(workspace: Workspace, message: Message) -> dict[str, object]:
         return {"thread_ts": message.ts}
     parent = workspace.find(message.channel, message.thread_ts)
     fields: dict[str, object] = {"thread_ts": message.thread_ts}
-    return fields | {"parent_user_id": parent.user} if parent and parent.user else fields
+    if parent and parent.user:
+        return fields | {"parent_user_id": parent.user}
+    return fields
 
 
 def _any(names: Iterable[str]) -> str:

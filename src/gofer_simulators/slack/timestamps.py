@@ -13,7 +13,9 @@ STEP = 100
 def micros(ts: str) -> int | None:
     """Return microseconds since 1970, or None when this is no `ts`."""
     found = _TS.fullmatch(ts)
-    return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0")) if found else None
+    if found:
+        return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0"))
+    return None
 
 
 def order(ts: str) -> int:

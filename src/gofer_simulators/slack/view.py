@@ -107,9 +107,9 @@ class View:
             f"{escape(emoji(name))} {len(users)}</button>"
             for name, users in message.reactions.items()
         )
-        return (
-            f'<form class="chips" method="post" action="/react">{self._about(message)}{chips}</form>' if chips else ""
-        )
+        if chips:
+            return f'<form class="chips" method="post" action="/react">{self._about(message)}{chips}</form>'
+        return ""
 
     def _quick(self, message: Message) -> str:
         buttons = "".join(
@@ -154,7 +154,9 @@ class View:
             return f'<span class="badge">ONLY VISIBLE TO {escape(self._workspace.name_of(message.only_for))}</span>'
         if message.bot_id:
             return '<span class="badge">APP</span>'
-        return '<span class="badge">GUEST</span>' if user and user.restricted else ""
+        if user and user.restricted:
+            return '<span class="badge">GUEST</span>'
+        return ""
 
     def _time(self, ts: str) -> str:
         moment = _moment(ts)
@@ -164,7 +166,9 @@ class View:
     def _clock_time(self, ts: str) -> str:
         moment = _moment(ts)
         now = datetime.fromtimestamp(self._clock(), UTC)
-        return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %H:%M}".lstrip("0")
+        if moment.date() == now.date():
+            return f"{moment:%H:%M}"
+        return f"{moment:%d %b %H:%M}".lstrip("0")
 
 
 def _sign(channel: Channel) -> str:
@@ -174,7 +178,9 @@ def _sign(channel: Channel) -> str:
 
 
 def _title(channel: Channel) -> str:
-    return f"#{channel.name}" if channel.kind == "channel" else channel.name
+    if channel.kind == "channel":
+        return f"#{channel.name}"
+    return channel.name
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -71,7 +71,9 @@ class WebApi:
         if held := self._held.pop(name, None):
             held.set()
             await disconnected(request)
-        return self._failed(planned[0], method) if planned else answer
+        if planned:
+            return self._failed(planned[0], method)
+        return answer
 
     async def _upload(self, request: Request) -> Response:
         try:

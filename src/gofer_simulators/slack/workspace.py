@@ -287,14 +287,18 @@ class Workspace:
         """Return the address of a message, the way Slack writes it."""
         place = f"https://{self.team.domain}.slack.com/archives/{message.channel}"
         link = f"{place}/p{message.ts.replace('.', '')}"
-        return f"{link}?thread_ts={message.thread_ts}&cid={message.channel}" if message.is_reply else link
+        if message.is_reply:
+            return f"{link}?thread_ts={message.thread_ts}&cid={message.channel}"
+        return link
 
     def name_of(self, user: str) -> str:
         """Return the display name of a user id; the id itself for a stranger."""
         if user == self.bot.user:
             return self.bot.name
         known = self.users.get(user)
-        return known.name if known else user
+        if known:
+            return known.name
+        return user
 
     def mentions_bot(self, text: str) -> bool:
         """Return whether a text, as it is on the wire, mentions the bot."""

@@ -151,4 +151,6 @@ def bot_id_of(workspace: Workspace, user_id: str) -> str | None:
     if user_id == workspace.bot.user:
         return workspace.bot.bot_id
     user = workspace.users.get(user_id)
-    return f"B{user_id[1:]}" if user and user.bot else None
+    if user and user.bot:
+        return f"B{user_id[1:]}"
+    return None

@@ -18,8 +18,10 @@ from gofer.values.secret import Secret
 
 VERSION = "2022-11-28"
 """The version of the API that is asked for; no field that a later one dropped is relied on."""
-PER_PAGE, PAGES = 100, 10
-"""Things asked for at once, and how often, for one list."""
+PER_PAGE = 100
+"""Things of a list asked for at once."""
+PAGES = 10
+"""How often they are asked for."""
 REDIRECTS = 2
 """How often a repository that was renamed is followed to its new name."""
 _NEXT = re.compile(r'<([^<>]+)>;\s*rel="next"')
@@ -48,7 +50,9 @@ class GitHubApi:
         """The host of the addresses that people see."""
         parts = urlsplit(self.base_url)
         own = parts.path.rstrip("/").endswith("/api/v3")
-        return (parts.hostname or "") if own else "github.com"
+        if own:
+            return parts.hostname or ""
+        return "github.com"
 
     async def read(self, call: Call, path: str, /, **query: str | int) -> object:
         """Return the JSON under a path. Raises GitHubRefusal, TemporaryError."""

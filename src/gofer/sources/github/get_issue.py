@@ -44,7 +44,8 @@ def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older:
     Details: repository, number, state, title, url, author, comments, private and facts.
     """
     said = statements(comments, "created_at", older=older)
-    title, url = one_line(as_text(issue.get("title"))), one_line(as_text(issue.get("html_url")), 500)
+    title = one_line(as_text(issue.get("title")))
+    url = one_line(as_text(issue.get("html_url")), 500)
     kind = "Pull request" if issue.get("pull_request") else "Issue"
     lines = [
         f"{kind} {target}: {title}",
@@ -79,7 +80,9 @@ def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older:
 def _state(issue: Fields) -> str:
     reason = as_text(issue.get("state_reason")).replace("_", " ")
     state = one_line(as_text(issue.get("state")))
-    return f"{state} ({one_line(reason)})" if reason else state
+    if reason:
+        return f"{state} ({one_line(reason)})"
+    return state
 
 
 MOCK_LOGIN = "somebody"

@@ -126,7 +126,9 @@ def _state(pull: Fields) -> str:
         return f"merged{f' by {login(by)}' if by else ''}"
     if pull.get("state") == "closed":
         return "closed without being merged"
-    return "open, draft" if pull.get("draft") is True else "open"
+    if pull.get("draft") is True:
+        return "open, draft"
+    return "open"
 
 
 def _asked(pull: Fields) -> list[str]:
@@ -143,7 +145,9 @@ def _files(pull: Fields, files: list[Fields]) -> list[str]:
     lines = [f"Changed files: {count} (+{number(pull, 'additions')} -{number(pull, 'deletions')})"]
     lines += [f"    {one_line(as_text(file.get('filename')), 500)} ({_counts(file)})" for file in files]
     left = count - len(files)
-    return [*lines, f"({left} more files are left out here.)"] if left > 0 else lines
+    if left > 0:
+        return [*lines, f"({left} more files are left out here.)"]
+    return lines
 
 
 def _counts(file: Fields) -> str:

@@ -29,7 +29,8 @@ class ListCommits(InRepository):
 )
 async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> ToolResult:
     """List the commits of a file or folder: who changed it and when. Use it to choose reviewers."""
-    repository, path = repository_of(call, arguments), path_of(arguments.path)
+    repository = repository_of(call, arguments)
+    path = path_of(arguments.path)
     query = {"path": path, "sha": arguments.ref}
     asked = {name: value for name, value in query.items() if value}
     found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)

@@ -55,7 +55,9 @@ def _closed(text: str) -> str:
             fence = ""
         elif not fence and found:
             fence = found[1]
-    return f"{text}\n{fence}" if fence else text
+    if fence:
+        return f"{text}\n{fence}"
+    return text
 
 
 def _links(provenance: Provenance) -> str:

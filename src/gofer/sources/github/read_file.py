@@ -25,7 +25,8 @@ class ReadFile(InRepository):
 @tool(effect="read", everyday="source code, repo, config, show me the code, readme, directory")
 async def github_read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> ToolResult:
     """Read a text file of a repository, or list a folder."""
-    repository, path = repository_of(call, arguments), path_of(arguments.path)
+    repository = repository_of(call, arguments)
+    path = path_of(arguments.path)
     ref = {"ref": arguments.ref} if arguments.ref else {}
     found = await api.read(call, f"/repos/{repository}/contents/{quote(path)}", **ref)
     return _result(repository, path, arguments.ref, found)

@@ -19,8 +19,10 @@ from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
 """Characters of a text that its event keeps; a run reads the whole by a tool."""
-FACT_LIMIT, FACTS_LIMIT = 300, 100
-"""Characters of one word of a fact, and words of one fact."""
+FACT_LIMIT = 300
+"""Characters of one word of a fact."""
+FACTS_LIMIT = 100
+"""Words of one fact."""
 KINDS: Mapping[str, str] = {
     "pull_request": "github.pull_request",
     "issues": "github.issue",
@@ -85,7 +87,9 @@ class GitHubReceiver:
             return unknown_type("events", name, actor)
         if actor and actor.id.lower() in self.own_logins:
             return Ignored("own_act", "Gofer did it", actor)
-        return _push(body, actor) if name == "push" else _happening(name, body, actor)
+        if name == "push":
+            return _push(body, actor)
+        return _happening(name, body, actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -115,7 +119,9 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
     about = thing if name in ("pull_request", "issues") else said
-    action, repository, number = as_text(body.get("action")), _repository(body), _number(thing.get("number"))
+    action = as_text(body.get("action"))
+    repository = _repository(body)
+    number = _number(thing.get("number"))
     identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
     needed: dict[str, object] = {"a sender": actor, "an action": action, "a valid name of a repository": repository}
     if thing and about:
@@ -141,9 +147,11 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
 
 
 def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
-    ref, repository = as_text(body.get("ref")), _repository(body)
+    ref = as_text(body.get("ref"))
+    repository = _repository(body)
     told = as_object(body.get("repository"))
-    before, after = as_text(body.get("before"))[:FACT_LIMIT], as_text(body.get("after"))[:FACT_LIMIT]
+    before = as_text(body.get("before"))[:FACT_LIMIT]
+    after = as_text(body.get("after"))[:FACT_LIMIT]
     needed = {
         "a ref": ref,
         "a sender": actor,
@@ -231,7 +239,8 @@ def _subject(body: Fields) -> str:
 
 def _is_ours(action: str, about: Fields) -> bool:
     """Return whether this act wrote a text that carries our marker; labels given with it are part of the same act."""
-    created, updated = as_text(about.get("created_at")), as_text(about.get("updated_at"))
+    created = as_text(about.get("created_at"))
+    updated = as_text(about.get("updated_at"))
     wrote = action in _WRITES or bool(created and created == updated)
     return wrote and _MARKER.search(as_text(about.get("body"))) is not None
 
@@ -243,13 +252,18 @@ def _text(about: Fields) -> str:
 def _actor(body: Fields) -> Actor | None:
     sender = as_object(body.get("sender"))
     login = as_text(sender.get("login"))[:FACT_LIMIT]
-    bot = sender.get("type") == "Bot" or login.endswith("[bot]")
-    return Actor(login, "bot" if bot else "person") if login else None
+    if not login:
+        return None
+    if sender.get("type") == "Bot" or login.endswith("[bot]"):
+        return Actor(login, "bot")
+    return Actor(login)
 
 
 def _repository(body: Fields) -> str:
     name = as_text(as_object(body.get("repository")).get("full_name"))
-    return name if _FULL_NAME.fullmatch(name) else ""
+    if _FULL_NAME.fullmatch(name):
+        return name
+    return ""
 
 
 def _id(value: object) -> str:
@@ -257,17 +271,23 @@ def _id(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return ""
     text = as_text(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= FACT_LIMIT else ""
+    if len(text) <= FACT_LIMIT:
+        return text
+    return ""
 
 
 def _number(value: object) -> str:
     """Return the number of an issue or a pull request as text; empty for a number that GitHub would not take."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else ""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9:
+        return str(value)
+    return ""
 
 
 def _url(value: object) -> str:
     text = as_text(value)
-    return text if text.startswith(("https://", "http://")) and len(text) <= 2_000 else ""
+    if text.startswith(("https://", "http://")) and len(text) <= 2_000:
+        return text
+    return ""
 
 
 def _account_request(settings: SourceSettings) -> HttpRequest | None:

@@ -43,7 +43,9 @@ def names(items: object, key: str) -> list[str]:
 def number(fields: Fields, key: str) -> int:
     """Return a count; 0 where there is none."""
     value = fields.get(key)
-    return value if isinstance(value, int) else 0
+    if isinstance(value, int):
+        return value
+    return 0
 
 
 def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:

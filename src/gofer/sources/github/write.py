@@ -110,7 +110,8 @@ async def github_create_issue(api: GitHubApi, call: Call, arguments: CreateIssue
     """Open an issue."""
     repository = repository_of(call, arguments)
     labels: dict[str, object] = {"labels": arguments.labels} if arguments.labels else {}
-    title, body = one_line(arguments.title, 256), signed(call, arguments.body)
+    title = one_line(arguments.title, 256)
+    body = signed(call, arguments.body)
     return _opened(repository, await api.write(call, f"/repos/{repository}/issues", title=title, body=body, **labels))
 
 
@@ -134,7 +135,8 @@ def _mock_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResul
 
 def _opened(repository: str, issue: Fields) -> ToolResult:
     """Return an issue that was opened; details: repository, number and url."""
-    number, url = issue.get("number"), as_text(issue.get("html_url"))
+    number = issue.get("number")
+    url = as_text(issue.get("html_url"))
     details = {"repository": repository, "number": number, "url": url}
     return ToolResult(f"Opened {repository}#{number}: {url}", f"opened {repository}#{number}", details)
 
@@ -183,7 +185,8 @@ def _mock_reviewers(api: GitHubApi, call: Call, arguments: RequestReviewers) -> 
 
 def _asked(target: Target, pull: Fields) -> ToolResult:
     """Return all who are asked by now; details: repository, number, reviewers and teams."""
-    logins, slugs = names(pull.get("requested_reviewers"), "login"), names(pull.get("requested_teams"), "slug")
+    logins = names(pull.get("requested_reviewers"), "login")
+    slugs = names(pull.get("requested_teams"), "slug")
     everybody = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
     details = {"repository": target.repository, "number": target.number, "reviewers": logins, "teams": slugs}
     return ToolResult(f"Asked. Now asked to review {target}: {everybody}.", f"asked for reviews of {target}", details)

@@ -24,8 +24,10 @@ from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 
-CHUNK, CHUNKS = 100, 50
-"""Issues read with one request, and how many requests."""
+CHUNK = 100
+"""Issues read with one request."""
+CHUNKS = 50
+"""Requests of that size at most."""
 BEGINNINGS = 20
 """Issues older than the run that are looked at: one of them may have been moved here since, with a newer number."""
 CLOCKS_APART = 300.0

@@ -19,8 +19,12 @@ from gofer.values.errors import ToolError
 FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
 COMMENTS = 100
 """The newest comments, which are all that is read."""
-DESCRIPTION_LIMIT, COMMENT_LIMIT, COMMENTS_BUDGET = 20_000, 8_000, 30_000
-"""Characters shown of a description, of one comment, and of all comments; the newest comments are kept."""
+DESCRIPTION_LIMIT = 20_000
+"""Characters shown of a description."""
+COMMENT_LIMIT = 8_000
+"""Characters shown of one comment."""
+COMMENTS_BUDGET = 30_000
+"""Characters shown of all comments; the newest are kept."""
 SUBJECT_LIMIT = 20_000
 """Characters shown of the comment that the run is about."""
 

@@ -58,7 +58,9 @@ class JiraReceiver:
         """See Receiver.translate."""
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
-        return verdict.event() if isinstance(verdict, _Arrival) else verdict
+        if isinstance(verdict, _Arrival):
+            return verdict.event()
+        return verdict
 
     def _verdict(self, name: str, body: Fields) -> "_Arrival | Ignored":
         match name:
@@ -134,7 +136,9 @@ class _Arrival:
         needed = {"jira.commented": "comment", "jira.attachment_added": "attachment"}.get(self.kind)
         if not self.issue_id:
             return "issue"
-        return needed if needed and not self._place()[needed] else ""
+        if needed and not self._place()[needed]:
+            return needed
+        return ""
 
     @property
     def issue(self) -> Fields:
@@ -146,7 +150,9 @@ class _Arrival:
 
     @property
     def comment(self) -> Fields:
-        return as_object(self.body.get("comment")) if self.kind == "jira.commented" else {}
+        if self.kind == "jira.commented":
+            return as_object(self.body.get("comment"))
+        return {}
 
     @property
     def issue_id(self) -> str:
@@ -178,7 +184,8 @@ class _Arrival:
         if visibility is None:
             return {}
         said = as_object(visibility)
-        kind, name = as_text(said.get("type")) or "role", as_text(said.get("value"))
+        kind = as_text(said.get("type")) or "role"
+        name = as_text(said.get("value"))
         # One that cannot be read is no role of Jira's, which then refuses an answer for them.
         return {"audience_type": kind, "audience": name or "unknown"}
 
@@ -187,7 +194,9 @@ class _Arrival:
         if self.fields.get("security") is not None or self.comment.get("visibility") is not None:
             return True
         # Bodies of comments are shortened: a level that is not in them may be set all the same.
-        return False if "security" in self.fields else None
+        if "security" in self.fields:
+            return False
+        return None
 
     def _text(self) -> str:
         match self.kind:
@@ -250,13 +259,19 @@ def _changes(body: Fields) -> list[str]:
 def _actor(user: Fields) -> Actor | None:
     """Return who acted: Cloud knows people by accountId, Data Center by key and by name."""
     name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
-    return Actor(name, "bot" if user.get("accountType") == "app" else "person") if name else None
+    if not name:
+        return None
+    if user.get("accountType") == "app":
+        return Actor(name, "bot")
+    return Actor(name)
 
 
 def _id(value: object) -> str:
     """Return an id as text, also one that came as a number; empty for anything that is no id."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
-    return text if len(text) <= _ID_LIMIT else ""
+    if len(text) <= _ID_LIMIT:
+        return text
+    return ""
 
 
 def _account_request(settings: SourceSettings) -> HttpRequest | None:

@@ -27,8 +27,10 @@ from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
-PAGE, PAGES = 100, 20
-"""Comments asked for at once, and how often."""
+PAGE = 100
+"""Comments asked for at once."""
+PAGES = 20
+"""How often they are asked for."""
 CLOCKS_APART = 300.0
 """Seconds Jira's clock may be behind ours."""
 _FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}

@@ -110,13 +110,18 @@ def _offered(body: bytes) -> Secret | None:
     except BadRequest:
         return None
     token = as_text(fields.get("verification_token"))
-    return Secret(token) if set(fields) == {"verification_token"} and _TOKEN.fullmatch(token) else None
+    if set(fields) == {"verification_token"} and _TOKEN.fullmatch(token):
+        return Secret(token)
+    return None
 
 
 def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
-    entity, data = as_object(body.get("entity")), as_object(body.get("data"))
-    workspace, moment = as_text(body.get("workspace_id")), as_text(body.get("timestamp"))
-    about, of = as_text(entity.get("id")), as_text(entity.get("type"))
+    entity = as_object(body.get("entity"))
+    data = as_object(body.get("data"))
+    workspace = as_text(body.get("workspace_id"))
+    moment = as_text(body.get("timestamp"))
+    about = as_text(entity.get("id"))
+    of = as_text(entity.get("type"))
     page = as_text(data.get("page_id")) if of == "comment" else about
     expected = kind.partition(".")[0]
     if of and of != expected:
@@ -174,7 +179,9 @@ def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None
     if people:
         return Actor(people[0])
     bots = [id_ for id_, _ in named if id_]
-    return Actor(bots[0], "bot") if bots else None
+    if bots:
+        return Actor(bots[0], "bot")
+    return None
 
 
 def _only_ours(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:

@@ -8,8 +8,10 @@ from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 
-CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
-"""Characters of one text, and how many of them may stand in one rich text."""
+CONTENT_LIMIT = 2_000
+"""Characters of one text."""
+LENGTH_LIMIT = 100
+"""Texts of one rich text."""
 _MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 
 Json = dict[str, object]

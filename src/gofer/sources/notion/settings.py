@@ -15,7 +15,9 @@ def _dashed(name: str, text: str) -> str:
     found = _UUID.fullmatch(value)
     if value and not found:
         raise ConfigError(f"{name} is no id of Notion; write 32 hexadecimal digits, with or without dashes.")
-    return "-".join(found.groups()).lower() if found else ""
+    if found:
+        return "-".join(found.groups()).lower()
+    return ""
 
 
 TOKEN = credential_setting("NOTION_TOKEN")

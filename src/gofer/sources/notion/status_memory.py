@@ -119,7 +119,8 @@ async def _judged(
     memory: Memory, event: Event, found: Mapping[str, object], conditions: Sequence[NotionStatus]
 ) -> Sequence[Verdict]:
     """Return a verdict for each condition on one property; they share the memory, which is written once."""
-    id_, value = as_text(found.get("id")), _text(found.get("value"))
+    id_ = as_text(found.get("id"))
+    value = _text(found.get("value"))
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
     last = _LastLook(memory, event.conversation, id_)
@@ -183,12 +184,18 @@ class _LastLook:
 
 
 def _written(seen: Seen | None) -> str:
-    return f"{'bot' if seen.by_bot else 'person'}:{seen.value}" if seen else _UNKNOWN
+    if seen is None:
+        return _UNKNOWN
+    if seen.by_bot:
+        return f"bot:{seen.value}"
+    return f"person:{seen.value}"
 
 
 def _read(look_: str) -> Seen | None:
     who, _, value = look_.partition(":")
-    return None if look_ == _UNKNOWN else Seen(value, by_bot=who == "bot")
+    if look_ == _UNKNOWN:
+        return None
+    return Seen(value, by_bot=who == "bot")
 
 
 def _property(properties: Mapping[str, object], name: str) -> Mapping[str, object]:
@@ -199,7 +206,9 @@ def _property(properties: Mapping[str, object], name: str) -> Mapping[str, objec
 
 def _meant(pattern: str, value: str | None) -> str | None:
     """Return the value when it is what a condition says, and the condition as it is written otherwise."""
-    return value if fits(pattern, value or "") else pattern
+    if fits(pattern, value or ""):
+        return value
+    return pattern
 
 
 def _text(value: object) -> str | None:

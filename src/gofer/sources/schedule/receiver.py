@@ -17,7 +17,8 @@ _YEARS = range(1970, 2200)
 
 def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
     """Return the event of a workflow's schedule at a nominal time (aware)."""
-    zone, shown = zone_name(schedule), local(schedule, nominal)
+    zone = zone_name(schedule)
+    shown = local(schedule, nominal)
     return Event(
         source="schedule",
         kind="schedule",

@@ -28,18 +28,23 @@ class Delivery:
         """Return whether only some people can see a channel; None where Slack does not say."""
         if channel.startswith("D"):
             return True
-        return None if self.shared else _PRIVATE.get(channel_type)
+        if self.shared:
+            return None
+        return _PRIVATE.get(channel_type)
 
     def actor(self, fields: Fields) -> Actor | None:
         """Return who wrote or did something; None when it does not say."""
         user = as_text(fields.get("user"))
         name = user or as_text(fields.get("bot_id"))
         kind = "bot" if is_bot(fields) or self.is_own(fields) else "person"
-        return Actor(name, kind) if name else None
+        if name:
+            return Actor(name, kind)
+        return None
 
     def is_own(self, fields: Fields) -> bool:
         """Return whether Gofer itself did it."""
-        user, app = as_text(fields.get("user")), _app(fields)
+        user = as_text(fields.get("user"))
+        app = _app(fields)
         return bool(user and user == self.own_user) or bool(app and app == self.app and is_bot(fields))
 
     def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:

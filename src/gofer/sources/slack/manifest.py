@@ -29,7 +29,8 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 
 def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
-    workflows, tools = list(workflows), list(tools)
+    workflows = list(workflows)
+    tools = list(tools)
     used = {*_lookups(workflows, tools), READ_THREAD, FETCH, *ANSWERS.tools, *_all_used(workflows)}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
@@ -133,7 +134,9 @@ def _asking(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]
     asked = {name for one in workflows if one.approve for name in one.approve.by}
     kept = any(writing & set(one.tool_names) for one in workflows)
     groups = APPROVALS.group_tools if names_group(sorted(asked)) else ()
-    return {*APPROVALS.tools, *groups} if asked or kept else set()
+    if asked or kept:
+        return {*APPROVALS.tools, *groups}
+    return set()
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -27,8 +27,10 @@ from gofer.values.errors import ToolError
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
-PAGE, PAGES = 200, 50
-"""Messages asked for at once, and how often, for one thread."""
+PAGE = 200
+"""Messages asked for at once."""
+PAGES = 50
+"""How often they are asked for, for one thread."""
 DIRECT = "a direct message"
 """What stands in place of the name of a channel that has none."""
 TEXT_BUDGET = 30_000

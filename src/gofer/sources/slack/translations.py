@@ -45,7 +45,8 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
 
 def _changed(delivery: Delivery) -> Event | Stop | Ignored:
     """Translate an edit, which counts when it adds the mention and never when Slack itself made it."""
-    now, before = as_object(delivery.event.get("message")), as_object(delivery.event.get("previous_message"))
+    now = as_object(delivery.event.get("message"))
+    before = as_object(delivery.event.get("previous_message"))
     if now.get("subtype") == "tombstone":
         # How Slack tells of a deletion where replies stay.
         return deleted(delivery, as_text(now.get("ts")), before)
@@ -66,7 +67,9 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
 def _kind(delivery: Delivery, post: Fields) -> str:
     if as_text(post.get("channel_type")) in _ALONE:
         return "slack.direct"
-    return "slack.mention" if _mentions(delivery, post) else "slack.message"
+    if _mentions(delivery, post):
+        return "slack.mention"
+    return "slack.message"
 
 
 def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
@@ -85,8 +88,10 @@ def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> I
 
 
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
-    team, actor = delivery.team, delivery.actor(post)
-    channel, ts = as_text(post.get("channel")), as_text(post.get("ts"))
+    team = delivery.team
+    actor = delivery.actor(post)
+    channel = as_text(post.get("channel"))
+    ts = as_text(post.get("ts"))
     said = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
     if said or actor is None:
         return delivery.ignored("incomplete", said, post)
@@ -116,7 +121,8 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
 
 
 def _mentions(delivery: Delivery, post: Fields) -> bool:
-    text, user = as_text(post.get("text")), delivery.own_user
+    text = as_text(post.get("text"))
+    user = delivery.own_user
     return bool(user) and (f"<@{user}>" in text or f"<@{user}|" in text)
 
 
@@ -136,7 +142,8 @@ _POSTS = ("slack.mention", "slack.message", "slack.direct")
 
 def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
     """Translate a deletion: the run that the message started stops, and takes back its status."""
-    team, channel = delivery.team, as_text(delivery.event.get("channel"))
+    team = delivery.team
+    channel = as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
         return Ignored("own_act", "a message of Gofer's was deleted", actor)
@@ -169,8 +176,11 @@ def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
     """Translate a press on Stop while Gofer was at work for that person."""
     event = delivery.event
-    team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
-    when, actor = as_text(event.get("event_ts")), delivery.actor(event)
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    thread_ts = as_text(event.get("thread_ts"))
+    when = as_text(event.get("event_ts"))
+    actor = delivery.actor(event)
     if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
         return lacking
     return Stop(
@@ -184,7 +194,8 @@ def session_stopped(delivery: Delivery) -> Stop | Ignored:
 
 def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
     """Translate an emoji on a message; one run for each person, message and emoji."""
-    event, item = delivery.event, as_object(delivery.event.get("item"))
+    event = delivery.event
+    item = as_object(delivery.event.get("item"))
     if not delivery.own_user:
         return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
     if delivery.is_own(event):
@@ -195,9 +206,12 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
         return delivery.ignored("incomplete", "it lacks an item")
     if item.get("type") != "message":
         return delivery.ignored("not_a_message", "it is not on a message")
-    user, full = as_text(event.get("user")), as_text(event.get("reaction"))
+    user = as_text(event.get("user"))
+    full = as_text(event.get("reaction"))
     emoji = full.partition("::")[0]
-    team, channel, ts = delivery.team, as_text(item.get("channel")), as_text(item.get("ts"))
+    team = delivery.team
+    channel = as_text(item.get("channel"))
+    ts = as_text(item.get("ts"))
     needed = {"a team": team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
     if lacking := delivery.incomplete(needed):
         return lacking
@@ -221,14 +235,15 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
 def channel_created(delivery: Delivery) -> Event | Ignored:
     """Translate the creation of a public channel; once per channel."""
     described = as_object(delivery.event.get("channel"))
-    team, channel = delivery.team, as_text(described.get("id"))
-    name, creator = as_text(described.get("name")), as_text(described.get("creator"))
+    team = delivery.team
+    channel = as_text(described.get("id"))
+    name = as_text(described.get("name"))
+    creator = as_text(described.get("creator"))
     needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
     if lacking := delivery.incomplete(needed):
         return lacking
     if creator == delivery.own_user:
         return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
-    told_private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
     return Event(
         source="slack",
         kind="slack.channel_created",
@@ -237,15 +252,26 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
         actor=Actor(creator),
         text=f"#{name[:80]}",
         place={"team": team, "channel": channel},
-        private=True if told_private else None if delivery.shared else False,
+        private=_hidden(delivery, described),
         facts={"channel_id": channel, "name": name},
     )
+
+
+def _hidden(delivery: Delivery, described: Fields) -> bool | None:
+    """Return whether a new channel is private; None where Slack does not say."""
+    if any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim")):
+        return True
+    if delivery.shared:
+        return None
+    return False
 
 
 def member_joined(delivery: Delivery) -> Event | Ignored:
     """Translate that a person joined a channel, or that Gofer was invited; once per joining."""
     event = delivery.event
-    team, channel, user = delivery.team, as_text(event.get("channel")), as_text(event.get("user"))
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    user = as_text(event.get("user"))
     when = as_text(event.get("event_ts"))
     if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
         return lacking

@@ -241,8 +241,10 @@ def origin(provenance: Provenance) -> list[dict[str, object]]:
     return []
 
 
-PAGE, PAGES = 200, 50
-"""Messages asked for at once, as Slack advises, and how often."""
+PAGE = 200
+"""Messages asked for at once, as Slack advises."""
+PAGES = 50
+"""How often they are asked for."""
 CLOCKS_APART = 300.0
 """Seconds Slack's clock may be behind ours."""
 

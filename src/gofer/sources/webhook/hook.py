@@ -146,4 +146,6 @@ def _auth(value: Mapping[str, object]) -> Auth:
 def _key(word: str) -> Pointer | Header | None:
     if not word:
         return None
-    return Pointer(word) if word.startswith("/") else Header(word.lower())
+    if word.startswith("/"):
+        return Pointer(word)
+    return Header(word.lower())

@@ -106,7 +106,8 @@ class JwtProof:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
             raise _unproved("jwt_malformed") from error
-        algorithm, name = header.get("alg"), header.get("kid")
+        algorithm = header.get("alg")
+        name = header.get("kid")
         return [key for key in self._keys if key.algorithm == algorithm and (not key.id or name in (None, key.id))]
 
 

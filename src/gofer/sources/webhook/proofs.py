@@ -44,7 +44,8 @@ class StandardProof:
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """See Proof."""
-        delivery, timestamp = request.header("webhook-id") or "", request.header("webhook-timestamp") or ""
+        delivery = request.header("webhook-id") or ""
+        timestamp = request.header("webhook-timestamp") or ""
         if not _ID.fullmatch(delivery):
             raise BadRequest(401, "The header webhook-id is missing or malformed.", code="delivery_id_missing")
         _check_time(timestamp, now, "webhook-timestamp")
@@ -66,7 +67,8 @@ class HmacProof:
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """See Proof."""
-        form, timestamp = self.form, ""
+        form = self.form
+        timestamp = ""
         if form.timestamp_header:
             timestamp = request.header(form.timestamp_header) or ""
             _check_time(timestamp, now, form.timestamp_header)
@@ -136,7 +138,9 @@ def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> s
     at = timestamp.encode()
     base = before.replace(b"{timestamp}", at) + body + after.replace(b"{timestamp}", at)
     digest = hmac.new(_bytes(secret.reveal()), base, form.algorithm)
-    return digest.hexdigest() if form.encoding == "hex" else base64.b64encode(digest.digest()).decode()
+    if form.encoding == "hex":
+        return digest.hexdigest()
+    return base64.b64encode(digest.digest()).decode()
 
 
 def _check_time(timestamp: str, now: float, header: str) -> None:

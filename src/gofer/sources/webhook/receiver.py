@@ -37,7 +37,8 @@ class WebhookReceiver:
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         """See Receiver.translate."""
         content = read_content(request.body, request.header("content-type") or "")
-        name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
+        name = self.hook.name
+        digest = hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
         # A key may be long and hold any character; a conversation has a plain name.
         told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
