@@ -187,7 +187,7 @@ class LinkUrl(Arguments):
     everyday="attach, connect or relate a url or link to a ticket, bug or task",
 )
 async def jira_link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
-    """Link a Jira issue to a page, a pull request or a Slack thread."""
+    """Link a Jira issue to a page, a pull request or a chat message."""
     path = issue_path(call, arguments.issue)
     _check_url(arguments)
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
