@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from gofer.sources.github.receiver import ACCOUNT, GitHubReceiver
+from gofer.sources.github.own_account import ACCOUNT
+from gofer.sources.github.receiver import GitHubReceiver
 from gofer.sources.github.settings import API_URL, LOGIN, TOKEN, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.receiver_spec import ReceiverSpec

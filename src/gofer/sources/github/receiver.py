@@ -1,4 +1,4 @@
-"""The GitHub receiver: verifies and translates deliveries, and the account as which Gofer acts."""
+"""The GitHub receiver: verifies and translates deliveries."""
 
 import hashlib
 import hmac
@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from gofer.sources.github.settings import API_URL, LOGIN, TOKEN
-from gofer.sources.own_account import SECONDS, OwnAccount
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, lacking, unknown_type
-from gofer.sources.settings import SourceSettings
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.values.outside import HttpRequest
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
@@ -288,22 +284,3 @@ def _url(value: object) -> str:
     if text.startswith(("https://", "http://")) and len(text) <= 2_000:
         return text
     return ""
-
-
-def _account_request(settings: SourceSettings) -> HttpRequest | None:
-    token = settings[TOKEN]
-    if not token:
-        return None
-    headers = {
-        "Authorization": f"Bearer {token.reveal()}",
-        "Accept": "application/vnd.github+json",
-        "User-Agent": "gofer",
-    }
-    return HttpRequest("GET", f"{settings[API_URL]}/user", headers, timeout=SECONDS)
-
-
-def _account_of(answer: Mapping[str, object]) -> str:
-    return as_text(answer.get("login"))
-
-
-ACCOUNT = OwnAccount("GitHub", LOGIN, _account_request, _account_of)

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from gofer.sources.jira.receiver import ACCOUNT, JiraReceiver
+from gofer.sources.jira.own_account import ACCOUNT
+from gofer.sources.jira.receiver import JiraReceiver
 from gofer.sources.jira.settings import ACCOUNT_ID, API_TOKEN, BASE_URL, EMAIL, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.receiver_spec import ReceiverSpec

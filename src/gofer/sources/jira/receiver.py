@@ -1,4 +1,4 @@
-"""The Jira receiver: verifies and translates deliveries, and the account as which Gofer acts.
+"""The Jira receiver: verifies and translates deliveries.
 
 Cloud and Data Center have one receiver: their bodies differ in how they name people and in what they leave out.
 """
@@ -6,18 +6,13 @@ Cloud and Data Center have one receiver: their bodies differ in how they name pe
 import hashlib
 import hmac
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.jira.settings import ACCOUNT_ID, API_TOKEN, BASE_URL, EMAIL
-from gofer.sources.own_account import SECONDS, OwnAccount
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, unknown_type
-from gofer.sources.settings import SourceSettings
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.values.outside import HttpRequest
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
@@ -272,19 +267,3 @@ def _id(value: object) -> str:
     if len(text) <= _ID_LIMIT:
         return text
     return ""
-
-
-def _account_request(settings: SourceSettings) -> HttpRequest | None:
-    token = settings[API_TOKEN]
-    if not settings[BASE_URL] or not token:
-        return None
-    basic = b64encode(f"{settings[EMAIL]}:{token.reveal()}".encode()).decode()
-    headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
-    return HttpRequest("GET", f"{settings[BASE_URL]}/rest/api/3/myself", headers, timeout=SECONDS)
-
-
-def _account_of(answer: Mapping[str, object]) -> str:
-    return as_text(answer.get("accountId"))
-
-
-ACCOUNT = OwnAccount("Jira", ACCOUNT_ID, _account_request, _account_of)

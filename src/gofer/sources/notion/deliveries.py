@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from gofer.sources.notion.receiver import ACCOUNT, NotionReceiver
+from gofer.sources.notion.own_account import ACCOUNT
+from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.settings import BASE_URL, BOT_ID, TOKEN, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.receiver_spec import ReceiverSpec

@@ -1,4 +1,4 @@
-"""The Notion receiver: verifies and translates deliveries, and the bot user as which Gofer acts.
+"""The Notion receiver: verifies and translates deliveries.
 
 Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
 happening is told by its object, its type and its time.
@@ -10,14 +10,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.notion.settings import BASE_URL, BOT_ID, TOKEN, VERSION
-from gofer.sources.own_account import SECONDS, OwnAccount
 from gofer.sources.receiver import Arrival, Ignored, RawRequest, Registration, incomplete, json_object, unknown_type
-from gofer.sources.settings import SourceSettings
 from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.values.outside import HttpRequest
 from gofer.values.secret import Secret
 
 HANDSHAKE_LIMIT = 1_000
@@ -186,18 +182,3 @@ def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None
 
 def _only_ours(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
     return bool(authors) and all(as_text(author.get("id")) in own_bots for author in authors)
-
-
-def _account_request(settings: SourceSettings) -> HttpRequest | None:
-    token = settings[TOKEN]
-    if not token:
-        return None
-    headers = {"Authorization": f"Bearer {token.reveal()}", "Notion-Version": VERSION}
-    return HttpRequest("GET", f"{settings[BASE_URL]}/v1/users/me", headers, timeout=SECONDS)
-
-
-def _account_of(answer: Mapping[str, object]) -> str:
-    return as_text(answer.get("id"))
-
-
-ACCOUNT = OwnAccount("Notion", BOT_ID, _account_request, _account_of)

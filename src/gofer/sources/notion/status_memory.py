@@ -155,7 +155,7 @@ class _LastLook:
 
     @property
     def key(self) -> str:
-        """Return a name that does not show which page it is."""
+        """A name from which nobody reads which page it is."""
         return self.memory.tokens.page(self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:

@@ -8,7 +8,8 @@ from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
-from gofer.sources.slack.receiver import ACCOUNT, SlackReceiver
+from gofer.sources.slack.own_account import ACCOUNT
+from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import (
     API_URL,
     APP_TOKEN,

@@ -25,26 +25,21 @@ class Delivery:
     """Whether it happened in a channel that another company is in too."""
 
     def private(self, channel: str, channel_type: str) -> bool | None:
-        """Return whether only some people can see a channel; None where Slack does not say."""
+        """Whether only some people can see a channel; None where Slack does not say."""
         if channel.startswith("D"):
             return True
-        if self.shared:
-            return None
-        return _PRIVATE.get(channel_type)
+        return None if self.shared else _PRIVATE.get(channel_type)
 
     def actor(self, fields: Fields) -> Actor | None:
-        """Return who wrote or did something; None when it does not say."""
+        """Who wrote or did something; None when it does not say."""
         user = as_text(fields.get("user"))
         name = user or as_text(fields.get("bot_id"))
         kind = "bot" if is_bot(fields) or self.is_own(fields) else "person"
-        if name:
-            return Actor(name, kind)
-        return None
+        return Actor(name, kind) if name else None
 
     def is_own(self, fields: Fields) -> bool:
-        """Return whether Gofer itself did it."""
-        user = as_text(fields.get("user"))
-        app = _app(fields)
+        """Whether Gofer itself did it."""
+        user, app = as_text(fields.get("user")), _app(fields)
         return bool(user and user == self.own_user) or bool(app and app == self.app and is_bot(fields))
 
     def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:
@@ -52,12 +47,12 @@ class Delivery:
         return Ignored(code, reason, self.actor(self.event if fields is None else fields))
 
     def incomplete(self, parts: Mapping[str, object], fields: Fields | None = None) -> Ignored | None:
-        """Return what a delivery lacks; see receiver.incomplete."""
+        """Return what a delivery lacks; see door.incomplete."""
         return incomplete(parts, self.actor(self.event if fields is None else fields))
 
 
 def opened(envelope: Fields) -> Delivery:
-    """Return the event in an envelope."""
+    """The event in an envelope."""
     authorizations = as_list(envelope.get("authorizations"))
     return Delivery(
         event=as_object(envelope.get("event")),
@@ -69,7 +64,7 @@ def opened(envelope: Fields) -> Delivery:
 
 
 def is_bot(fields: Fields) -> bool:
-    """Return whether a program wrote it."""
+    """Whether a program wrote it."""
     by_bot = fields.get("bot_id") or fields.get("bot_profile") or fields.get("subtype") == "bot_message"
     return bool(by_bot) or fields.get("user") == "USLACKBOT"
 

@@ -8,8 +8,8 @@ from gofer.sources.slack.attached_files import FETCH
 from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.interactivity import PATH
 from gofer.sources.slack.places import PLACES
-from gofer.sources.slack.scopes import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
+from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.grants import names_group
@@ -107,7 +107,7 @@ def _used(workflow: Workflow) -> tuple[str, ...]:
 
 
 def _people(workflow: Workflow) -> tuple[str, ...]:
-    """The tools that look up who started a run, and the word to a person who may not."""
+    """Return the tools that look up who started a run, and the word to a person who may not."""
     tools = (*PEOPLE.tools, IN_PLACE)
     if any(one.startswith("@") for one in workflow.who):
         return (*tools, *GROUPS.tools)

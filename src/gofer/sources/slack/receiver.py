@@ -1,4 +1,4 @@
-"""The Slack receiver: verifies and translates deliveries, and the workspace as which Gofer acts."""
+"""The Slack receiver: verifies and translates deliveries."""
 
 import hashlib
 import hmac
@@ -6,24 +6,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.own_account import SECONDS, OwnAccount
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop, json_object, unknown_type
-from gofer.sources.settings import SourceSettings
 from gofer.sources.signed_time import check_window
 from gofer.sources.slack.delivery import Delivery, opened
-from gofer.sources.slack.settings import API_URL, BOT_TOKEN, TEAM_IDS
-from gofer.sources.slack.translations import (
-    app_mention,
-    channel_created,
-    member_joined,
-    message,
-    reaction_added,
-    session_stopped,
-)
+from gofer.sources.slack.members import channel_created, member_joined
+from gofer.sources.slack.posts import TEXT_LIMIT, app_mention, message
+from gofer.sources.slack.reactions import reaction_added
+from gofer.sources.slack.stops import session_stopped
+from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS, Subscription
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
-from gofer.values.outside import HttpRequest
 from gofer.values.secret import Secret
 
 
@@ -81,7 +74,7 @@ class SlackReceiver:
     """The signing secret, and the previous one while it is being rotated."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify."""
+        """See Door.verify."""
         timestamp = request.header("x-slack-request-timestamp") or ""
         signature = request.header("x-slack-signature") or ""
         said = "The Slack signature or its timestamp is missing or malformed."
@@ -94,7 +87,7 @@ class SlackReceiver:
             raise BadRequest(401, "The Slack signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
-        """See Receiver.translate."""
+        """See Door.translate."""
         body = json_object(request.body)
         match body.get("type"):
             case "url_verification":
@@ -108,7 +101,7 @@ class SlackReceiver:
 
 
 def sign(secret: Secret, timestamp: str, body: bytes) -> str:
-    """Return Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
+    """Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
     base = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(secret.reveal().encode(), base, hashlib.sha256).hexdigest()
 
@@ -123,17 +116,4 @@ def _happening(delivery: Delivery) -> Event | Stop | Ignored:
     return translate(delivery)
 
 
-def _account_request(settings: SourceSettings) -> HttpRequest | None:
-    token = settings[BOT_TOKEN]
-    if not token:
-        return None
-    headers = {"Authorization": f"Bearer {token.reveal()}"}
-    return HttpRequest("POST", f"{settings[API_URL]}auth.test", headers, timeout=SECONDS)
-
-
-def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
-
-
-# `slack_app.identify` asks Slack the same next, and says what is wrong.
-ACCOUNT = OwnAccount("Slack", TEAM_IDS, _account_request, _account_of, is_needed=False)
+__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackReceiver", "Subscription", "sign"]

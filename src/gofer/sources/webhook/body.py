@@ -27,7 +27,7 @@ class Content:
     """As it was sent, without lone surrogates."""
 
     def shown(self) -> str:
-        """Return the whole body for a model: laid out where it is short, and else as it was sent."""
+        """The whole body for a model: laid out where it is short, and else as it was sent."""
         if self.value is not None:
             indented = clean(json.dumps(self.value, indent=2, ensure_ascii=False))
             if len(indented) <= INDENTED:
@@ -36,7 +36,7 @@ class Content:
 
 
 def read_content(body: bytes, media_type: str) -> Content:
-    """Return a body by its Content-Type, or as JSON where it looks like it. Raises BadRequest(400)."""
+    """A body by its Content-Type, or as JSON where it looks like it. Raises BadRequest(400)."""
     text = decode_text(body)
     declared = media_type.partition(";")[0].strip().lower()
     if not text.strip():
@@ -66,7 +66,7 @@ def _form(text: str) -> Mapping[str, object]:
 
 
 def value_at(value: object, pointer: str) -> object:
-    """Return what stands at a JSON pointer (RFC 6901), or None."""
+    """What stands at a JSON pointer (RFC 6901), or None."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):

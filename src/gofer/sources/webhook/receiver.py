@@ -25,20 +25,19 @@ JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
 
 @dataclass(frozen=True, slots=True)
 class WebhookReceiver:
-    """The receiver of one hook."""
+    """The door of one hook."""
 
     hook: Hook
     proof: Proof
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify."""
+        """See Door.verify."""
         self.proof(request, now)
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Receiver.translate."""
+        """See Door.translate."""
         content = read_content(request.body, request.header("content-type") or "")
-        name = self.hook.name
-        digest = hashlib.sha256(request.body).hexdigest()
+        name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
         # A key may be long and hold any character; a conversation has a plain name.
         told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
@@ -57,7 +56,7 @@ class WebhookReceiver:
         )
 
     def _key(self, request: RawRequest, content: Content) -> str:
-        """Return what the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
+        """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
         match self.hook.key:
             case Pointer(path=path):
                 _check_has_value(request.body, content, path)
@@ -71,7 +70,7 @@ class WebhookReceiver:
 
 
 def webhook_receivers(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Receiver]:
-    """Return receivers by path. Raises ConfigError for an unusable secret or key, and for JWTs without `jwt`."""
+    """Doors by path. Raises ConfigError for a secret or key that cannot be used, and for JWTs without `jwt`."""
     return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks}
 
 
