@@ -69,6 +69,12 @@ class JiraApi:
     token: Secret
     pause: Pause = asyncio.sleep
 
+    @property
+    def authorization(self) -> Mapping[str, str]:
+        """The header that says as whom Gofer acts."""
+        basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
+        return {"Authorization": f"Basic {basic}"}
+
     async def read(self, call: Call, path: str, **query: str | int) -> Fields:
         """Return the object at a path below `/rest/api/3`. Raises JiraRefusal, TemporaryError."""
         return as_object(await self._sent(call, "GET", f"{path}?{urlencode(query)}" if query else path, None))
@@ -92,8 +98,7 @@ class JiraApi:
             missing = "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL."
             tell_operator("jira", "credential", "no_url", missing)
             raise JiraRefusal(401, missing)
-        basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
-        headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
+        headers = {**self.authorization, "Accept": "application/json"}
         content = b""
         if body is not None:
             headers |= {"Content-Type": "application/json"}

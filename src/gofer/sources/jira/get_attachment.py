@@ -1,6 +1,5 @@
 """The files of an issue, and the fetching of one."""
 
-import base64
 from collections.abc import Mapping, Sequence
 from functools import partial
 from urllib.parse import SplitResult, quote
@@ -92,8 +91,7 @@ def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
     """Return credentials for the API only: what it redirects to, another host, has its own in the address."""
     base = parts(api.base_url)
     if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
-        basic = base64.b64encode(f"{api.email}:{api.token.reveal()}".encode()).decode()
-        return {"Authorization": f"Basic {basic}"}
+        return api.authorization
     if is_public(address) or same_place(address, api.base_url):
         return {}
     return None
