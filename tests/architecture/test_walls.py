@@ -230,7 +230,6 @@ NAMING: Mapping[str, Sequence[str]] = {
         "embed.py",
         "journal/workspace_entries.py",
         "sources/comment_answers.py",
-        "sources/jira/write.py",
         "sources/markdown.py",
         "sources/receiver.py",
         "tools/mocks.py",
