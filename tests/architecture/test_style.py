@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 165,
-    "conditional expressions": 999,
-    "nested conditional expressions": 6,
-    "module docstrings that are questions": 55,
-    "indefinite pronouns in docstrings": 194,
+    "parallel assignments": 127,
+    "conditional expressions": 899,
+    "nested conditional expressions": 3,
+    "module docstrings that are questions": 47,
+    "indefinite pronouns in docstrings": 181,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
