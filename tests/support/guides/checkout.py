@@ -15,6 +15,8 @@ FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 """A block of a guide: its language, the file that it is written to, and its text."""
 CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "template.yaml")
 CHECKED_OUT += ("agents", "coordinators", "deploy", "docs", "handlers", "locks", "skills", "src", "subagents", "tests")
+UNREAD = ("broken", "frozen", "unit", "decisions")
+"""Folders that no command of a guide reads."""
 
 
 @dataclass
@@ -86,5 +88,5 @@ def checkout(folder: Path) -> Terminal:
             shutil.copy(ROOT / name, folder)
         else:
             # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("broken"))
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))
     return Terminal(folder)
