@@ -29,7 +29,7 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/basedpyright
 
-# The longest first: what comes last has both processors to itself for as short a time as possible.
+# The longest groups first: a short one at the end leaves one of two processors idle for a moment only.
 test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
 	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-e-to-r unit-others contracts schedules survival types
 
