@@ -50,6 +50,22 @@ class Terminal:
             self.left_running.append(shell.pid)
         return shell.wait(60)
 
+    def follow(self, guide: str) -> None:
+        """Follow a guide literally: write its files, make its edits, type its commands and compare their output."""
+        for kind, name, text in FENCE.findall(guide):
+            file = self.folder / name
+            match kind:
+                case "diff":
+                    edit(file, text)
+                case "sh":
+                    self.type(text)
+                case "text":
+                    assert self.will_have_said(text), self.says()
+                case _:
+                    assert not file.exists()
+                    file.parent.mkdir(exist_ok=True)
+                    file.write_text(text)
+
     def says(self) -> str:
         """What was said since the last commands were typed."""
         return self.output.read_bytes()[self.read :].decode()
