@@ -1,4 +1,4 @@
-# One door for people and CI. Needs Python 3.11+, make and the package registries; uv is used where it is there.
+# The commands of people and CI. Needs Python 3.11+, make and the package registries; uv is used where it is there.
 
 PYTHON ?= python3
 BIN := .venv/bin

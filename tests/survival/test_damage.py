@@ -1,6 +1,6 @@
 """Bytes that were changed, cut, swapped or are of a newer Gofer are reported as such, and never read as less.
 
-The specimen is the state of a real run, made through the front door; each test damages copies of it.
+The specimen is the state of a real run, made through the whole of Gofer; each test damages copies of it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A real run's state, made through the front door once and damaged in copies: what was written, to compare with."""
+"""The state of a real run, made once through the whole of Gofer and damaged in copies, with what was written."""
 
 import asyncio
 import shutil
