@@ -1,4 +1,4 @@
-# One door for people and CI. Needs Python 3.11+, make and the package registries; uv is used where it is there.
+# The commands of people and CI. Needs Python 3.11+, make and the package registries; uv is used where it is there.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -29,8 +29,9 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/basedpyright
 
+# The longest groups first: a short one at the end leaves one of two processors idle for a moment only.
 test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-others unit-e-to-r contracts schedules types
+	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-e-to-r unit-others contracts schedules survival types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)

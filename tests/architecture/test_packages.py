@@ -13,7 +13,7 @@ import pytest
 
 from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.published import read_compiled
-from support.aws.function_packages import PACKAGE, borrow_bytecode, program
+from support.aws.function_packages import PACKAGE, borrow_bytecode, linked, program
 from support.aws.template import ROOT
 
 STAGE = {
@@ -39,7 +39,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def made(handler: str) -> Path:
         target = tmp_path_factory.mktemp("packages") / handler
         # Compiling takes longer than everything else: once is enough.
-        PACKAGE.package(handler, target, uv="", bytecode=handler == "slack")
+        PACKAGE.package(handler, target, uv="", bytecode=handler == "slack", take=linked)
         if handler != "slack":
             borrow_bytecode(target)
         return target

@@ -24,13 +24,13 @@ CODE_CEILINGS = {
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 77,
-    "shelf": 141,
+    "doorbell": 58,
+    "shelf": 138,
     "aside": 28,
     "surroundings": 3,
     "occasion": 0,
-    "given up": 65,
-    "put off": 23,
+    "given up": 58,
+    "put off": 22,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

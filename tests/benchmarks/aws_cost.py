@@ -1,4 +1,4 @@
-"""What do a million runs cost on AWS without tokens? From counted requests, durations and a table of prices."""
+"""The cost of a million runs on AWS without tokens, from counted requests, durations and a table of prices."""
 
 import json
 from collections.abc import Mapping

@@ -36,7 +36,7 @@ from support.runtime.worker_parts import over
 
 
 class Counting(SqliteQueue):
-    """Says when so many bells were answered."""
+    """Says when so many queue messages were answered."""
 
     def expect(self, queue_messages: int) -> None:
         self.left, self.silent = queue_messages, asyncio.Event()

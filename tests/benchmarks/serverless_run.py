@@ -63,7 +63,7 @@ class CountedBlobs(MemoryBlobs):
 
 
 class CountedQueue(MemoryQueue):
-    """Doorbells in memory, each request counted."""
+    """Queue messages in memory, each request counted."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)

@@ -1,4 +1,4 @@
-"""What do the stores of AWS cost: the time of a frame beside SQLite's, requests for each run, USD for a million runs?
+"""What the stores of AWS cost: the time of a frame beside SQLite's, requests for each run, USD for a million runs.
 
 moto answers in this process and in Python, so its times say what Gofer and boto3 need, not what AWS does.
 """

@@ -1,4 +1,4 @@
-"""What does a cold process need on its way to its first 2xx, and which modules is that spent on?
+"""What a cold process needs on its way to its first 2xx, and the modules that it is spent on.
 
 CPU of whole processes, user and system, the interpreter's own start included. boto3 is the yardstick: a function that
 talks to AWS loads it anyway. It is measured where it can be imported, and is no dependency.

@@ -1,4 +1,4 @@
-"""How many bytes of prompts does a run send, against a loop that sends everything it ever saw?"""
+"""The bytes of prompts that a run sends, against a loop that sends everything it ever saw."""
 
 import asyncio
 import json

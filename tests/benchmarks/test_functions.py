@@ -1,4 +1,4 @@
-"""What does Lambda bill for: cold starts of ingress and worker, and a run among others that wait for their models?
+"""What Lambda bills for: cold starts of ingress and worker, and a run among others that wait for their models.
 
 All of it on the real runtime client. Where a process begins it is CPU of the whole process, since that is what a small
 share of a core makes long; where something waits, wall time.
@@ -42,14 +42,15 @@ def code(everything: Code) -> Path:
     return everything.packages["worker"]
 
 
-DOOR, WORKER = "import gofer.app.functions.receiver", "import gofer.app.functions.worker"
+RECEIVER = "import gofer.app.functions.receiver"
+WORKER = "import gofer.app.functions.worker"
 CLIENTS = "import boto3; s = boto3.Session(); [s.client(n) for n in ('dynamodb', 'sqs', 's3', 'ssm')]"
 PROGRAMS = {
     "python -S -c pass": "pass",
     "import boto3": "import boto3",
     "boto3 and four clients": CLIENTS,
     "import openai": "import openai",
-    "ingress": DOOR,
+    "ingress": RECEIVER,
     "worker": WORKER,
     "schedule": "import gofer.app.functions.schedule",
     "dashboard": "import gofer.app.functions.dashboard",

@@ -1,4 +1,4 @@
-"""How long does a signed mention take to its 2xx on SQLite, and how many are taken in a second?
+"""The time of a signed mention to its 2xx on SQLite, and how many are taken in a second.
 
 Beside them stands what the disk needs for one small write that waits for it: an event makes three of them, and
 events that come together share theirs. Nothing here asserts a time; that every event is accepted is asserted.

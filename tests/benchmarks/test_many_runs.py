@@ -1,4 +1,4 @@
-"""What do many runs at once cost in one worker process, and does a run cost more when there are more of them?
+"""The cost of many runs at once in one worker process, and of each run when there are more of them.
 
 Five calls of a model that takes 200 ms for each, so that a second is the least any run can take.
 """

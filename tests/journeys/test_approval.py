@@ -1,4 +1,4 @@
-"""Somebody asks, somebody else allows it with a button, and it happens once: through the front door."""
+"""A colleague asks, another one allows it with a button, and it happens once: through the whole of Gofer."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -168,7 +168,7 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: C
         assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
         assert len(made.answers(asked)) == 1
         made.deploy("hasty", timeout=900.0)
-        # The bell is heard again when nobody extends its time any more.
+        # The message is received again when no worker extends its time any more.
         await made.later(120.0)
         (head,) = await made.work(worker="hasty")
         (answer,) = made.answers(asked)
@@ -199,10 +199,10 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
 
 async def publish(made: Stage, repository: Path) -> str:
     """Publishes a repository to a stage; gives the name of what is live then."""
-    shelf = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
+    bundles = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
-    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT, WorkflowForm).publish(files)
-    # Whoever is warm looks within thirty seconds; who begins looks at once.
+    done = await Publisher(bundles, MemoryTimetable(), SystemClock(), ROOT, WorkflowForm).publish(files)
+    # A warm function looks within thirty seconds, a cold one at once.
     for function in ("slack", "brief"):
         made.host.retire(function)
     return done.name

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -57,18 +57,24 @@ def signed(number: int) -> dict[str, object]:
     return {"google": {"thought_signature": f"c2ln{number}=="}}
 
 
-async def test_a_model_that_thinks_gets_its_thoughts_and_their_signatures_back(tmp_path: Path) -> None:
-    async def complete(request: Request) -> Response:
-        return thinking(json.loads(await request.body())["messages"])
-
+async def answered(folder: Path, complete: Callable[[Request], Awaitable[Response]]) -> tuple[str, str]:
+    """Return how the run of a mention ended whose model answers each request like this, and the answer."""
     async with (
         serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
-        company(tmp_path, OPENAI_BASE_URL=url) as made,
+        company(folder, OPENAI_BASE_URL=url) as made,
     ):
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (reply,) = made.answers(asked)
-    assert (head.status, reply.text) == ("done", "Thought through.")
+    return head.status, reply.text
+
+
+async def test_a_model_that_thinks_gets_its_thoughts_and_their_signatures_back(tmp_path: Path) -> None:
+    async def complete(request: Request) -> Response:
+        return thinking(json.loads(await request.body())["messages"])
+
+    status, said = await answered(tmp_path, complete)
+    assert (status, said) == ("done", "Thought through.")
 
 
 def refusal(status: int, message: str, **error: object) -> Response:
@@ -183,14 +189,8 @@ async def test_no_stream_is_asked_for_and_one_that_comes_anyway_is_read(tmp_path
         lines = [*map(json.dumps, pieces), "[DONE]"]
         return Response("".join(f"data: {line}\n\n" for line in lines), media_type="text/event-stream")
 
-    async with (
-        serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
-        company(tmp_path, OPENAI_BASE_URL=url) as made,
-    ):
-        asked = await made.ask("@Gofer hello", "general")
-        (head,) = await made.ended()
-        (reply,) = made.answers(asked)
-    assert (head.status, reply.text, asked_for) == ("done", "Hello to you.", [False])
+    status, said = await answered(tmp_path, complete)
+    assert (status, said, asked_for) == ("done", "Hello to you.", [False])
 
 
 async def test_when_the_first_model_is_not_there_the_second_answers_and_the_trace_says_so(tmp_path: Path) -> None:

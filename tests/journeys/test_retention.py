@@ -30,7 +30,7 @@ CANARY = "canary-5d1e"
 
 @dataclass
 class Paused:
-    """A run that stands still right before its model answers, and what is on the disk then."""
+    """A run that is stopped right before its model answers, and what is on the disk then."""
 
     folder: Path
     asked: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,7 +1,7 @@
 """No row, message or key of a run names a channel, a thread, a person, an issue, a page or a webhook's key.
 
-What happens in every system is played through the front door. Runs wait, are told to stop, work and end. All that is
-kept of them on one machine and on AWS is searched for each name in clear, and for its SHA-256.
+What happens in every system is played through the whole of Gofer. Runs wait, are told to stop, work and end. All that
+is kept of them on one machine and on AWS is searched for each name in clear, and for its SHA-256.
 """
 
 import hashlib

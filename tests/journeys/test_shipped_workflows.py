@@ -1,4 +1,4 @@
-"""Each shipped workflow through the front door: what people do, the world afterwards, what the journal says."""
+"""Each shipped workflow through the whole of Gofer: what people do, the world afterwards, what the journal says."""
 
 import asyncio
 import shutil

@@ -10,7 +10,7 @@ import pytest
 
 from support.app.company import ROOT
 from support.app.serve_process import free_port
-from support.guides.checkout import FENCE, Terminal, checkout, edit
+from support.guides.checkout import Terminal, checkout
 
 PORT = "8760"
 """The port that the guide names; here it stands for a free one."""
@@ -30,19 +30,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def test_the_guide_to_a_source_does_what_it_says(terminal: Terminal) -> None:
     guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
-    for kind, name, text in FENCE.findall(guide):
-        file = terminal.folder / name
-        match kind:
-            case "diff":
-                edit(file, text)
-            case "sh":
-                terminal.type(text)
-            case "text":
-                assert terminal.will_have_said(text), terminal.says()
-            case _:
-                assert not file.exists()
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(text)
+    terminal.follow(guide)
     the_demo_answered_in_tracker(terminal)
     schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()
     assert all(f'"{word}"' in schema for word in ("tracker.issue_created", "tracker.commented", "tracker_add_comment"))

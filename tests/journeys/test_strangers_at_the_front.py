@@ -47,7 +47,7 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 
 @asynccontextmanager
 async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
-    """A running front with every door, on a clock that shows noon; gives its address."""
+    """A running front with every receiver, on a clock that shows noon; gives its address."""
     async with company(folder, work=False) as made:
         found = receivers(read_settings(ENVIRONMENT).sources) | webhook_receivers(
             read_hooks(HOOKS, {"": [BEARER]}), JwtProof

@@ -1,4 +1,4 @@
-"""Three documents compared by subagents at once, through the front door."""
+"""Three documents compared by subagents at once, through the whole of Gofer."""
 
 import json
 import shutil

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 from support.app.company import ROOT
-from support.guides.checkout import FENCE, Terminal, checkout
+from support.guides.checkout import Terminal, checkout
+
+GUIDE = (ROOT / "docs" / "write-a-tool.md").read_text()
 
 
 def company(folder: Path) -> Terminal:
@@ -14,30 +16,16 @@ def company(folder: Path) -> Terminal:
     return Terminal(folder)
 
 
-def follow(terminal: Terminal) -> None:
-    for kind, name, text in FENCE.findall((ROOT / "docs" / "write-a-tool.md").read_text()):
-        file = terminal.folder / name
-        match kind:
-            case "sh":
-                terminal.type(text)
-            case "text":
-                assert terminal.will_have_said(text), terminal.says()
-            case _:
-                assert not file.exists()
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(text)
-
-
 def test_the_guide_to_a_tool_does_what_it_says_in_this_repository(tmp_path: Path) -> None:
     terminal = checkout(tmp_path / "gofer")
-    follow(terminal)
+    terminal.follow(GUIDE)
     terminal.type("gofer schema\n")
     assert '"oncall_page"' in terminal.says()
 
 
 def test_the_guide_to_a_tool_does_what_it_says_in_an_empty_folder(tmp_path: Path) -> None:
     terminal = company(tmp_path / "gofer")
-    follow(terminal)
+    terminal.follow(GUIDE)
     a_page_without_its_key_is_noticed(terminal)
     a_write_without_its_place_is_named(terminal)
 

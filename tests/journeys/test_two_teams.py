@@ -12,6 +12,7 @@ from gofer.app.embedded.working import working
 from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
 from gofer.sources.workflow_files import load_catalog
+from gofer.workflows.load import Catalog
 from support.app.company import PATIENCE, Company, company
 from support.app.one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
 from support.runtime.worker_parts import Unchanging
@@ -184,19 +185,24 @@ CHANGES: Mapping[str, Files] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
-    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
-    later = load_catalog(write(tmp_path / "later", {**before, **CHANGES[change]}) / "agents")
-    async with teams(tmp_path, before, work=False) as made:
+async def admitted_after_a_publish(folder: Path, before: Mapping[str, str], later: Catalog) -> tuple[str, str]:
+    """Return how the runs of one mention ended that were accepted before a publish and admitted after it."""
+    async with teams(folder, before, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2
         worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
         async with working(replace(worker, services=services, workflows=Unchanging(later))):
             found = await outcomes(made, 2)
-        assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "done")
         assert len(made.answers(asked)) == 1
+    return found["answer-here"][0], found["deploy-desk"][0]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
+    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
+    later = load_catalog(write(tmp_path / "later", {**before, **CHANGES[change]}) / "agents")
+    assert await admitted_after_a_publish(tmp_path, before, later) == ("ignored", "done")
 
 
 @pytest.mark.parametrize(
@@ -208,15 +214,7 @@ async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won
     before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
     left = {name: lines for name, lines in before.items() if name != gone}
     later = load_catalog(write(tmp_path / "later", left) / "agents")
-    async with teams(tmp_path, before, work=False) as made:
-        asked = await made.ask("@Gofer is the deploy done?", "deploys")
-        assert len(await quiet(made)) == 2
-        worker = made.embedded.worker
-        services = replace(worker.services, patience=PATIENCE, model=Echo())
-        async with working(replace(worker, services=services, workflows=Unchanging(later))):
-            found = await outcomes(made, 2)
-        assert (found["answer-here"][0], found["deploy-desk"][0]) == outcomes_
-        assert len(made.answers(asked)) == 1
+    assert await admitted_after_a_publish(tmp_path, before, later) == outcomes_
 
 
 async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The guides, followed to the letter in the checkout as it ships: files written, commands typed, output compared."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from gofer.sources.workflow_files import load_catalog
 from support.app.company import ROOT
 from support.guides.checkout import FENCE, Terminal, checkout
 
+GUIDES = ("write-a-workflow.md", "write-a-script.md", "write-a-skill.md")
+Followed = tuple[list[int], str]
+"""The exit codes of a guide's commands, and what the last of them said."""
+
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
@@ -18,8 +23,8 @@ def terminal(tmp_path: Path) -> Terminal:
     return checkout(tmp_path / "gofer")
 
 
-def follow(guide: str, terminal: Terminal) -> tuple[list[int], str]:
-    """The exit codes of a guide's commands, and what the last of them said."""
+def follow(guide: str, terminal: Terminal) -> Followed:
+    """Follow a guide to its end."""
     codes: list[int] = []
     for kind, file, text in FENCE.findall((ROOT / "docs" / guide).read_text()):
         if file:
@@ -51,13 +56,19 @@ def test_the_guide_to_a_skill_does_what_it_says(terminal: Terminal) -> None:
     assert "One line for each change" not in loaded.system
 
 
-def test_the_guide_to_a_workflow_does_what_it_says(terminal: Terminal) -> None:
-    codes, said = follow("write-a-workflow.md", terminal)
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Followed]:
+    """What the guides came to that were followed one after the other in one checkout, the first of them alone there."""
+    terminal = checkout(tmp_path_factory.mktemp("followed") / "gofer")
+    return {guide: follow(guide, terminal) for guide in GUIDES}
+
+
+def test_the_guide_to_a_workflow_does_what_it_says(followed: Mapping[str, Followed]) -> None:
+    codes, said = followed[GUIDES[0]]
     assert codes == [1, 0, 0, 0]
     # The last command lists the run that the one before it made.
     assert re.search(r"^[0-9a-f]{24}  done .*  sum-up$", said, re.MULTILINE)
 
 
-def test_the_guides_can_be_followed_one_after_the_other_in_one_checkout(terminal: Terminal) -> None:
-    for guide in ("write-a-workflow.md", "write-a-script.md", "write-a-skill.md"):
-        assert follow(guide, terminal)[0][:3] == [1, 0, 0]
+def test_the_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: Mapping[str, Followed]) -> None:
+    assert [codes[:3] for codes, _ in followed.values()] == [[1, 0, 0]] * len(GUIDES)

@@ -36,7 +36,7 @@ TOKENS = Tokens(KEY)
 
 
 class SetClock:
-    """A clock that stands still until it is moved."""
+    """A clock that keeps its time until it is moved."""
 
     def __init__(self, now: float = NOON) -> None:
         self._now = now
@@ -86,7 +86,7 @@ def make_outside(clock: SetClock | None = None, http: Http | None = None) -> Out
 def mention(
     text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", channel: str = "C0DEPLOY0", hops: int = 0
 ) -> Event:
-    """A mention as the Slack door translates it."""
+    """A mention as the Slack receiver translates it."""
     return Event(
         source="slack",
         kind="slack.mention",

@@ -1,6 +1,6 @@
 """Bytes that were changed, cut, swapped or are of a newer Gofer are reported as such, and never read as less.
 
-The specimen is the state of a real run, made through the front door; each test damages copies of it.
+The specimen is the state of a real run, made through the whole of Gofer; each test damages copies of it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gofer.cli.main import main
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
-from gofer.journal.entries import FORMAT, RunAccepted, RunOwned
+from gofer.journal.entries import FORMAT, Recorded, RunAccepted, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
 from gofer.journal.log import read_journal
 from gofer.journal.seal import KEY_BYTES, Seal
@@ -32,8 +32,7 @@ from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
-from support.app.company import company
-from support.crashes.specimen import Specimen, make_specimen
+from support.app.company import ask_about_the_decision, company
 from support.crashes.spread import spread
 from support.stand_ins import mention
 
@@ -43,9 +42,48 @@ SCHEMA = journal_sqlite.SCHEMA + queue_sqlite.SCHEMA
 Frames = list[bytes]
 
 
+@dataclass(frozen=True)
+class Specimen:
+    """The folder of a Gofer that was shut down, a copy made while it was open, and what its runs were."""
+
+    folder: Path
+    open_folder: Path
+    """With the write-ahead log as it was, not yet folded into the file."""
+    frames: dict[str, Sequence[bytes]]
+    keys: dict[str, bytes]
+    journals: dict[str, Sequence[Recorded]]
+    run: str
+    """The demo's run."""
+    long: str
+    """A run with values so large that they stand in bodies."""
+
+    def copy(self, to: Path) -> Path:
+        """A copy of the closed folder that may be damaged."""
+        shutil.copytree(self.folder, to)
+        return to
+
+
+async def make_specimen(folder: Path) -> Specimen:
+    async with company(folder) as made:
+        await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        told = await made.ask("It is a long story. " * 180, "general")
+        for _ in range(8):
+            await made.ask("And it goes on. " * 220, "general", told)
+        await made.ask("@Gofer what do you make of it?", "general", told)
+        heads = await made.ended(2)
+        state = made.embedded.state
+        frames = {item.run: await state.store.frames(item.run) for item in heads}
+        keys = {item.run: await state.store.key(item.run) or b"" for item in heads}
+        journals = {item.run: await read_journal(item.run, state.store, state.blobs) for item in heads}
+        shutil.copytree(folder / "state", folder / "open")
+    (long,) = frames.keys() - {head.run}
+    return Specimen(folder / "state", folder / "open", frames, keys, journals, head.run, long)
+
+
 @pytest.fixture(scope="module")
 def specimen(tmp_path_factory: pytest.TempPathFactory) -> Specimen:
-    return make_specimen(tmp_path_factory.mktemp("specimen"))
+    return asyncio.run(make_specimen(tmp_path_factory.mktemp("specimen")))
 
 
 # --- One frame, at every position ---------------------------------------------------------------------------------

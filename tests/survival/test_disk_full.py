@@ -1,7 +1,7 @@
 """A full disk is a clean stop: nothing is lost, nothing is sent without an intent, and room is all it takes to go on.
 
 The disk is a limit on the pages of the file, a connection that refuses every write, or a folder that cannot be
-written. Nobody waits: the clock is moved to where the bell comes back or the sweeper rings.
+written. No test waits: the clock is moved to where the queue message comes back or the sweeper enqueues it.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.anyio
 T = TypeVar("T")
 SCHEMA = journal_sqlite.SCHEMA + queue_sqlite.SCHEMA
 RESUMED_WITHIN = 2 * VISIBILITY_SECONDS + 180
-"""Seconds after there is room again: a bell comes back, one parked run rings once more, or the sweeper has rung."""
+"""Seconds after there is room again: the message comes back, a parked run is received again, or the sweeper acted."""
 
 
 class MovableClock(SystemClock):
@@ -61,8 +61,8 @@ class MovableClock(SystemClock):
         return super().monotonic() + self.moved
 
 
-class OpenDoor(SlackReceiver):
-    """Slack's door without its lock."""
+class Unverified(SlackReceiver):
+    """Slack's receiver, which verifies nothing."""
 
     def verify(self, request: RawRequest, now: float) -> None:
         return
@@ -125,8 +125,8 @@ class Desk:
         self.accepted = self.accepted or reply.status == 200
         return reply.status
 
-    async def hear(self) -> None:
-        """What the worker and the sweeper do when they wake: answer what rings, ring for what stands still."""
+    async def answer_due(self) -> None:
+        """What the worker and the sweeper do when they wake: answer due messages, enqueue runs without progress."""
         try:
             await Sweeper(self.worker.services.store, self.worker.queue, self.clock).sweep(180)
             for queue_message in await self.worker.queue.receive(100, VISIBILITY_SECONDS, 0):
@@ -137,7 +137,7 @@ class Desk:
     async def seconds_until_it_ended(self) -> float:
         began = self.clock.moved
         while True:
-            await self.hear()
+            await self.answer_due()
             store = self.worker.services.store
             heads = await store.heads(9, private=True)
             if heads and heads[0].status not in UNFINISHED:
@@ -166,7 +166,7 @@ async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIt
     store, queue = SqliteStore(disk, KeyFile(disk._path.parent / "keys")), SqliteQueue(disk, clock)
     front = made.embedded.ingress
     stores = replace(front.stores, journals=store, queue=queue)
-    ingress = replace(front, receivers={"/slack/events": OpenDoor(())}, stores=stores)
+    ingress = replace(front, receivers={"/slack/events": Unverified(())}, stores=stores)
     services = made.embedded.worker.services
     blobs = blobs or DirectoryBlobs(disk._path.parent / "blobs")
     outside = replace(services.outside, clock=clock)
@@ -183,14 +183,14 @@ async def stops_cleanly(there: Desk) -> None:
     status = await there.deliver()
     assert status in (200, 503)
     for _ in range(3):
-        await there.hear()
+        await there.answer_due()
         there.clock.moved += VISIBILITY_SECONDS + 1
     calls = [entry for entry in await there.journal() if isinstance(entry, ToolCall)]
     assert len(there.answers()) <= sum(call.tool == "slack_post_message" for call in calls)
 
 
 async def goes_on(there: Desk) -> None:
-    """There is room again: one answer, one delivery of it, within the time a bell takes to come back."""
+    """There is room again: one answer, one delivery of it, within the time a queue message takes to come back."""
     if not there.accepted:
         assert await there.deliver() == 200
     assert await there.seconds_until_it_ended() <= RESUMED_WITHIN
@@ -231,7 +231,7 @@ async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there
 
 @pytest.mark.parametrize("jobs", [1, 10**9], ids=["one write", "every write from there on"])
 async def test_whatever_cannot_be_written_the_run_is_not_lost(everywhere: bool, tmp_path: Path, jobs: int) -> None:
-    """Frames, heads, leases and bells alike: at each of them the disk is full, once or until it is not."""
+    """Frames, heads, leases and queue messages alike: at each of them the disk is full, once or until it is not."""
     async with company(tmp_path / "simulators", work=False) as made:
         for full_at in spread(everywhere, range(1, 1_000), 3, jobs % 2):
             folder = tmp_path / str(full_at)
@@ -272,7 +272,7 @@ async def test_a_folder_of_bodies_that_cannot_be_written_stops_the_run_until_it_
 
 
 async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
-    """Its loop and the sweeper's: neither ends because nothing can be written, and both hear again by themselves."""
+    """Its loop and the sweeper's: neither ends because nothing can be written, and both go on by themselves."""
     async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
         assert await there.deliver() == 200
         there.disk.fill()

@@ -6,6 +6,8 @@ With `--everywhere`, as in `make test-long`, on both sides of each.
 import json
 import re
 import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from gofer.app.embedded.server import serve
 from gofer.app.embedded.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.journal.log import read_journal
-from gofer.values.model_script import load_scripts
+from gofer.values.model_script import Script, load_scripts
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
@@ -27,6 +29,22 @@ from support.crashes.spread import sides, spread
 from support.http import loopback
 
 pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def systems(scripts: Sequence[Script]) -> AsyncIterator[tuple[SlackSimulator, dict[str, str]]]:
+    """A simulated Slack and an offline model that outlive each Gofer, with the environment that leads there."""
+    async with loopback.client() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
+        async with serve(slack.app) as slack_url, serve(offline_model(scripts)) as model_url:
+            yield (
+                slack,
+                {
+                    "SLACK_API_URL": f"{slack_url}/api",
+                    "SLACK_BOT_TOKEN": "xoxb-simulated",
+                    "OPENAI_BASE_URL": f"{model_url}/v1",
+                },
+            )
 
 
 async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int, root: Path = ROOT) -> int:
@@ -52,26 +70,19 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
     everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
-    async with loopback.client() as http:
-        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
-        async with serve(slack.app) as slack_url, serve(offline_model(demo_scripts())) as model_url:
-            environment = {
-                "SLACK_API_URL": f"{slack_url}/api",
-                "SLACK_BOT_TOKEN": "xoxb-simulated",
-                "OPENAI_BASE_URL": f"{model_url}/v1",
-            }
-            for n in range(1, 100):
-                codes = []
-                for when in sides(everywhere, n):
-                    folder = tmp_path / f"{when}{n}"
-                    asked, event = await ask(slack, folder)
-                    codes.append(await gofer(folder, environment, event, when, n))
-                    if codes[-1]:
-                        assert await gofer(folder, environment, event, "never", 0) == 0
-                    check(slack, asked, await ended(folder))
-                kills += sum(code != 0 for code in codes)
-                if not any(codes):
-                    break
+    async with systems(demo_scripts()) as (slack, environment):
+        for n in range(1, 100):
+            codes = []
+            for when in sides(everywhere, n):
+                folder = tmp_path / f"{when}{n}"
+                asked, event = await ask(slack, folder)
+                codes.append(await gofer(folder, environment, event, when, n))
+                if codes[-1]:
+                    assert await gofer(folder, environment, event, "never", 0) == 0
+                check(slack, asked, await ended(folder))
+            kills += sum(code != 0 for code in codes)
+            if not any(codes):
+                break
     # The claim, five intents of calls, two of the model, and the end: 9 frames.
     assert kills == (18 if everywhere else 9)
 
@@ -87,26 +98,18 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
     everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
-    async with loopback.client() as http:
-        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
-        scripts = load_scripts(LONG, "three messages")
-        async with serve(slack.app) as slack_url, serve(offline_model(scripts)) as model_url:
-            environment = {
-                "SLACK_API_URL": f"{slack_url}/api",
-                "SLACK_BOT_TOKEN": "xoxb-simulated",
-                "OPENAI_BASE_URL": f"{model_url}/v1",
-            }
-            # Claim, reading, status, model, the first message; then the intents of two more and the end.
-            for n in range(6, 9):
-                for when in sides(everywhere, n):
-                    folder = tmp_path / f"{when}{n}"
-                    asked, event = await ask(slack, folder)
-                    kills += await gofer(folder, environment, event, when, n) != 0
-                    assert await gofer(folder, environment, event, "never", 0) == 0
-                    entries = await ended(folder)
-                    check_parts(slack, asked)
-                    calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
-                    assert calls[-3:] == ["answer/1", "part/2", "part/3"]
+    async with systems(load_scripts(LONG, "three messages")) as (slack, environment):
+        # Claim, reading, status, model, the first message; then the intents of two more and the end.
+        for n in range(6, 9):
+            for when in sides(everywhere, n):
+                folder = tmp_path / f"{when}{n}"
+                asked, event = await ask(slack, folder)
+                kills += await gofer(folder, environment, event, when, n) != 0
+                assert await gofer(folder, environment, event, "never", 0) == 0
+                entries = await ended(folder)
+                check_parts(slack, asked)
+                calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
+                assert calls[-3:] == ["answer/1", "part/2", "part/3"]
     assert kills == (6 if everywhere else 3)
 
 
@@ -150,27 +153,20 @@ async def test_killed_at_every_journal_boundary_a_script_has_done_everything_onc
     everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
-    async with loopback.client() as http:
-        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
-        async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(WORD, "one word"))) as model_url:
-            environment = {
-                "SLACK_API_URL": f"{slack_url}/api",
-                "SLACK_BOT_TOKEN": "xoxb-simulated",
-                "OPENAI_BASE_URL": f"{model_url}/v1",
-            }
-            # Before that stand the claim, the reading and the status, as in every run.
-            for n in range(4, 100):
-                codes = []
-                for when in sides(everywhere, n):
-                    folder = tmp_path / f"{when}{n}"
-                    asked, event = await ask(slack, folder)
-                    codes.append(await gofer(folder, environment, event, when, n, ROOT / "tests" / "scripted"))
-                    if codes[-1]:
-                        assert await gofer(folder, environment, event, "never", 0, ROOT / "tests" / "scripted") == 0
-                    check_script(slack, asked, await ended(folder))
-                kills += sum(code != 0 for code in codes)
-                if not any(codes):
-                    break
+    async with systems(load_scripts(WORD, "one word")) as (slack, environment):
+        # Before that stand the claim, the reading and the status, as in every run.
+        for n in range(4, 100):
+            codes = []
+            for when in sides(everywhere, n):
+                folder = tmp_path / f"{when}{n}"
+                asked, event = await ask(slack, folder)
+                codes.append(await gofer(folder, environment, event, when, n, ROOT / "tests" / "scripted"))
+                if codes[-1]:
+                    assert await gofer(folder, environment, event, "never", 0, ROOT / "tests" / "scripted") == 0
+                check_script(slack, asked, await ended(folder))
+            kills += sum(code != 0 for code in codes)
+            if not any(codes):
+                break
     assert kills >= (10 if everywhere else 5)
 
 
@@ -210,25 +206,18 @@ async def test_killed_after_any_frame_what_was_approved_happens_once(everywhere:
     agents.mkdir()
     (agents / "answer-here.yaml").write_text(WORKFLOW)
     (agents / "answer-here.md").write_text("Do what you are told.")
-    async with loopback.client() as http:
-        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
-        async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(SAYS, "s"))) as model_url:
-            environment = {
-                "SLACK_API_URL": f"{slack_url}/api",
-                "SLACK_BOT_TOKEN": "xoxb-simulated",
-                "OPENAI_BASE_URL": f"{model_url}/v1",
-            }
-            for asks, n in enumerate(spread(everywhere, range(4, 14), 2), start=1):
-                folder = tmp_path / str(n)
-                folder.mkdir()
-                asked = await slack.say("U0CAPTN0", "C0DEPLOY0", slack.typed("@Gofer tell #general"))
-                event = folder / "event.json"
-                event.write_text(json.dumps(slack.envelopes(asked)[0]))
-                code = await gofer(folder, environment, event, "after", n, tmp_path)
-                assert code == -signal.SIGKILL
-                assert await gofer(folder, environment, event, "never", 0, tmp_path) == 0
-                said = [one for one in slack.workspace.timeline("C0GENERA0") if one.text == "lunch is ready"]
-                assert len(said) == asks
-                replies = [one for one in slack.workspace.replies(asked) if one.bot_id]
-                (question,) = [one for one in replies if "Approved by Support Lead" in str(one.blocks)]
-                assert "actions" not in [block["type"] for block in question.blocks]
+    async with systems(load_scripts(SAYS, "s")) as (slack, environment):
+        for asks, n in enumerate(spread(everywhere, range(4, 14), 2), start=1):
+            folder = tmp_path / str(n)
+            folder.mkdir()
+            asked = await slack.say("U0CAPTN0", "C0DEPLOY0", slack.typed("@Gofer tell #general"))
+            event = folder / "event.json"
+            event.write_text(json.dumps(slack.envelopes(asked)[0]))
+            code = await gofer(folder, environment, event, "after", n, tmp_path)
+            assert code == -signal.SIGKILL
+            assert await gofer(folder, environment, event, "never", 0, tmp_path) == 0
+            said = [one for one in slack.workspace.timeline("C0GENERA0") if one.text == "lunch is ready"]
+            assert len(said) == asks
+            replies = [one for one in slack.workspace.replies(asked) if one.bot_id]
+            (question,) = [one for one in replies if "Approved by Support Lead" in str(one.blocks)]
+            assert "actions" not in [block["type"] for block in question.blocks]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,16 +28,6 @@ def test_with_all_rules_in_place_the_same_tests_pass(tmp_path: Path) -> None:
     assert verdict.code == 0, verdict.said
     assert passed is not None
     assert int(passed[1]) >= len(tests)
-
-
-def test_every_rule_is_named_once() -> None:
-    assert len({mutant.rule for mutant in MUTANTS}) == len(MUTANTS)
-
-
-def test_a_mutant_whose_text_is_gone_from_the_source_says_so(tmp_path: Path) -> None:
-    lost = replace(MUTANTS[0], source="a line that nobody wrote")
-    with pytest.raises(ValueError, match="has what keeps 'the fence' 0 times"):
-        copied(tmp_path, lost)
 
 
 def test_tests_that_would_not_run_on_the_copy_are_no_verdict(tmp_path: Path) -> None:

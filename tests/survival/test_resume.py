@@ -78,6 +78,6 @@ def test_a_crashed_run_resumes_within_three_minutes(everywhere: bool) -> None:
         assert schedule.run().violations == [], f"seed {seed}"
         assert all(wait <= WITHIN for wait in schedule.waits), f"seed {seed}: {schedule.waits}"
         waits += schedule.waits
-    # Most crashes hit somebody's run, and then nobody has it until its lease and its bell come back.
+    # Most crashes hit the run of a worker, and then it has no owner until its lease ends and its message comes back.
     assert len(waits) > len(seeds) / 3
     assert max(waits) > 30

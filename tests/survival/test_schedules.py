@@ -68,7 +68,7 @@ def hold(seeds: Sequence[int], kinds: Sequence[str]) -> None:
 
 
 def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """300 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
+    """200 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     if only is None:
         hold(range(count), ("memory", "sqlite"))
@@ -77,7 +77,7 @@ def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
 
 
 def test_schedules_on_dynamodb_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """One for eight of the others. Each request to the table may fail, its index lags, and SQS doubles bells."""
+    """One for eight of the others. Each request to the table may fail, its index lags, and SQS doubles messages."""
     if request.config.getoption("--seed") is None:
         hold(range(request.config.getoption("--schedules") // 8), ["dynamodb"])
 

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from gofer_simulators.offline_model import offline_model
 from gofer_simulators.slack import Message, Pace, SlackSimulator
 from support.app.company import ROOT
 from support.http import loopback
+from support.processes.forked_command import ForkedCommand, start_command
 
 SECRET = "simulated-signing-secret"
 PATIENCE = 120.0
@@ -37,12 +37,11 @@ def free_port() -> int:
 class Running:
     """A `gofer` process that was started."""
 
-    process: asyncio.subprocess.Process
+    process: ForkedCommand
     lines: list[str] = field(default_factory=list)
 
     async def says(self, words: str, after: int = 0) -> None:
         """Returns when a line of stderr, after so many lines, holds the words."""
-        assert self.process.stderr is not None
         async with asyncio.timeout(PATIENCE):
             while not any(words in line for line in self.lines[after:]):
                 line = await self.process.stderr.readline()
@@ -50,7 +49,6 @@ class Running:
                 self.lines.append(line.decode().rstrip())
 
     async def ends(self) -> int:
-        assert self.process.stderr is not None
         async with asyncio.timeout(PATIENCE):
             rest = await self.process.stderr.read()
             self.lines += rest.decode().splitlines()
@@ -69,7 +67,7 @@ class Desk:
     slack: SlackSimulator
     api: str
     model: str
-    started: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
+    started: list[ForkedCommand] = field(default_factory=list[ForkedCommand])
 
     def write_env(self, **values: str) -> None:
         """The `.env` file, pointed to the simulators."""
@@ -77,13 +75,8 @@ class Desk:
         (self.folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
 
     async def start(self, *words: str, **environment: str) -> Running:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gofer.cli.main", *words),
-            cwd=self.folder,
-            env={**{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}, **environment},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        process = await start_command(words, self.folder, {**kept, **environment})
         self.started.append(process)
         return Running(process)
 

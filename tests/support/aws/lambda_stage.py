@@ -1,6 +1,6 @@
 """A stage of Gofer on AWS without AWS: moto's tables and queues, the real runtime client, a simulated Slack, a model.
 
-HTTP comes in as API Gateway hands it on, doorbells as the event source mapping does.
+HTTP comes in as API Gateway passes it on, queue messages as the event source mapping does.
 """
 
 import asyncio
@@ -178,7 +178,7 @@ class Stage:
     http: httpx2.AsyncClient
     code: Code
     batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
-    """How many doorbells each batch had, and what came of it; None when it was throttled."""
+    """How many queue messages each batch had, and what came of it; None when it was throttled."""
 
     def set(self, **parameters: str) -> None:
         """Writes parameters of the stage."""
@@ -237,7 +237,7 @@ class Stage:
         return [m for m in self.slack.workspace.replies(parent) if m.user == bot and m.ts > asked.ts]
 
     async def poll(self, worker: str = "worker", most: int = 10) -> int:
-        """One batch of the event source mapping; gives how many doorbells it had."""
+        """One batch of the event source mapping; gives how many queue messages it had."""
         return await asyncio.to_thread(self._poll, worker, most)
 
     def _poll(self, worker: str, most: int) -> int:

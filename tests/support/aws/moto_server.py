@@ -32,7 +32,7 @@ from support.stand_ins import SetClock, any_stores
 
 REGION = "eu-central-1"
 RECEIVES = 5
-"""How often a bell is heard before SQS itself makes a dead letter of it."""
+"""How often a queue message is received before SQS itself makes a dead letter of it."""
 ASKED: set[Asked] = set()
 """All that was ever asked of this server."""
 _numbers = itertools.count(1)

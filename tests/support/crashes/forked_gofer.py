@@ -6,7 +6,6 @@ one of its writes to the journal: frames of all its runs, and the claims of call
 
 import asyncio
 import gc
-import multiprocessing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +18,10 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
 from support.app.company import PATIENCE, ROOT
 from support.crashes.mortal_gofer import MortalStore
+from support.processes.forks import exit_code, start
 from support.runtime.worker_parts import over
 
 _T = TypeVar("_T")
-_forks = multiprocessing.get_context("forkserver")
-# The last two are what the first imports only when it is opened.
-_forks.set_forkserver_preload(["gofer.app.embedded.stack", "httpcore2", "anyio._backends._asyncio"])
 
 
 class CountingStore(MortalStore):
@@ -58,22 +55,13 @@ async def gofer(
 
 async def ended(life: Callable[..., None], *arguments: object) -> int:
     """How a process with that life ends: its exit code, negative for a signal."""
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
-    process = _forks.Process(target=_brief, args=(life, *arguments))
-    process.start()
-    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
-    loop.add_reader(process.sentinel, over.set)
+    process = start(_brief, life, *arguments)
     try:
         async with asyncio.timeout(60):
-            await over.wait()
+            return await exit_code(process)
     except TimeoutError:
         process.kill()
         raise
-    finally:
-        loop.remove_reader(process.sentinel)
-    process.join()
-    assert process.exitcode is not None
-    return process.exitcode
 
 
 def _brief(life: Callable[..., None], *arguments: object) -> None:

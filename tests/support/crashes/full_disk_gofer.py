@@ -30,7 +30,7 @@ async def asked(there: Desk, kilobytes: int) -> dict[str, object]:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, most))
     await there.deliver()
-    await there.hear()
+    await there.answer_due()
     while_full = len(there.answers())
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     if not there.accepted:

@@ -1,4 +1,4 @@
-"""At which of many places is something broken: at a spread of them, or with `--everywhere` at each?"""
+"""The places at which tests break something: a spread of them, or with `--everywhere` each."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeVar
@@ -8,7 +8,7 @@ Side = Literal["before", "after"]
 
 
 def spread(everywhere: bool, places: Sequence[T], one_of: int, first: int = 0) -> Sequence[T]:
-    """One of so many places, from the first or a later one on, and always the last; or all of them."""
+    """Return one of so many places, from the first or a later one on, and always the last; or all of them."""
     if everywhere:
         return places
     chosen = places[first::one_of]
@@ -16,7 +16,7 @@ def spread(everywhere: bool, places: Sequence[T], one_of: int, first: int = 0) -
 
 
 def sides(everywhere: bool, n: int) -> Sequence[Side]:
-    """On which sides of its n-th write something is killed: on both, or on one of them in turns.
+    """Return the sides of its n-th write on which a process is killed: both, or one of them in turns.
 
     Before an outcome is written its effect has happened, and after an intent it has not.
     """

@@ -47,7 +47,7 @@ class Desk:
         return Ingress({}, Routes(), Stores(made.store, services.blobs, made.queue), KEY, services.outside)
 
     async def work(self, rounds: int = 8) -> None:
-        """Answers bells for a while; a worker that is lost is followed by another one."""
+        """Answers queue messages for a while; another worker follows a crashed one."""
         for _ in range(rounds):
             await self.office.hear_lost()
             self.office.clock.advance(130)

@@ -15,6 +15,8 @@ FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 """A block of a guide: its language, the file that it is written to, and its text."""
 CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "template.yaml")
 CHECKED_OUT += ("agents", "coordinators", "deploy", "docs", "handlers", "locks", "skills", "src", "subagents", "tests")
+UNREAD = ("broken", "frozen", "unit", "decisions")
+"""Folders that no command of a guide reads."""
 
 
 @dataclass
@@ -47,6 +49,22 @@ class Terminal:
         if commands.endswith("&\n"):
             self.left_running.append(shell.pid)
         return shell.wait(60)
+
+    def follow(self, guide: str) -> None:
+        """Follow a guide literally: write its files, make its edits, type its commands and compare their output."""
+        for kind, name, text in FENCE.findall(guide):
+            file = self.folder / name
+            match kind:
+                case "diff":
+                    edit(file, text)
+                case "sh":
+                    self.type(text)
+                case "text":
+                    assert self.will_have_said(text), self.says()
+                case _:
+                    assert not file.exists()
+                    file.parent.mkdir(exist_ok=True)
+                    file.write_text(text)
 
     def says(self) -> str:
         """What was said since the last commands were typed."""
@@ -86,5 +104,5 @@ def checkout(folder: Path) -> Terminal:
             shutil.copy(ROOT / name, folder)
         else:
             # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("broken"))
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))
     return Terminal(folder)

@@ -1,18 +1,18 @@
-"""What is one rule less?"""
+"""A mutant: the source without one rule."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One rule less."""
+    """The source without one rule."""
 
     rule: str
-    """What it is that must not be taken away, as a reader of docs/reliability.md knows it."""
+    """The rule, as readers of docs/reliability.md know it."""
     file: str
     """Below src/gofer."""
     source: str
-    """The text that keeps the rule; it stands in the file exactly once."""
+    """The text that keeps the rule, which the file has exactly once."""
     instead: str
     test: str
     """The node below tests/ that misses it."""

@@ -1,4 +1,4 @@
-"""Which rule, taken out of the source, is missed by which test? Each mutant is a copy of the source with one change.
+"""The mutation gate: each mutant is a copy of the source without one rule, which a test with a name misses.
 
 A mutant is caught when its named test fails on the changed copy; on an unchanged copy all of them pass.
 """
@@ -372,19 +372,23 @@ class Verdict:
 
 
 def copied(folder: Path, mutant: Mutant | None = None) -> Path:
-    """A copy of the source in `folder`, changed by the mutant. Raises ValueError when its text is not there once."""
+    """Return a copy of the source in `folder`, changed by the mutant. Raise ValueError as `without_its_rule` does."""
     copy = folder / "src"
     # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
     for package in ("gofer", "gofer_simulators"):
         shutil.copytree(ROOT / "src" / package, copy / package)
     (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)
     if mutant is not None:
-        path = copy / "gofer" / mutant.file
-        text = path.read_text()
-        if (times := text.count(mutant.source)) != 1:
-            raise ValueError(f"{mutant.file} has what keeps {mutant.rule!r} {times} times; name it anew in its table.")
-        path.write_text(text.replace(mutant.source, mutant.instead))
+        (copy / "gofer" / mutant.file).write_text(without_its_rule(mutant))
     return copy
+
+
+def without_its_rule(mutant: Mutant) -> str:
+    """Return the text of a mutant's file without its rule. Raise ValueError when the text is not there once."""
+    text = (ROOT / "src" / "gofer" / mutant.file).read_text()
+    if (times := text.count(mutant.source)) != 1:
+        raise ValueError(f"{mutant.file} has what keeps {mutant.rule!r} {times} times; name it anew in its table.")
+    return text.replace(mutant.source, mutant.instead)
 
 
 def judged(copy: Path, tests: Sequence[str]) -> Verdict:

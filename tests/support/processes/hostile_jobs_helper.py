@@ -51,7 +51,7 @@ def asleep(packet: Packet) -> Packet:
 
 
 def deaf(packet: Packet) -> Packet:
-    """Sleeps and does not hear its alarm."""
+    """Sleeps and ignores its alarm."""
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     return asleep(packet)
 

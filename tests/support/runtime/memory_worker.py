@@ -48,12 +48,12 @@ CONVERSATION = TOKENS.conversation(mention().conversation)
 
 
 class CountingQueue(MemoryQueue):
-    """Counts how often a bell was held back."""
+    """Counts how often a queue message was extended."""
 
     extended = 0
 
     def lose(self) -> None:
-        """Forgets every ring."""
+        """Forgets every queue message."""
         self._queued.clear()
 
     heard = 0
@@ -171,7 +171,7 @@ class Office:
         await self.queue.enqueue(run)
 
     async def hear(self) -> int:
-        """Answers every bell that rings now; gives how many there were."""
+        """Answers every queue message that is due; gives how many there were."""
         queue_messages = await self.queue.receive(100, 120, 0)
         await asyncio.gather(*(self.worker.answer(queue_message) for queue_message in queue_messages))
         return len(queue_messages)

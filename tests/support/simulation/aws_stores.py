@@ -1,4 +1,4 @@
-"""Stores as AWS has them, in virtual time: a table whose every request may fail, and a queue that doubles bells."""
+"""Stores as AWS has them, in virtual time: a table whose every request may fail, and a queue that doubles messages."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from support.simulation.machines import Faults, Machine
 from support.simulation.virtual_time import VirtualClock
 
 RECEIVES = 5
-"""How often SQS hands a bell out before it is a dead letter."""
+"""How often SQS delivers a message before it is a dead letter."""
 
 
 class SharedTable(MemoryTable):
@@ -85,7 +85,7 @@ class MachineTable:
 
 
 class StandardQueue(MemoryQueue):
-    """As SQS standard: every ring is a bell, none is held back for long, and what is never answered goes away."""
+    """As SQS standard: every enqueue is a message, none is delayed for long, and an unacknowledged one goes away."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
@@ -93,7 +93,7 @@ class StandardQueue(MemoryQueue):
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
         self._rings_made += 1
-        # Under a name of its own: then no bell that waits is one of the same run.
+        # Under a name of its own: then no message that waits is one of the same run.
         await super().enqueue(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:

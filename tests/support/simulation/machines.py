@@ -193,7 +193,7 @@ class MachineStore:
 
 
 class MachineQueue:
-    """A queue as one machine sees it; now and then a bell is handed to two listeners."""
+    """A queue as one machine sees it; now and then two receive the same message."""
 
     def __init__(self, machine: Machine, queue: Queue) -> None:
         self._machine = machine

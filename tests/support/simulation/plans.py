@@ -8,11 +8,12 @@ from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.events import Event
 from gofer.workflows.grants import Approve, Grant
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Limits
+from gofer.workflows.schema import Defaults, Limits, Subagent
+from gofer.workflows.script_source import Script
+from gofer.workflows.subagent import LoadedSubagent
 from support.models.served import served
 from support.simulation.delegating_runs import HELPER, delegating
 from support.simulation.people import LEAD
-from support.simulation.script_runs import ASKED, SCRIPT
 from support.stand_ins import mention
 
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
@@ -24,6 +25,41 @@ APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
 """Tools whose calls somebody has to approve, one choice for a schedule."""
 PRIVATE = replace(mention(ts="1.0"), private=True)
 """The mention whose run is deleted as soon as it ended."""
+CODE = """
+from gofer.coordinator import Run, ToolFailed
+
+
+async def attempt(run, tool, text):
+    try:
+        await run.call(tool, text=text)
+    except ToolFailed:
+        pass
+
+
+async def pair(run, word):
+    await attempt(run, "search", word)
+    await attempt(run, "ticket", "same")
+    await attempt(run, "page", word)
+
+
+async def ask(run):
+    try:
+        return await run.subagent("s", f"{run.now():%H}?")
+    except ToolFailed:
+        return ""
+
+
+async def coordinate(run):
+    lots = run.random()
+    words = [str(lots.randrange(10**9)) for _ in range(4)]
+    await attempt(run, "ticket", words[0])
+    await run.gather(pair(run, words[1]), ask(run), pair(run, words[2]), attempt(run, "mail", words[3]))
+    await attempt(run, "mail", words[1] + await ask(run))
+    return "Done."
+"""
+SCRIPT = Script("coordinators/s.py", {"s": CODE})
+"""A script with several branches at once."""
+ASKED = LoadedSubagent(Subagent(description="d"), "Be brief.", served("m", "n"))
 
 
 @dataclass(frozen=True, slots=True)

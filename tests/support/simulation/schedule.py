@@ -225,7 +225,7 @@ class Schedule:
             self.cancelled.update(task.result())
 
     async def _somebody_cancels(self, event: Event) -> None:
-        """Somebody asks for a run to stop, soon or much later, and once more because nothing was heard."""
+        """Somebody asks for a run to stop, soon or much later, and once more because no answer came."""
         await asyncio.sleep(self.faults.chance.choice((1, 20, 90, 300)))
         (run,) = self.accepted.get(event.identity) or {""}
         for _ in range(2 if run else 0):
@@ -237,7 +237,7 @@ class Schedule:
             await asyncio.sleep(120)
 
     async def _serve(self, worker: Worker) -> None:
-        """Hears doorbells; on a machine of short invocations each bell has a time of its own."""
+        """Receives queue messages; on a machine of short invocations each message has a time of its own."""
         if not self.invocations:
             await worker.serve()
         while True:

@@ -1,4 +1,4 @@
-"""Is everything in order that stands below a run: its subagents, its files, and what its models were asked?"""
+"""The judge of what is below a run: its subagents, its files, and the requests to its models."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence

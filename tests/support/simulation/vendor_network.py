@@ -14,6 +14,7 @@ from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.slack import SlackSimulator
+from support.http import loopback
 from support.simulation.virtual_time import START, VirtualClock
 
 ISSUE = "PAY-17"
@@ -34,11 +35,12 @@ class Network:
 
     def __post_init__(self) -> None:
         world = demo_world()
-        # Nothing is delivered: events begin in the front.
-        self.slack = SlackSimulator(world, clock=self.clock.now, http=httpx2.AsyncClient())
-        self.jira = JiraSimulator(as_object(world["jira"]), clock=self.clock.now, http=httpx2.AsyncClient())
-        self.notion = NotionSimulator(as_object(world["notion"]), clock=self.clock.now, http=httpx2.AsyncClient())
-        self.github = GitHubSimulator(as_object(world["github"]), clock=self.clock.now, http=httpx2.AsyncClient())
+        # Nothing is delivered: events begin at the receivers.
+        http = loopback.client()
+        self.slack = SlackSimulator(world, clock=self.clock.now, http=http)
+        self.jira = JiraSimulator(as_object(world["jira"]), clock=self.clock.now, http=http)
+        self.notion = NotionSimulator(as_object(world["notion"]), clock=self.clock.now, http=http)
+        self.github = GitHubSimulator(as_object(world["github"]), clock=self.clock.now, http=http)
         apps = {"Slack": self.slack.app, "Jira": self.jira.app, "Notion": self.notion.app, "GitHub": self.github.app}
         self._clients = {
             name.lower(): (name, httpx2.AsyncClient(transport=httpx2.ASGITransport(app))) for name, app in apps.items()

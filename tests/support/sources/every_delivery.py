@@ -1,4 +1,4 @@
-"""Everything that can be sent: each door, deliveries as their senders sign them, and what may be wrong with them."""
+"""Everything that can be sent: each receiver, deliveries as their senders sign them, and their possible faults."""
 
 import copy
 import json
@@ -85,7 +85,7 @@ class WatchedStore(MemoryStore):
 
 @dataclass
 class Doorstep:
-    """Every door, each with a workflow behind it, over a store that is watched."""
+    """Every receiver, each with a workflow, over a store that is watched."""
 
     store: WatchedStore = field(default_factory=WatchedStore)
     clock: SetClock = field(default_factory=SetClock)

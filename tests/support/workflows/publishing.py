@@ -1,4 +1,4 @@
-"""Where workflows are published in tests: a shelf and a timetable in memory, and a repository of a few files."""
+"""A place to publish workflows in tests: bundles and a timetable in memory, and a repository of a few files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

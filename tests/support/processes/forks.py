@@ -1,0 +1,35 @@
+"""The fork server of the tests: its processes are real and cost no start, as it has read every module of Gofer."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+
+from gofer.cli.main import COMMANDS
+
+FORKS = multiprocessing.get_context("forkserver")
+# The last two are what the first imports only when it is opened.
+FORKS.set_forkserver_preload(
+    ["gofer.app.embedded.stack", *(f"gofer.cli.{name}" for name in COMMANDS), "httpcore2", "anyio._backends._asyncio"]
+)
+
+
+def start(life: Callable[..., None], *arguments: object) -> BaseProcess:
+    """Start a process that lives that life."""
+    process = FORKS.Process(target=life, args=arguments)
+    process.start()
+    return process
+
+
+async def exit_code(process: BaseProcess) -> int:
+    """Wait for the end of a process and return its exit code, negative for a signal."""
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
+    loop.add_reader(process.sentinel, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(process.sentinel)
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode
