@@ -8,11 +8,12 @@ from gofer.engine.asker import look_up, may_start, turn_away
 from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.earlier_runs import answered_before, earlier_run, recall_of
 from gofer.engine.first_message import first_message, is_request
+from gofer.engine.own_step import OwnStep
 from gofer.engine.preload import preload
+from gofer.engine.results import Shown, shown_of
 from gofer.engine.services import Services
 from gofer.engine.source_context import read_source_context
 from gofer.engine.source_memory import changes_of
-from gofer.engine.step import Step
 from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
@@ -42,7 +43,7 @@ class Learned:
         return {**self.facts, "followed": workflow in self.followed}
 
 
-async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
+async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     """Read the source context of the event, pin the bundle and write the first message.
 
     Raises RunStopped, DoesNotMatch, NotNow, Cancelled, OutOfTime.
@@ -59,7 +60,8 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     # With rivals it is not known yet which workflow the event is for: only that one turns people away.
     if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
-    learned = await _learn(step, event, person, accepted or routes, provenance)
+    shown = shown_of(loaded, step.services)
+    learned = await _learn(step, event, person, accepted or routes, shown, provenance)
     material = learned.material
     changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), material)
     learned = replace(learned, facts={**learned.facts, "status": changes.status})
@@ -89,7 +91,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     return started
 
 
-async def check_withdrawn(step: Step, event: Event) -> None:
+async def check_withdrawn(step: OwnStep, event: Event) -> None:
     """Raise DoesNotMatch when the workflow, which was taken away meanwhile, would not have won the event anyway.
 
     Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
@@ -99,7 +101,7 @@ async def check_withdrawn(step: Step, event: Event) -> None:
     workflow = step.progress.workflow
     provenance = step.provenance("")
     person = await _speaking(step, event, look_up(step, event, provenance))
-    learned = await _learn(step, event, person, accepted, provenance)
+    learned = await _learn(step, event, person, accepted, Shown(), provenance)
     own = [route for route in accepted if route.workflow == workflow]
     check_conditions(event, own, learned.facts_of(workflow))
     check_precedence(event, workflow, accepted, learned.facts_of)
@@ -110,9 +112,11 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
     return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
 
 
-async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Route], provenance: Provenance) -> Learned:
+async def _learn(
+    step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: Shown, provenance: Provenance
+) -> Learned:
     """Read the source context of an event, and what else its routes ask for."""
-    material = await _speaking(step, event, read_source_context(step, event, person, provenance))
+    material = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
     followed = await answered_before(step, event, routes)
     # What the delivery says stays decided, although the issue or page may have changed since.
     return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
@@ -121,7 +125,7 @@ async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Rout
 Read = TypeVar("Read")
 
 
-async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
+async def _speaking(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Read:
     """Read what every run of an event reads. When that fails, one of these runs reports it.
 
     Raises DoesNotMatch when that is another run, and what `reading` raises.

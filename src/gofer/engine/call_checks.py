@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from gofer.engine import once
 from gofer.engine.approvals import Wanted, approved
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import Judge, Judged, leaves
-from gofer.engine.step import Permitted, Step
 from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome
@@ -27,7 +28,7 @@ class Clearance:
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a place is looked up."""
 
-    async def clear(self, step: Step, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
+    async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         step.heed_cancel()
         limited = item.tool.effect != "read" and item.tool.name in self._once
@@ -43,19 +44,19 @@ class Clearance:
             return refused
         return await once.claim(step, item) if limited else item
 
-    def may_leave(self, step: Step, call: str) -> bool:
+    def may_leave(self, step: OwnStep, call: str) -> bool:
         """Whether a call may take what is private with it: its workflow lets every call, or who started the run did."""
         decided = approval.decided if (approval := step.progress.approvals.get(("leaving", call))) else None
         allowed = self.workflow.private_channels == "allow"
         return allowed or (decided is not None and decided.decision == "approved")
 
-    async def _judged(self, step: Step, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
+    async def _judged(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event
         if event is None:
             return Judged(item, "yes")
         return await Judge(step, event, self.workflow, provenance, self.looking).judge(item)
 
-    async def _agreed(self, step: Step, judged: Judged, provenance: Provenance) -> ToolResult | None:
+    async def _agreed(self, step: OwnStep, judged: Judged, provenance: Provenance) -> ToolResult | None:
         item = judged.item
         verdict = judged.verdict
         event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
@@ -87,5 +88,5 @@ class Clearance:
         return frozenset(grant.name for grant in self.workflow.tools if grant.once == "per_message")
 
 
-def _decided(step: Step, call: str) -> bool:
+def _decided(step: OwnStep, call: str) -> bool:
     return any(name == call and one.decided is not None for (_, name), one in step.progress.approvals.items())

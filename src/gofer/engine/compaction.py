@@ -14,9 +14,11 @@ from gofer.engine import request_size
 from gofer.engine.gates import Stop
 from gofer.engine.model_order import OneShot, order
 from gofer.engine.model_request import Window
+from gofer.engine.own_step import OwnStep
 from gofer.engine.request_size import Scale, Weight
-from gofer.engine.step import Step
+from gofer.engine.services import Services
 from gofer.engine.transcript import HISTORY, Folded, digest, transcript
+from gofer.engine.working_step import WorkingStep
 from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace_entries import ContextCompacted
@@ -86,15 +88,15 @@ class Cut:
     turns: tuple[int, int]
 
 
-def room_of(step: Step, loaded: Loaded) -> Room:
+def room_of(services: Services, loaded: Loaded) -> Room:
     """The room of a run's models, or what its workflow says."""
     context = loaded.workflow.context
-    known = step.services.ability(loaded.models).window
+    known = services.ability(loaded.models).window
     most = known or context.window or UNKNOWN_WINDOW
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
 
-def expected_tokens(step: Step, bundle: Bundle, weight: Weight) -> int:
+def expected_tokens(step: OwnStep, bundle: Bundle, weight: Weight) -> int:
     """Tokens of a request of some weight, as the model counts them that is asked next."""
     (candidate, *_) = order(bundle.chain(), step.progress.asked)
     return step.account.predict(candidate.model.name, weight.kinds)
@@ -120,22 +122,22 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
 
 
 async def make_room(
-    step: Step, bundle: Bundle, window: Window, scale: Scale, weight: Weight, timeout: float
+    step: WorkingStep, bundle: Bundle, window: Window, scale: Scale, weight: Weight, timeout: float
 ) -> Stop | None:
     """Lets the beginning of the history leave when the next request would be too large; why the run ends, or None.
 
     Raises what asking a model raises, but for its refusal.
     """
-    room, parts = room_of(step, bundle.loaded), step.conversation.parts
-    expected, size = expected_tokens(step, bundle, weight), sum(sizes := request_size.sizes(step.conversation))
+    room, parts = room_of(step.own.services, bundle.loaded), step.own.conversation.parts
+    expected, size = expected_tokens(step.own, bundle, weight), sum(sizes := request_size.sizes(step.own.conversation))
     if not room.full(expected) and not BULK.full(size):
         return None
     # What is cut is weighed by estimates, and its provider may count otherwise.
     estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / max(1, expected)))
-    weights = scale.parts(step.conversation)
+    weights = scale.parts(step.own.conversation)
     cut = _furthest(
-        cut_of(step.conversation, weights, estimated) if room.full(expected) else None,
-        cut_of(step.conversation, sizes, BULK) if BULK.full(size) else None,
+        cut_of(step.own.conversation, weights, estimated) if room.full(expected) else None,
+        cut_of(step.own.conversation, sizes, BULK) if BULK.full(size) else None,
     )
     if cut is None:
         return _too_large(expected, room, size)
@@ -143,9 +145,9 @@ async def make_room(
     leaving = Folded(parts[leaves], cut.turns[0], sum(weights[leaves]), after_first=cut.first > 0)
     until = parts[: leaves.stop]
     summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, estimated, timeout)
-    (added,) = await step.shelf.add([_history(leaving, cut)], always=True)
-    step.note(added)
-    step.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
+    (added,) = await step.own.files.add([_history(leaving, cut)], always=True)
+    step.own.note(added)
+    step.own.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
     return None
 
 
@@ -164,16 +166,16 @@ def _too_large(expected: int, room: Room, size: int) -> Stop | None:
 
 
 async def _summary(
-    step: Step, bundle: Bundle, request: Callable[..., bytes], leaving: Folded, room: Room, timeout: float
+    step: WorkingStep, bundle: Bundle, request: Callable[..., bytes], leaving: Folded, room: Room, timeout: float
 ) -> tuple[str, Literal["model", "code"]]:
     """What the model makes of it, or, where that is of no use, or takes the last call there is, what code does."""
     most = max(200, round(room.window * (1 - room.compact_at) / 3))
-    if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
+    if step.own.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
     message = "," + messages.user(told).decode() + "]"
-    chain = order(bundle.chain(), step.progress.asked)
-    call = f"{NAME}/{step.conversation.epoch + 1}"
+    chain = order(bundle.chain(), step.own.progress.asked)
+    call = f"{NAME}/{step.own.conversation.epoch + 1}"
     plain = OneShot(
         call=call,
         name=NAME,
@@ -188,28 +190,28 @@ async def _summary(
             without_calls = replace(plain, request=partial(request, tail=message + NO_CALLS + "}"))
             finished = await _ask_without_calls(step, without_calls, plain)
         else:
-            finished = await step.ask_one_shot(plain, lambda: None)
+            finished = await step.ask_one_shot(plain)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
         model = chain[0].model.name
-        step.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
+        step.own.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
         return digest(leaving, most), "code"
     useful = finished.status == "ok" and estimate(finished.text) <= LONGEST * leaving.tokens
     return (finished.text, "model") if useful else (digest(leaving, most), "code")
 
 
-async def _ask_without_calls(step: Step, without_calls: OneShot, plain: OneShot) -> SubagentFinished:
+async def _ask_without_calls(step: WorkingStep, without_calls: OneShot, plain: OneShot) -> SubagentFinished:
     """Return the answer to a question that forbids calls, or to the plain one where a provider refuses that parameter.
 
     Raises what asking a model raises.
     """
     try:
-        return await step.ask_one_shot(without_calls, lambda: None)
+        return await step.ask_one_shot(without_calls)
     except Refused as error:
         if not _refuses_a_parameter(error):
             raise
     # The text of the question says to call no tool as well.
-    return await step.ask_one_shot(plain, lambda: None)
+    return await step.ask_one_shot(plain)
 
 
 def _refuses_a_parameter(error: Refused) -> bool:

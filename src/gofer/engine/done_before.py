@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from gofer.engine.answer_thread import thread_of
-from gofer.engine.own_calls import permitted
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.journal.entries import ToolResult
 from gofer.projections.progress import Progress
 from gofer.sources.source import PrivateWords
@@ -18,7 +17,7 @@ MARK = "done_before"
 """The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 
 
-def nothing_new(step: Step) -> bool:
+def nothing_new(step: OwnStep) -> bool:
     """Return whether the run asked for writes, and an earlier run had made every one of them.
 
     A run that asked a subagent, or one of whose calls failed, may have more to say.
@@ -44,10 +43,10 @@ def notice(progress: Progress) -> str:
     return f"Already done: {listed}"
 
 
-async def tell(step: Step, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
+async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
     """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
     asked = words.in_place(thread_of(step, event), notice(step.progress))
-    shown = await step.call(permitted(step, NOTICE, asked), provenance)
+    shown = await step.call(PurposeCall(NOTICE, asked), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
 

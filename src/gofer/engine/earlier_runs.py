@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Route
 from gofer.journal.lineage import run_id
@@ -36,14 +36,14 @@ class Past:
     plan: tuple[Todo, ...] = ()
 
 
-async def earlier_run(step: Step, event: Event, workflow: str) -> Head | None:
+async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
     token = step.services.tokens.conversation(event.conversation)
     # Earlier versions wrote the name itself, which stays in a table until its rows expire.
     return await _newest(step, event, token, workflow) or await _newest(step, event, event.conversation, workflow)
 
 
-async def _newest(step: Step, event: Event, conversation: str, workflow: str) -> Head | None:
+async def _newest(step: OwnStep, event: Event, conversation: str, workflow: str) -> Head | None:
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
@@ -54,7 +54,7 @@ async def _newest(step: Step, event: Event, conversation: str, workflow: str) ->
     return None
 
 
-async def answered_before(step: Step, event: Event, routes: Sequence[Route]) -> Collection[str]:
+async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
     """Return the workflows that ask whether they answered in this conversation before, and did or are about to."""
     asking = {route.workflow for route in routes if "followed" in route.where}
     answered = {name for name in asking if await earlier_run(step, event, name)}
@@ -63,7 +63,7 @@ async def answered_before(step: Step, event: Event, routes: Sequence[Route]) -> 
     return answered | await _under_way(step, event, asking - answered)
 
 
-async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> set[str]:
+async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
     tokens = step.services.tokens
@@ -84,7 +84,7 @@ async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> se
     return found
 
 
-async def recall_of(step: Step, head: Head | None, person: Person, *, private: bool) -> Past:
+async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private: bool) -> Past:
     """What the run that this one goes on from left; nothing when there is none."""
     if head is None:
         return Past()
@@ -111,6 +111,6 @@ def _may_know(person: Person, earlier: Event) -> bool:
     return person.kind not in _INVITED or person.id == earlier.actor.id
 
 
-def _held(step: Step, file: FileAdded) -> bool:
+def _held(step: OwnStep, file: FileAdded) -> bool:
     known = step.workspace.files.get(file.file)
     return known is not None and (known.fetched or not file.body)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.workspace_entries import FINISH
 from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw

@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 
 from gofer.engine.done_before import MARK
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import OwnedRun
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
@@ -44,20 +46,20 @@ class _Claim:
         return f"{self.holder} {self.key} {self.since}"
 
 
-async def answered(step: Step, item: Permitted) -> Outcome | None:
+async def answered(step: OwnStep, item: Permitted) -> Outcome | None:
     """What an earlier call of any run is known to have come to; None when there is none. Raises Parked."""
     stands = await step.services.store.memo(_key(step, item))
     found = await _look(step, item, _read(stands)) if stands else None
     return found if isinstance(found, ToolResult | ToolUnknown) else None
 
 
-async def claim(step: Step, item: Permitted) -> Permitted | Outcome:
+async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
     """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
     async with step.claims.taking:
         return await _claim(step, item)
 
 
-async def _claim(step: Step, item: Permitted) -> Permitted | Outcome:
+async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
     store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
     step.claims.taken.add(own)
@@ -75,7 +77,7 @@ async def _claim(step: Step, item: Permitted) -> Permitted | Outcome:
     return item if held.key == own else replace(item, key=held.key, since=held.since)
 
 
-async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
+async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
     """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
     run, _, call = held.holder.partition("/")
     if run == step.run:
@@ -97,13 +99,13 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
-def _at_it(step: Step, call: str) -> bool:
+def _at_it(step: OwnedRun, call: str) -> bool:
     """Whether the owner of a run makes a call, or is about to; one that was lost may have claimed what nobody makes."""
     progress = step.progress
     return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
 
-def _above(step: Step, run: str) -> Step | None:
+def _above(step: OwnStep, run: str) -> OwnedRun | None:
     """The run of this owner that waits for this one, directly or for one between them."""
     above = step.above
     while above is not None and above.run != run:
@@ -111,7 +113,7 @@ def _above(step: Step, run: str) -> Step | None:
     return above
 
 
-def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
     """What is known of a call; an `own` one of the same run is being made as long as it has no outcome."""
     same = root_of(run) == root_of(step.run)
     who = "another call of this run" if same else f"an earlier run ({run[:8]})"
@@ -134,7 +136,7 @@ def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *
             return "gone" if call in earlier.in_doubt else "free"
 
 
-def _key(step: Step, item: Permitted) -> str:
+def _key(step: OwnStep, item: Permitted) -> str:
     """A name for one effect from which nobody reads what it is about."""
     return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
 

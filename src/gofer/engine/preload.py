@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from gofer.engine.compaction import room_of
 from gofer.engine.file_contents import content_of
+from gofer.engine.own_step import OwnStep
 from gofer.engine.request_size import seen_tokens
 from gofer.engine.results import SIGHTLESS
-from gofer.engine.step import Step
 from gofer.files.completeness import LOOKED_AT
 from gofer.files.declared_type import charset_of, likely
 from gofer.files.decoder import Decoded, decode, in_brackets
@@ -60,9 +60,9 @@ class Preloaded:
         return "\n\n".join([head, *self.sections]) if self.sections else ""
 
 
-async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preloaded:
+async def preload(step: OwnStep, loaded: Loaded, provenance: Provenance) -> Preloaded:
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
-    tokens = int(SHARE * room_of(step, loaded).window)
+    tokens = int(SHARE * room_of(step.services, loaded).window)
     made, event = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens), step.progress.event
     recent = event is not None and source_of(event).is_recent(event)
     if loaded.workflow.coordinator != "llm" or recent:
@@ -81,13 +81,13 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
     return made
 
 
-def _candidates(step: Step, room: int) -> Sequence[FileAdded]:
+def _candidates(step: OwnStep, room: int) -> Sequence[FileAdded]:
     """Attachments only: a text that became a file is shown as a preview already."""
     attached = [held.added for held in step.workspace.files.values() if held.added.source is not None]
     return attached[:MOST] if room else ()
 
 
-def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
+def _may_fit(step: OwnStep, added: FileAdded, ability: Ability, room: int) -> bool:
     match likely(added.media_type, added.name):
         case "text":
             return added.size <= room
@@ -101,7 +101,7 @@ def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
             return False
 
 
-async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, ability: Ability) -> None:
+async def _shown(step: OwnStep, made: Preloaded, added: FileAdded, content: bytes, ability: Ability) -> None:
     """Puts one file into the message when it fits, and can be shown, by what it really is. Raises ToolError."""
     kind = kind_of(content, added.name)
     media: Media | None = None
@@ -128,7 +128,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     step.note(replace(step.workspace.files[added.file].added, preloaded=True))
 
 
-async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Media:
+async def _image(step: OwnStep, added: FileAdded, content: bytes, room: int) -> Media:
     """An image as the model gets it. Raises ToolError for what is none, or is not fit to be shown."""
     if step.services.fit is not None:
         try:
@@ -142,7 +142,7 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
     return Media(file=added.file, media_type=kind.media_type, data=base64.b64encode(content).decode())
 
 
-async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
+async def _pdf(step: OwnStep, added: FileAdded, content: bytes) -> Media:
     """A PDF as the model gets it, with the number of its pages. Raises ToolError for one that cannot be opened: a
     provider would refuse it, and with it the whole request. One of many pages would fill the window."""
     pages = 0

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Literal, assert_never
 
 from gofer.engine.answer_thread import thread_of
-from gofer.engine.own_calls import derived
+from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.sources.source import PrivateWords
@@ -21,7 +20,7 @@ Way = Literal["dm", "ephemeral"]
 
 
 async def answer_privately(
-    step: Step, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
+    step: OwnStep, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
 ) -> Sequence[Outcome]:
     """Tell the person who started the run, in as many messages as it takes; the same text gives the same ones.
 
@@ -32,14 +31,14 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         asked = _asked(step, event, words, way, part)
-        said = derived(step, ASIDE.format(number), asked, longest=DELIVERY)
+        said = PurposeCall(ASIDE.format(number), asked, recorded=False, longest=DELIVERY)
         outcomes.append(await step.call(said, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
     return outcomes
 
 
-def _asked(step: Step, event: Event, words: PrivateWords, way: Way, text: str) -> OwnCall:
+def _asked(step: OwnStep, event: Event, words: PrivateWords, way: Way, text: str) -> OwnCall:
     match way:
         case "dm":
             return words.direct(text)

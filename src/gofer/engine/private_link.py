@@ -1,11 +1,8 @@
 """The link to the page of a private run, shown to the person who asked and to no other."""
 
-from dataclasses import replace
-
 from gofer.engine.answer_thread import thread_of
 from gofer.engine.asker import LOOKED_UP, private_words
-from gofer.engine.own_calls import derived
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
@@ -16,7 +13,7 @@ LINK = "link/1"
 _TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
 
 
-async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
+async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
     """Show the asker where the page of a private run is; once per run, in one attempt.
 
     Without effect on the run: what became of the call is recorded, and nothing follows from it. Raises Cancelled,
@@ -28,10 +25,10 @@ async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenan
     url = step.services.links.run_url(step.run)
     shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(replace(derived(step, LINK, shown, longest=0.0), waits=False), bare)
+    await step.call(PurposeCall(LINK, shown, recorded=False, longest=0.0, waits=False), bare)
 
 
-def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
+def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
     """Return whether there is a page that the asker can open, and a place where the workflow says something."""
     # With `reply: none` nothing is written where a run began.
     if reply == "none" or not step.progress.private or not step.services.links.signs_in:
@@ -39,7 +36,7 @@ def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
     return "channel" in event.place and _is_member(step)
 
 
-def _is_member(step: Step) -> bool:
+def _is_member(step: OwnStep) -> bool:
     """Return whether the asker is a full member: guests do not sign in."""
     match step.progress.outcomes.get(LOOKED_UP):
         case ToolResult(status="ok", details={"kind": "member"}):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
+from gofer.engine.services import Services
 from gofer.files.completeness import incomplete
 from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
@@ -19,6 +20,7 @@ from gofer.values.canonical_json import clean, encode
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
 from gofer.values.missing import Missing
+from gofer.workflows.load import Loaded
 
 TEXT_LIMIT = 100_000
 """Characters of one text that a model is shown at most, whatever the workflow says."""
@@ -99,6 +101,13 @@ async def entries_of(
             return [*fetched, _failed(taken.call, text, code, took)]
         case Silence(why=why):
             return [*fetched, _failed(taken.call, f"{taken.tool} got no answer: {why}", "", took)]
+
+
+def shown_of(loaded: Loaded, services: Services) -> Shown:
+    """Return how much of one text the models of a workflow are shown, and what else each of them takes."""
+    files = loaded.workflow.files
+    ability = services.ability(loaded.models)
+    return Shown(whole=files.whole_tokens, preview=files.preview_tokens, vision=ability.vision, pdf=ability.pdf)
 
 
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from gofer.engine.conditions import DoesNotMatch
-from gofer.engine.own_calls import permitted
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.results import Shown
 from gofer.engine.unmet_needs import stopped
 from gofer.journal.entries import MATERIAL, ToolResult
 from gofer.sources.part_values import Person, SourceContext
@@ -14,8 +14,10 @@ from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 
 
-async def read_source_context(step: Step, event: Event, person: Person, provenance: Provenance) -> SourceContext:
-    """Read what an event is about.
+async def read_source_context(
+    step: OwnStep, event: Event, person: Person, shown: Shown, provenance: Provenance
+) -> SourceContext:
+    """Read what an event is about; a text beyond the display limits `shown` becomes a file.
 
     Raises DoesNotMatch when the object of the event is gone, RunStopped, Cancelled, OutOfTime.
     """
@@ -24,12 +26,12 @@ async def read_source_context(step: Step, event: Event, person: Person, provenan
     if reading is None or (asked := reading.call(event)) is None:
         told = source.told(event, person)
         if told.words:
-            return replace(
-                told, words=await step.shorten(told.words, event.source, f"the words of this {event.source}")
-            )
-        said = await step.shorten(told.read, event.source, f"the {event.source} that began this run")
+            origin = f"the words of this {event.source}"
+            return replace(told, words=await step.shorten(told.words, event.source, origin, shown))
+        origin = f"the {event.source} that began this run"
+        said = await step.shorten(told.read, event.source, origin, shown)
         return replace(told, read=indented(said))
-    outcome = await step.call(permitted(step, MATERIAL, asked), provenance)
+    outcome = await step.call(PurposeCall(MATERIAL, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
             raise DoesNotMatch(gone)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.sources.part_values import Changes, SourceContext
 from gofer.sources.registry import source_of
 from gofer.values.events import Event
@@ -15,7 +15,7 @@ from gofer.workflows.load import Loaded
 class RunMemory:
     """The memory as one run sees it."""
 
-    step: Step
+    step: OwnStep
 
     @property
     def run(self) -> str:
@@ -42,7 +42,7 @@ class RunMemory:
 
 
 async def changes_of(
-    step: Step, event: Event, loaded: Loaded, facts: Mapping[str, object], context: SourceContext
+    step: OwnStep, event: Event, loaded: Loaded, facts: Mapping[str, object], context: SourceContext
 ) -> Changes:
     """Return what an event changed since the last one, as far as its source compares. Raises TemporaryError."""
     compare = source_of(event).compare

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gofer.engine.file_contents import content_of
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.files.declared_type import charset_of
 from gofer.files.decoder import decode, in_brackets
 from gofer.tools.definition import Provenance
@@ -18,7 +18,7 @@ PURPOSE = "file"
 """What the ids of calls begin with that fetch one."""
 
 
-async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
+async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
     """A prompt with the texts of some files after it, as data.
 
     Raises ToolError for a file that the run does not have, that is no text or too large; TemporaryError, Cancelled,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
 from gofer.values.errors import GoferError
 from gofer.values.events import Event
@@ -79,7 +79,7 @@ def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
     return [share for share in every if share.allowance != Allowance()]
 
 
-async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
+async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
     """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
     store, limited = step.services.store, shares(event, loaded, step.services.tokens)
     await store.put_usage(_rows(step, limited))
@@ -96,7 +96,7 @@ async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
     return left
 
 
-async def record(step: Step, loaded: Loaded | None) -> None:
+async def record(step: OwnStep, loaded: Loaded | None) -> None:
     """Writes down what a run that began has spent so far."""
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
@@ -108,12 +108,12 @@ async def record(step: Step, loaded: Loaded | None) -> None:
         await step.services.store.put_usage(_rows(step, limited))
 
 
-def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
+def _rows(step: OwnStep, limited: Sequence[Share]) -> Sequence[Usage]:
     at = step.progress.accepted_at
     return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
-def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
+def _check_runs(step: OwnStep, share: Share, used: Sequence[Usage]) -> None:
     at, limit = step.progress.accepted_at, share.allowance.runs_per_hour
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
@@ -124,7 +124,7 @@ def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
         )
 
 
-def _check_usd(step: Step, share: Share, used: Sequence[Usage]) -> Left:
+def _check_usd(step: OwnStep, share: Share, used: Sequence[Usage]) -> Left:
     limit = share.allowance.usd_per_day
     if limit is None:
         return Left()
@@ -146,7 +146,7 @@ def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
 
 
-def _moment(step: Step, at_ms: int) -> str:
+def _moment(step: OwnStep, at_ms: int) -> str:
     """A time for people, up to the next full minute; with its day when that is not today."""
     now_ms = step.now_ms()
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)

@@ -4,11 +4,11 @@ nobody else was told of in the channel of the workflow's owner. Of a private run
 They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
 """
 
+import contextlib
 from collections.abc import Iterator
 
-from gofer.engine.own_calls import permitted
+from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
-from gofer.engine.step import Step
 from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
@@ -30,7 +30,7 @@ _QUOTED = 300
 
 
 async def summarise(
-    step: Step, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
+    step: OwnStep, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
 ) -> None:
     """Posts the summary, where a channel is set up. Raises what a step raises when its worker has to stop."""
     # Unknown counts as private, and what was not begun is nothing to tell of.
@@ -43,7 +43,7 @@ async def summarise(
 
 
 async def notify_owner(
-    step: Step, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
+    step: OwnStep, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
 ) -> None:
     """Post a failure that was told nowhere to the channel of the workflow's owner, once an hour for each reason.
 
@@ -60,19 +60,16 @@ async def notify_owner(
     await _post(step, NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
 
 
-async def _post(step: Step, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:
+async def _post(step: OwnStep, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:
     """Post a message once; one in doubt stays what it was, because the clock and the channel may have changed."""
     if (standing := step.progress.in_doubt.get(call)) and standing.arguments:
         asked = OwnCall(asked.tool, standing.arguments)
-    try:
-        item = permitted(step, call, asked, longest=longest)
-    except ToolError:
-        # Recorded by another version of the tool.
-        return
-    await step.call(item, provenance)
+    # Another version of the tool may have recorded arguments that this one does not take.
+    with contextlib.suppress(ToolError):
+        await step.call(PurposeCall(call, asked, longest=longest), provenance)
 
 
-async def _first_of_the_hour(step: Step, finished: RunFinished) -> bool:
+async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
     """Return whether this run is the first of its workflow in this hour to end for this reason."""
     token = step.services.tokens.failure(step.progress.workflow, finished.status, finished.reason)
     key = f"failure:{step.now_ms() // HOUR_MS}:{token}"

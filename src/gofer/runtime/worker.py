@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 
 from gofer.engine.deadline import MARGIN, Deadline
 from gofer.engine.model_order import LONGEST_PARKED
+from gofer.engine.own_step import OwnStep
 from gofer.engine.services import Services
-from gofer.engine.step import Step
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import is_hidden
@@ -261,13 +261,13 @@ class Worker:
     async def _forget(self, head: Head, attempts: Attempts) -> None:
         await forget_attempts(head, attempts, self.services.store, self._clock)
 
-    async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> Step:
+    async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> OwnStep:
         services = self.services.of(catalog)
         pen = Pen(owner, services.outside)
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
-        return Step(journal, services, entries, deadline)
+        return OwnStep(journal, services, entries, deadline)
 
-    async def _leave(self, head: Head, left: Left, step: Step) -> None:
+    async def _leave(self, head: Head, left: Left, step: OwnStep) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
@@ -310,7 +310,7 @@ class Worker:
             _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
     async def _show(
-        self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None, wakes_at: int = 0
+        self, head: Head, status: HeadStatus, reason: str = "", step: OwnStep | None = None, wakes_at: int = 0
     ) -> None:
         """Write the head, with what the journal says of the run when it was read."""
         at = int(self._clock.now() * 1000)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.engine.once import claim
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
