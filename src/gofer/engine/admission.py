@@ -7,13 +7,11 @@ from typing import TypeVar
 from gofer.engine.asker import look_up, may_start, turn_away
 from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.earlier_runs import answered_before, earlier_run, recall_of
-from gofer.engine.first_message import first_message, is_request
+from gofer.engine.first_message import first_message, is_request, preload
 from gofer.engine.own_step import OwnStep
-from gofer.engine.preload import preload
 from gofer.engine.results import Shown, shown_of
 from gofer.engine.services import Services
-from gofer.engine.source_context import read_source_context
-from gofer.engine.source_memory import changes_of
+from gofer.engine.source_context import changes_of, read_source_context
 from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted

@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from gofer.engine.answer_thread import thread_of_event
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.owned_run import OwnedRun
-from gofer.engine.unmet_needs import PERSON, stopped
+from gofer.engine.source_context import PERSON, stopped, thread_of_event
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import OwnCall, Person

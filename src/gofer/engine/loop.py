@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
-from gofer.engine.context_window import View
+from gofer.engine.compaction import View
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import cut

@@ -14,7 +14,6 @@ the first: looked for, or sent again with the same key.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.done_before import MARK
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import OwnedRun
@@ -30,6 +29,8 @@ from gofer.values.events import Event
 
 PAUSE_MS = 15_000
 """How long a run waits at first before it looks again whether an earlier one is through."""
+MARK = "done_before"
+"""The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 LONGEST_PAUSE_MS = 300_000
 """How long it does when it is old: each look is written down, and an earlier run may wait for a person for days."""
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
-from gofer.engine.deadline import Deadline
-from gofer.engine.owned_run import OwnedRun
+from gofer.engine.owned_run import Deadline, OwnedRun
 from gofer.engine.permitted_call import OUTAGE, Permitted, unasked
 from gofer.engine.results import Shown
 from gofer.engine.services import Services

@@ -6,10 +6,10 @@ that a model or a script asks for.
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Permit, longest_quiet
 from gofer.engine.results import Shown, shorten, unknown
 from gofer.engine.run_files import RunFiles
@@ -21,6 +21,32 @@ from gofer.journal.log import Journal
 from gofer.projections import conversation, progress, repetition, script_replay, token_account, workspace
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
+from gofer.values.outside import Clock
+
+MARGIN = 20.0
+"""Seconds kept for writing down what came of the last call and for leaving in good order."""
+
+
+class Deadline:
+    """The time of one worker, on its own monotonic clock. Without a deadline it is endless until it is ended."""
+
+    def __init__(self, clock: Clock, seconds: float = math.inf) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + seconds
+
+    def end(self) -> None:
+        """It is over: nothing new begins."""
+        self._end = -math.inf
+
+    @property
+    def over(self) -> bool:
+        """Whether it was ended."""
+        return self._end == -math.inf
+
+    @property
+    def left(self) -> float:
+        """Seconds for calls: what is left, less the margin."""
+        return self._end - MARGIN - self._clock.monotonic()
 
 
 @dataclass(slots=True)

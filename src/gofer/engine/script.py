@@ -5,9 +5,9 @@ import inspect
 
 from gofer.coordinator import ToolFailed
 from gofer.engine import gates
-from gofer.engine.divergence import Diverged
 from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
+from gofer.engine.script_branches import Diverged
 from gofer.engine.script_run import Halted, ScriptRun, put_an_end_to
 from gofer.engine.working_step import WorkingStep
 from gofer.tools.definition import Provenance

@@ -19,16 +19,14 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from gofer.coordinator import ToolFailed
 from gofer.engine import gates
-from gofer.engine.divergence import Ledger
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.model_order import Parked
-from gofer.engine.one_shot_subagent import question
+from gofer.engine.one_shot_subagent import handed, question
 from gofer.engine.permitted_call import Asked as Asking
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import cut
-from gofer.engine.script_branches import Asked, Branch
-from gofer.engine.subagent_files import handed
+from gofer.engine.script_branches import Asked, Branch, Ledger
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded

@@ -5,11 +5,12 @@ frame. On resume a call with an outcome is answered from the journal, and a call
 (`engine/effects.py`). What may be called is decided before: by `own_step.py` and `working_step.py`, its only callers.
 """
 
+import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from gofer.engine.concurrent import together
 from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest
 from gofer.engine.model_order import Parked
 from gofer.engine.outages import parked, settle
@@ -20,10 +21,12 @@ from gofer.engine.run_files import Reach
 from gofer.journal import entries as e
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Call, Provenance, Repertoire
-from gofer.values.errors import RunStopped
+from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError
 
 Happen = Callable[[Permitted, str], Awaitable[Sequence[e.Entry]]]
 """Makes a call happen that has its intent, and gives what is journaled of it; the text says why it is in doubt."""
+T = TypeVar("T")
+_WORST_FIRST = (asyncio.CancelledError, Fenced, Cancelled, TemporaryError, RunStopped, OutOfTime, Parked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,3 +121,25 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight, files: Reach) -> Call:
         cleared=item.cleared,
         at=run.progress.intended_at.get(item.call, 0) / 1000,
     )
+
+
+async def together(*parts: Awaitable[T]) -> tuple[Sequence[T], BaseException | None]:
+    """What those gave that came to their end, in the order given, and the one reason why the others did not.
+
+    All of them come to an end before it returns: nothing goes on behind the back of whoever is told.
+    """
+    results = await asyncio.gather(*parts, return_exceptions=True)
+    failures = [result for result in results if isinstance(result, BaseException)]
+    return [result for result in results if not isinstance(result, BaseException)], _worst(failures)
+
+
+def _worst(failures: Sequence[BaseException]) -> BaseException | None:
+    parked = [failure for failure in failures if isinstance(failure, Parked)]
+    if failures and len(parked) == len(failures):
+        return min(parked, key=lambda failure: failure.entry.until)
+    return min(failures, key=_rank, default=None)
+
+
+def _rank(failure: BaseException) -> int:
+    """What nobody foresaw comes first."""
+    return next((at for at, kind in enumerate(_WORST_FIRST) if isinstance(failure, kind)), -1)

@@ -10,10 +10,9 @@ from typing import Any
 
 from gofer.engine import loop
 from gofer.engine.admission import pinned
-from gofer.engine.budget_slices import limits_of, slice_of
 from gofer.engine.call_checks import Clearance
 from gofer.engine.first_message import today
-from gofer.engine.gates import Limited, Stop
+from gofer.engine.gates import Limited, Stop, limits_of, slice_of
 from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.one_shot_subagent import question

@@ -9,14 +9,12 @@ is several messages, each a call of its own; the same text always gives the same
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.answer_thread import thread_of
-from gofer.engine.done_before import nothing_new, notice, tell
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.private_answer import answer_privately
-from gofer.engine.unmet_needs import cause_of
+from gofer.engine.private_answer import answer_privately, nothing_new, notice, tell
+from gofer.engine.source_context import cause_of, thread_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment

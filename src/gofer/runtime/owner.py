@@ -12,11 +12,11 @@ from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
-from gofer.engine.private_link import show_link
+from gofer.engine.private_answer import show_link
 from gofer.engine.services import Services
+from gofer.engine.source_context import NEVER_BEGAN
 from gofer.engine.subagent_owner import give_up
 from gofer.engine.subagent_runs import working_step_of
-from gofer.engine.unmet_needs import NEVER_BEGAN
 from gofer.engine.usage_limits import NotNow, record
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted

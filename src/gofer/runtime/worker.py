@@ -8,21 +8,21 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from gofer.engine.deadline import MARGIN, Deadline
 from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Pen, open_journal
+from gofer.journal.store import Store
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
-from gofer.runtime.run_ends import Ended, Observers, Trouble, count_end, count_private_end, log_end
-from gofer.runtime.unread_attempts import earlier_attempts, forget_attempts, note_attempts
+from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
 from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.values.outside import Clock
@@ -334,3 +334,35 @@ def _why(error: TemporaryError | Corrupt) -> str:
             return "its journal is damaged"
         case TemporaryError():
             return "the store or the queue did not answer"
+
+
+async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
+    """Count the attempts at a run that its journal does not know of. Raises TemporaryError.
+
+    An owner that leaves a run writes its head, so a head that says `running` is that of a crashed owner. Receipts of a
+    queue message are not enough: a queue may bury a message by itself, and the next one is received once.
+    """
+    unread = 0
+    if head.status == "running":
+        unread = int(await store.memo(_key(head)) or 0) + 1
+    return Attempts(receives, unread)
+
+
+async def note_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
+    """Write down that another owner begins to read the journal. Raises TemporaryError."""
+    if attempts.unread:
+        await _put(head, attempts.unread, store, clock)
+
+
+async def forget_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
+    """Begin to count anew: an owner that can say what happened has not crashed. Raises TemporaryError."""
+    if attempts.unread:
+        await _put(head, 0, store, clock)
+
+
+async def _put(head: Head, unread: int, store: Store, clock: Clock) -> None:
+    await store.put_memo(_key(head), str(unread), int(clock.now() * 1000))
+
+
+def _key(head: Head) -> str:
+    return f"lost:{head.run}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.engine import loop, script
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience
 from gofer.engine.loop import Ending
 from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
 from gofer.engine.results import Shown
 from gofer.engine.services import Links, Services

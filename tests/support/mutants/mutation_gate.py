@@ -102,7 +102,7 @@ MUTANTS = (
     ),
     Mutant(
         "no new effect of a script before those on record",
-        "engine/divergence.py",
+        "engine/script_branches.py",
         "if (recorded := self._first(asked.path, asked.tool)) is None:",
         "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
         f"{REPLAY}a_diff_shows_what_the_journal_has_and_what_is_asked_instead",

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience
+from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links, Services
 from gofer.journal import entries as e
 from gofer.journal.child_runs import news, running_below, runs_below

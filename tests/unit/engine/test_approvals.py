@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.engine.approvals import Wanted, approved
-from gofer.engine.deadline import Deadline
 from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.once import claim
 from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import RunFinished, ToolCall, ToolUnknown
 from gofer.journal.log import Pen, open_journal

@@ -7,6 +7,7 @@ entries; the words themselves are added where an operator asked for them (`runti
 a summary is a sentence that may quote, so it counts as words.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from gofer.projections import trace
 from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.trace import Span
 from gofer.runtime.telemetry.contents import contents
-from gofer.runtime.telemetry.trace_ids import session_id, span_id, trace_id
 from gofer.values.canonical_json import as_list
 
 Value = str | bool | int | float | Sequence[str]
@@ -72,6 +72,7 @@ _ERRORS = {
     "deferred": "unavailable",
 }
 """Statuses that are errors, and the `error.type` of one that has no better."""
+TRACE_BYTES, SPAN_BYTES = 16, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,3 +293,18 @@ def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exp
 def _count(span: Span, name: str) -> int:
     value = span.attributes.get(name)
     return value if isinstance(value, int) else 0
+
+
+def trace_id(run: str) -> bytes:
+    """The 16 bytes that name the trace of a run."""
+    return hashlib.sha256(f"gofer trace {run}".encode()).digest()[:TRACE_BYTES]
+
+
+def span_id(run: str, address: str) -> bytes:
+    """The 8 bytes that name the span that begins with the entry at an address."""
+    return hashlib.sha256(f"gofer span {run} {address}".encode()).digest()[:SPAN_BYTES]
+
+
+def session_id(conversation: str) -> str:
+    """Return the name of a conversation outside, of the token that rows have for it."""
+    return hashlib.sha256(f"gofer conversation {conversation}".encode()).hexdigest()[:32]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 from PIL import Image
 
+from gofer.engine.first_message import MOST, Preloaded, preload
 from gofer.engine.own_step import OwnStep
-from gofer.engine.preload import MOST, Preloaded, preload
 from gofer.files.image import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import FileAdded
