@@ -1,4 +1,4 @@
-"""When does the beginning of a history leave the window, and what stands in for it?
+"""The window of a run: how full it is, when the beginning of the history leaves it, and what stands in for that.
 
 The model itself sums up what leaves, asked with a prefix that its provider has cached. Word for word it becomes
 a file of the run. What the plan says, the first message and the last turns stay; a call never parts from its result.
@@ -127,36 +127,6 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
     return Cut(first, end - first, (begin + 1, begin + left))
 
 
-async def make_room(
-    step: WorkingStep, bundle: Bundle, window: Window, scale: Scale, weight: Weight, timeout: float
-) -> Stop | None:
-    """Lets the beginning of the history leave when the next request would be too large; why the run ends, or None.
-
-    Raises what asking a model raises, but for its refusal.
-    """
-    room, parts = room_of(step.own.services, bundle.loaded), step.own.conversation.parts
-    expected, size = expected_tokens(step.own, bundle, weight), sum(sizes := model_request.sizes(step.own.conversation))
-    if not room.full(expected) and not BULK.full(size):
-        return None
-    # What is cut is weighed by estimates, and its provider may count otherwise.
-    estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / max(1, expected)))
-    weights = scale.parts(step.own.conversation)
-    cut = _furthest(
-        cut_of(step.own.conversation, weights, estimated) if room.full(expected) else None,
-        cut_of(step.own.conversation, sizes, BULK) if BULK.full(size) else None,
-    )
-    if cut is None:
-        return _too_large(expected, room, size)
-    leaves = slice(cut.first, cut.first + cut.folded)
-    leaving = Folded(parts[leaves], cut.turns[0], sum(weights[leaves]), after_first=cut.first > 0)
-    until = parts[: leaves.stop]
-    summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, estimated, timeout)
-    (added,) = await step.own.files.add([_history(leaving, cut)], always=True)
-    step.own.note(added)
-    step.own.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
-    return None
-
-
 def _furthest(*cuts: Cut | None) -> Cut | None:
     """The one after which least is left."""
     return max(filter(None, cuts), key=lambda cut: cut.first + cut.folded, default=None)
@@ -248,9 +218,36 @@ class View:
         self._scale = Scale(bundle.loaded.system, bundle.tools)
 
     async def make_room(self, step: WorkingStep, bundle: Bundle, tail: str, timeout: float) -> Stop | None:
-        """See compaction.make_room; the next request would end with `tail`."""
-        weight = self._scale.weigh(step.own.conversation, tail)
-        return await make_room(step, bundle, self.window, self._scale, weight, timeout)
+        """Let the beginning of the history leave when the next request, which ends with `tail`, would be too large.
+
+        Return why the run ends, if it does. Raises what asking a model raises, but for its refusal.
+        """
+        own = step.own
+        room = room_of(own.services, bundle.loaded)
+        parts = own.conversation.parts
+        weight = self._scale.weigh(own.conversation, tail)
+        expected = expected_tokens(own, bundle, weight)
+        sizes = model_request.sizes(own.conversation)
+        size = sum(sizes)
+        if not room.full(expected) and not BULK.full(size):
+            return None
+        # What is cut is weighed by estimates, and its provider may count otherwise.
+        estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / max(1, expected)))
+        weights = self._scale.parts(own.conversation)
+        cut = _furthest(
+            cut_of(own.conversation, weights, estimated) if room.full(expected) else None,
+            cut_of(own.conversation, sizes, BULK) if BULK.full(size) else None,
+        )
+        if cut is None:
+            return _too_large(expected, room, size)
+        leaves = slice(cut.first, cut.first + cut.folded)
+        leaving = Folded(parts[leaves], cut.turns[0], sum(weights[leaves]), after_first=cut.first > 0)
+        request = partial(self.window.up_to, parts=parts[: leaves.stop])
+        summary, by = await _summary(step, bundle, request, leaving, estimated, timeout)
+        (added,) = await own.files.add([_history(leaving, cut)], always=True)
+        own.note(added)
+        own.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
+        return None
 
     def share(self, step: WorkingStep, bundle: Bundle) -> Shown:
         """How much of each result of a turn is shown, so that all of them together leave room."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from gofer.engine.compaction import room_of
-from gofer.engine.file_contents import content_of
 from gofer.engine.model_request import seen_tokens
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import SIGHTLESS
@@ -148,7 +147,7 @@ async def preload(step: OwnStep, loaded: Loaded, provenance: Provenance) -> Prel
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
         elif _may_fit(step, added, ability, made.room):
             try:
-                content = await content_of(step, added, provenance, PURPOSE)
+                content = await step.content(added, provenance, PURPOSE)
                 await _shown(step, made, added, content, ability)
             except ToolError as error:
                 made.sections.append(f"{_label(added)} could not be shown: {error.message_to_model}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from gofer.engine.file_contents import content_of
 from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
 from gofer.engine.model_request import head
@@ -97,7 +96,7 @@ async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: P
         raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
-        content = await content_of(step, added, provenance, PURPOSE)
+        content = await step.content(added, provenance, PURPOSE)
         found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"

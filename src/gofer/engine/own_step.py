@@ -11,8 +11,11 @@ from gofer.engine.services import Services
 from gofer.engine.step import Sight, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.log import Journal
+from gofer.journal.workspace_entries import FileAdded
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.tools.definition import Provenance, Repertoire
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ToolError
 
 _OWN_ID = re.compile(r"[a-z][a-z-]*/.+", re.DOTALL)
 """The form of `<purpose>/<n>`. The ids of models and of scripts begin with a digit."""
@@ -83,3 +86,20 @@ class OwnStep(OwnedRun):
 
         (outcome,) = await make_calls(self, [item], unasked, happen)
         return outcome
+
+    async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
+        """Return the content of a file, fetched first where it is elsewhere; `purpose` names the call that does it.
+
+        Raises ToolError when it cannot be had, TemporaryError, Cancelled, OutOfTime.
+        """
+        if not added.body:
+            source = added.source or {}
+            fetch = OwnCall(as_text(source.get("tool")), as_object(source.get("arguments")))
+            if fetch.tool not in self.services.tools:
+                raise ToolError("Nothing here knows how to fetch it.", code="gone")
+            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest=0.0), provenance):
+                case e.ToolResult(status="ok"):
+                    added = self.workspace.files[added.file].added
+                case outcome:
+                    raise ToolError(outcome.text)
+        return await self.files.content(added)

@@ -8,7 +8,7 @@ frame. On resume a call with an outcome is answered from the journal, and a call
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest
@@ -72,8 +72,9 @@ async def attempt(run: OwnedRun, item: Permitted, doubt: str, sight: Sight) -> S
     """Make one call happen by its effect; return what is journaled of it."""
     clock = run.services.outside.clock
     began = clock.monotonic()
-    reach = Reach(run.files, run.services, run.workspace)
-    reach.call = call = _call(run, item, sight, reach)
+    alone = _call(run, item, sight)
+    reach = Reach(run.files, run.services, run.workspace, alone)
+    call = replace(alone, files=reach)
     # Cancelled calls are not retried, except the cancellation notice.
     outcome = await carry_out(item.tool, call, item.sent, run.permit, doubt=doubt, wanted=run.wanted)
     waited_ms = run.progress.call_waits_ms.get(item.call, 0)
@@ -94,7 +95,8 @@ def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
     return LOST
 
 
-def _call(run: OwnedRun, item: Permitted, sight: Sight, files: Reach) -> Call:
+def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
+    """Return a call as its tool sees it, without files."""
     event = run.progress.event
     if event is None:
         raise RunStopped(f"Run {run.run} has no event; its journal does not begin with a claim.")
@@ -113,7 +115,6 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight, files: Reach) -> Call:
         clock=outside.clock,
         since=since,
         hops=event.hops,
-        files=files,
         workspace=run.workspace,
         whole_tokens=sight.shown.whole,
         look_bytes=sight.shown.look,
