@@ -16,7 +16,7 @@ from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
 ASKS = 3
-"""How often a question is put of which nobody can tell whether it was seen; one that stands twice does no harm."""
+"""How often a question is put while it is unknown whether people see it; one that is shown twice does no harm."""
 
 
 class Question:
@@ -46,7 +46,7 @@ class Question:
                 case Result(text=why):
                     return f"nobody could be asked: {why.rstrip('.')}"
                 case _:
-                    pass  # Nobody can tell whether it was seen.
+                    pass  # It is unknown whether people see it.
         return ""
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:

@@ -2,8 +2,8 @@
 
     approval.requested   what is asked, who may decide, until when
     ask/…                the question; its buttons are stamped for this run, call and arguments
-    run.parked           nobody works on the run, and its conversation is free
-    approval.clicked     a button was pressed; journaled before anybody looks at who pressed it
+    run.parked           no owner works on the run, and its conversation is free
+    approval.clicked     a button was pressed; journaled before the person who pressed it is looked up
     who/…                whether they may decide, looked up then; a word to them alone when it does not count
     approval.decided     once; nothing else lets the call happen
     told/…               the question says what was decided
@@ -38,7 +38,7 @@ class Wanted:
 
 
 async def approved(step: OwnStep, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
-    """None when the call may be made; otherwise what it is told instead. Raises Parked while nobody has decided."""
+    """Return None when the call may be made, else what it is told instead. Raises Parked until a person has decided."""
     sha256, name = arguments_sha256(item), _name(wanted.about, item.call)
     if before := _denied_before(step, item, sha256, wanted.about):
         return before
@@ -109,17 +109,17 @@ async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> 
 
 
 def _unheard(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
-    """The first press for a request that nobody was told about."""
+    """Return the first press for a request that was not answered yet."""
     clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
     return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
 
 
 def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) -> Result | None:
-    """The same again, after somebody decided against it: nobody is asked twice."""
+    """Refuse the same call after a person decided against it: people are asked once."""
     for approval in step.progress.approvals.values():
         requested, decided = approval.requested, approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
-        # Where nobody could be asked, nobody was.
+        # Where no person could be asked, none was.
         answered = decided is not None and (decided.decision == "expired" or decided.item)
         if same and answered and decided is not None and decided.decision != "approved":
             return _refused(item.call, "the same call was decided against before", decided.decision)

@@ -1,4 +1,4 @@
-"""The last check before an intent: was the call made already, may it act on its place, and has a person to agree first?
+"""The last checks before an intent: an earlier run that made the call, the place it acts on, the approval of a person.
 
 A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
 """
@@ -32,7 +32,7 @@ class Clearance:
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         step.heed_cancel()
         limited = item.tool.effect != "read" and item.tool.name in self._once
-        # Nobody is asked for what was done already; what somebody decided stands.
+        # People are not asked for what was done already; what a person decided holds.
         if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
             return outcome
         match await self._judged(step, item, provenance):

@@ -37,7 +37,7 @@ VIEW = 48_000
 """Tokens that a run has in view when its workflow does not say: every call sends them all again, and what left the
 view can still be looked up, so larger windows cost more than they help."""
 KEPT = 0.2
-"""Share of the window that the last turns may keep; the last one stays whatever it weighs."""
+"""Share of the window that the last turns may keep; the last one always stays."""
 FIRST = 0.2
 """Share of the window up to which the first message stays."""
 LEAST = 0.05
@@ -64,7 +64,7 @@ TURN = 0.3
 SPARE = 0.1
 """Share of what the model takes that they leave over, for the tail and an answer."""
 LEAST_WHOLE = 100
-"""Tokens of each that are shown whatever their number."""
+"""Tokens of each that are shown however many there are."""
 
 
 @dataclass(frozen=True, slots=True)

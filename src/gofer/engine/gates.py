@@ -1,4 +1,4 @@
-"""May this step happen now? Budgets and permissions, decided from the journal, never from what a model says.
+"""The gates of a step: budgets and permissions, decided from the journal, never from what a model says.
 
 Gates are plain functions of the progress so far: they await nothing and write nothing.
 """
@@ -173,7 +173,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
 
 
 def uncarried(call: str, conversation: Conversation) -> Refused | None:
-    """Whether a call stands in an answer whose calls are never carried out: cut off, or outdated."""
+    """Refuse a call in an answer of which no call is carried out: cut off, or outdated."""
     match conversation.finish:
         case "length":
             text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
@@ -195,7 +195,7 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
-    """Whether an earlier call of the same tool, to the same destination, is one that nobody can tell about."""
+    """Refuse a call after one of the same tool, to the same destination, of unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
@@ -207,7 +207,7 @@ def slice_of(
 ) -> Slice | Stop:
     """One of `parts` equal parts of what is left, or what the subagent wants at most; Stop when there is too little.
 
-    `kept` model calls stay for whoever asks, so that it can say what came of it.
+    `kept` model calls stay for the run that asks, so that it can say what came of it.
     """
     if stop := budget(progress, limits, now_ms):
         return stop

@@ -1,4 +1,4 @@
-"""How does a model work through a run? Project, gate, step, repeat.
+"""The loop of a model that works through a run: project, gate, step, repeat.
 
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
@@ -42,7 +42,7 @@ class Ending:
     answer: str = ""
     """What it has to show: the answer, or of work that ended early what there was by then."""
     reason: str = ""
-    """For lists, logs and whoever runs Gofer."""
+    """For lists, logs and operators."""
     notice: str = ""
     """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None

@@ -1,4 +1,4 @@
-"""What exactly is a model sent? A stable prefix that only grows, and one fresh tail.
+"""The exact bytes of a request to a model, and their weight: a stable prefix that only grows, and one fresh tail.
 
 The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
 requests of a run to one model share every byte up to the tail, so that a provider's prompt cache holds.

@@ -1,10 +1,10 @@
-"""Was what a call would do for a message done already, by whichever run came first?
+"""Calls that happen once for each message: the run that makes such a call first claims it for all runs.
 
 A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
-it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever finds the memo taken is answered from the
-journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or, when its script
-asks for another call now, to be that of one that nobody makes any more, which is free. A claim is one exchange of the
-store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
+it in a memo, right before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken is answered from
+the journal of the run that took it. A run that was lost between memo and frame finds the memo to be its own, or, when
+its script asks for another call now, to be that of a call that is not made any more, which is free. A claim is one
+exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
 an outcome. Branches of a run, and its subagents, claim one after the other.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
@@ -37,7 +37,7 @@ LONGEST_PAUSE_MS = 300_000
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """Whose call it is now, and under which key it may have been made since when."""
+    """The owner of a call now, and the key under which it may have been made since some time."""
 
     holder: str
     key: str
@@ -55,7 +55,7 @@ async def answered(step: OwnStep, item: Permitted) -> Outcome | None:
 
 
 async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
-    """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
+    """Return the call, which this run alone can make now, or what an earlier one came to. Raises Parked."""
     async with step.claims.taking:
         return await _claim(step, item)
 
@@ -72,14 +72,14 @@ async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
             case "free" if held.key == held.holder:
                 mine = first
             case _:
-                # Also of one who was free to do it under the key of another: nobody knows what came of that.
+                # Also of a run that was free to do it under the key of another: what came of that is unknown.
                 mine = replace(held, holder=own)
         stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
     return item if held.key == own else replace(item, key=held.key, since=held.since)
 
 
 async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
-    """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
+    """Return what the claimed call came to: `free` when it was not made, `gone` when that is unknown."""
     run, _, call = held.holder.partition("/")
     if run == step.run:
         if call == item.call:
@@ -94,14 +94,14 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
     if (outcome := _told(step, item, run, call, project(entries), own=False)) != "open":
         return outcome
     if (above := _above(step, run)) is not None and not _at_it(above, call):
-        # It waits for this one, so nobody may wait for what it does not do.
+        # It waits for this one, so this one does not wait for what it does not do.
         return "free"
     waited = step.now_ms() - step.progress.accepted_at
     raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
 def _at_it(step: OwnedRun, call: str) -> bool:
-    """Whether the owner of a run makes a call, or is about to; one that was lost may have claimed what nobody makes."""
+    """Return whether the owner of a run makes a call, or is about to; a crashed owner may have claimed more calls."""
     progress = step.progress
     return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
@@ -138,7 +138,7 @@ def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress
 
 
 def _key(step: OwnStep, item: Permitted) -> str:
-    """A name for one effect from which nobody reads what it is about."""
+    """Return a name for one effect that does not show what it is about."""
     return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
 
 

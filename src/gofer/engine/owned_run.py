@@ -189,7 +189,7 @@ class OwnedRun:
 
     @property
     def locked(self) -> set[tuple[str, str]]:
-        """Tool and destination of calls whose outcome cannot be determined, those of the runs above included."""
+        """Tool and destination of calls of unknown outcome, those of the runs above included."""
         if self.above is None:
             return self.progress.locked
         return self.progress.locked | self.above.locked

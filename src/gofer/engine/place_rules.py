@@ -165,7 +165,7 @@ class Judge:
     def _takes_out(self, known: Known) -> bool:
         """Return whether a write would take what a run without an asker read of a private channel somewhere else.
 
-        There is nobody to ask, so `private_channels` alone decides.
+        There is no person to ask, so `private_channels` alone decides.
         """
         if asker_of(self.step) is not None or self.workflow.private_channels == "allow":
             return False
@@ -199,7 +199,7 @@ class Judge:
     def _keeps_to_itself(self) -> bool:
         """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
         source = source_of(self.event)
-        # A caller in this process reads the answer, whatever the workflow says of replies.
+        # A caller in this process reads the answer, also where the workflow writes no reply.
         silent = (self.workflow.reply == "none" or source.trusted) and not source.returns_to_caller
         return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 

@@ -93,7 +93,7 @@ def _is_member(step: OwnStep) -> bool:
 def nothing_new(step: OwnStep) -> bool:
     """Return whether the run asked for writes, and an earlier run had made every one of them.
 
-    A run that asked a subagent, or one of whose calls failed, may have more to say.
+    A run that asked a subagent, or that has a failed call, may have more to say.
     """
     progress = step.progress
     asked = (outcome for call, outcome in progress.outcomes.items() if "/" not in call)

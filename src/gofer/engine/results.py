@@ -23,7 +23,7 @@ from gofer.values.missing import Missing
 from gofer.workflows.load import Loaded
 
 TEXT_LIMIT = 100_000
-"""Characters of one text that a model is shown at most, whatever the workflow says."""
+"""Characters of one text that a model is shown at most, in every workflow."""
 VALUE_LIMIT = 2_000_000
 """Bytes of what a script gets of one call at most, as JSON."""
 _ASIDE = 1_000_000
@@ -111,7 +111,7 @@ def shown_of(loaded: Loaded, services: Services) -> Shown:
 
 
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
-    """Return the entry of a call whose outcome cannot be determined."""
+    """Return the entry of a call of unknown outcome."""
     text = f"The outcome of {tool} cannot be determined: {why.rstrip('.')}. It is not tried again."
     return ToolUnknown(call=call, text=cut(text), destination=destination)
 
@@ -182,7 +182,7 @@ async def _shortened(
     except (ToolError, TemporaryError):
         if taken.read:
             raise
-        # It took effect, and that has to be known whatever becomes of what it said.
+        # It took effect, and that has to be known also where what it said is lost.
         return f"{text[: shown.preview]}\n[{len(text) - shown.preview} further characters could not be kept.]", None
 
 

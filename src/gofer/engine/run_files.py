@@ -1,4 +1,4 @@
-"""Where do the contents of a run's files come from, and where do those that a call made go?"""
+"""The files of a run: their contents come from bodies and from outside, and new ones become bodies."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

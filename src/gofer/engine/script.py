@@ -1,4 +1,4 @@
-"""How does a script work through a run? From its top each time; what the journal has is not done again."""
+"""A script that works through a run: from its top each time; what the journal has is not done again."""
 
 import asyncio
 import inspect
@@ -28,7 +28,7 @@ _QUOTED = 300
 
 
 class ScriptFailed(GoferError):
-    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for whoever asked."""
+    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for the asker."""
 
     def __init__(self, reason: str, said: str = "") -> None:
         super().__init__(reason)

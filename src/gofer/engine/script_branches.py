@@ -1,4 +1,4 @@
-"""Which call of a script is this? The same one whenever the script is run again, in whichever order calls come back.
+"""The calls of a script by name, the same whenever it is run again, and the check that a script has not diverged.
 
 A script begins in branch `0`; the third part of its second `gather` is `0.2-2`. A call is named by its branch, what it
 calls, a hash of its arguments, and how often the same was asked for in that branch before.
@@ -96,7 +96,7 @@ def _name(path: Path) -> str:
 
 
 class Diverged(RunStopped):
-    """The message is for lists and names no contents; `told` shows whoever asked what differs."""
+    """The message is for lists and names no contents; `told` shows the person who asked what differs."""
 
     def __init__(self, reason: str, recorded: str, asked: str) -> None:
         super().__init__(f"diverged: {reason}")

@@ -1,7 +1,7 @@
 """What a script's `Run` does: each call is answered from the journal, or passes the gates and happens.
 
 What ends the run (a limit, a cancel, another owner) goes through the script as an exception that no `except Exception`
-catches. Whatever the script makes of it: nothing more happens, and what it returns then does not count.
+catches. After it nothing more happens, and what the script returns does not count.
 """
 
 import asyncio
@@ -175,7 +175,7 @@ class ScriptRun:
         finally:
             self.under_way += 1
         self._alive()
-        # Somebody pressed a button after the branch had looked: it is run again at once.
+        # A person pressed a button after the branch had looked: it is run again at once.
         pressed = self._step.own.progress.clicks[min(one.clicks for one in self._waiting) :]
         asked = self._step.own.progress.approvals
         news = any((one := asked.get((click.about, click.call))) and one.decided is None for click in pressed)
@@ -333,7 +333,7 @@ async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
             await asyncio.wait(left, timeout=1)
     for task in tasks:
         if task.done() and not task.cancelled():
-            # Looked at, so that nobody is told of an error that nobody looked at.
+            # Retrieved, so that asyncio does not log an error that was never retrieved.
             task.exception()
 
 

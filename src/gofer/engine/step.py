@@ -43,7 +43,7 @@ class Sight:
 
 
 async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, happen: Happen) -> Sequence[Outcome]:
-    """Make calls whose intents share one frame and whose effects happen at once; outcomes in the order given.
+    """Make calls at once, with intents that share one frame; return the outcomes in the order given.
 
     Raises Cancelled or OutOfTime when nothing new may begin, Parked when one of them has to wait, and what the gate
     raises.
@@ -127,7 +127,7 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
 async def together(*parts: Awaitable[T]) -> tuple[Sequence[T], BaseException | None]:
     """What those gave that came to their end, in the order given, and the one reason why the others did not.
 
-    All of them come to an end before it returns: nothing goes on behind the back of whoever is told.
+    All of them come to an end before it returns: nothing goes on behind the back of the caller.
     """
     results = await asyncio.gather(*parts, return_exceptions=True)
     failures = [result for result in results if isinstance(result, BaseException)]
@@ -142,5 +142,5 @@ def _worst(failures: Sequence[BaseException]) -> BaseException | None:
 
 
 def _rank(failure: BaseException) -> int:
-    """What nobody foresaw comes first."""
+    """Return the rank of a failure; an unforeseen one comes first."""
     return next((at for at, kind in enumerate(_WORST_FIRST) if isinstance(failure, kind)), -1)

@@ -1,7 +1,6 @@
-"""How does the owner of a run hold the run of a subagent: open it, take it over, leave it, settle it?
+"""The run of a subagent in the hands of the owner of its root: opened, taken over, left, settled.
 
-Its journal is like any other. But nothing rings for it and nobody leases it: whoever owns the root owns all that stands
-below.
+Its journal is like any other. But it has no queue message and no lease: the owner of the root owns all runs below.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ from gofer.values.messages import Usage
 async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
     """The run of a subagent, claimed if it is new.
 
-    `fresh`: whether this owner just said that it begins; then somebody else who has it owns the root too by now.
+    `fresh`: whether this owner just said that it begins; then another owner that has it owns the root too by now.
     Raises Fenced, Damaged, TemporaryError.
     """
     services, run, event = step.services, started.run, step.progress.event

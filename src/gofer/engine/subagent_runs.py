@@ -1,6 +1,6 @@
-"""Who makes the subagents of a run work? The same loop that works the run, below its step, in runs of their own.
+"""The subagents of a run: the loop that works the run works them too, in runs of their own.
 
-One that has no tools and is given no file is one question to a model, and stands in the journal of whoever asks it.
+One that has no tools and is given no file is one question to a model, in the journal of the run that asks it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""May one more run begin, and what may it spend, given what its person and its workflow used of late?
+"""Limits per person and per workflow: whether one more run may begin, and what it may spend.
 
 A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
 spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
@@ -19,7 +19,7 @@ from gofer.workflows.schema import Allowance
 
 
 class NotNow(GoferError):
-    """The run does not begin; the message is for lists, `told` is the one line for whoever asked."""
+    """The run does not begin; the message is for lists, `told` is the one line for the person who asked."""
 
     def __init__(self, reason: str, told: str) -> None:
         super().__init__(reason)

@@ -64,7 +64,7 @@ class WorkingStep:
     """How much of one text its model is shown."""
 
     async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
-        """Make one call, whatever state the journal has it in, or give its recorded outcome."""
+        """Make one call, or give its recorded outcome."""
         (outcome,) = await self.call_together([permitted], provenance, gate)
         return outcome
 

@@ -1,4 +1,4 @@
-"""What does the owner of a run do with it, from taking it over to letting it go?"""
+"""The owner of a run, from taking it over to letting it go."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ Left = RunFinished | RunParked | RunHandedOver
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one who acts for runs; whoever calls keeps others out, by a lease or a lock."""
+    """The owner of runs, which acts for them; its caller keeps others out, by a lease or a lock."""
 
     services: Services
     catalog: Catalog
@@ -77,7 +77,7 @@ class Owner:
             await step.let_go(RunHandedOver("trouble"))
             raise
         except asyncio.CancelledError:
-            # Cut off while its worker stops. Who lost the lease writes nothing: somebody else owns the run by now.
+            # Cut off while its worker stops. An owner without the lease writes nothing: another one has the run by now.
             if step.stopping:
                 await step.let_go(RunHandedOver("trouble"))
             raise
@@ -129,7 +129,7 @@ class Owner:
 
     async def _end(self, step: OwnStep, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         try:
-            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
+            # A run that has begun goes on by its own bundle, also when another one is published meanwhile.
             if bundle is None:
                 if loaded is None:
                     await check_withdrawn(step, event)

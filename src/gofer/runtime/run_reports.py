@@ -1,5 +1,5 @@
 """Messages about runs that ended, for the people who look after them: one in the channel for logs, or a failure that
-nobody else was told of in the channel of the workflow's owner. Of a private run neither is posted.
+no other person was told of in the channel of the workflow's owner. Of a private run neither is posted.
 
 They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
 """
@@ -123,7 +123,7 @@ def _logs(defaults: Defaults, run: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """One line that is read as it is written, whatever a vendor put into it."""
+    """Return one line that is read as it is written, also where a vendor put markup into it."""
     line = " ".join(text.replace("`", "'").split())
     return f"`{line if len(line) <= _QUOTED else line[:_QUOTED] + '…'}`"
 

@@ -39,7 +39,7 @@ class Retried:
 async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     """Requeue an abandoned run, or make the next attempt of a parked run now.
 
-    Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
+    Raises Gone when there is nothing left of it, Damaged when it cannot be read, TemporaryError.
     """
     store = stores.journals
     head = await store.head(run)

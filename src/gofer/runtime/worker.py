@@ -77,7 +77,7 @@ class Worker:
 
     @property
     def queue(self) -> Queue:
-        """The queue whose messages it answers."""
+        """The queue that it receives messages from."""
         return self.services.stores.queue
 
     @property

@@ -146,8 +146,8 @@ MUTANTS = (
     Mutant(
         "the look before a second attempt",
         "engine/effects.py",
-        "        return found\n    # Whoever takes over",
-        "        pass\n    # Whoever takes over",
+        "        return found\n    # An owner that takes over",
+        "        pass\n    # An owner that takes over",
         f"{STEP}in_doubt_what_can_be_found_is_not_done_again",
     ),
     Mutant(

@@ -91,7 +91,7 @@ class Exporter:
             _log.warning("the spans of run %s were not sent: %s", run, why)
 
     async def send(self, spans: Sequence[Exported]) -> Sent:
-        """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError when nobody answered."""
+        """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError without an answer."""
         rejected = 0
         # Putting them together takes as long as a hundred answers; others go on meanwhile.
         for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
@@ -207,7 +207,7 @@ def _span(span: Exported) -> Span:
         end_time_unix_nano=span.end * _NANOSECONDS,
         attributes=_attributes(span.attributes),
         links=[Span.Link(trace_id=trace, span_id=linked) for trace, linked in span.linked],
-        # What went well has no status: that is for whoever reads it to say.
+        # What went well has no status: that is for its reader to say.
         status=failed if span.error else None,
     )
 

@@ -1,4 +1,4 @@
-"""Which OpenTelemetry spans is a run? Those of its trace, by the conventions for generative AI.
+"""The OpenTelemetry spans of a run: those of its trace, by the conventions for generative AI.
 
 The run is an `invoke_workflow`; below it stand a `chat` for each time a model was asked, an `execute_tool` for each
 call, and an `invoke_agent` for each subagent: with a `chat` of its own, or with all that stands in the journal of its
@@ -24,7 +24,7 @@ Value = str | bool | int | float | Sequence[str]
 ROOT = "1.0"
 """Address of the claim, with which every journal begins: the span of the run itself."""
 PROVIDER = "openai"
-"""The format that models are spoken to in; whoever is behind the endpoint may be somebody else."""
+"""The format that models are spoken to in; the endpoint may belong to another provider."""
 FINISHED = frozenset({"stop", "tool_calls", "length", "content_filter", "refusal"})
 """Reasons for stopping that are exported as they are."""
 _CODE = re.compile(r"[a-z0-9_.-]{1,64}")
@@ -87,7 +87,7 @@ class Exported:
     start: int
     end: int
     client: bool
-    """Whether somebody outside was asked: kind CLIENT; else INTERNAL."""
+    """Return whether a system outside was asked: kind CLIENT; else INTERNAL."""
     attributes: Mapping[str, Value]
     error: str = ""
     """What the status says of an error: its type, or the sentence; empty when it went well."""
@@ -251,7 +251,7 @@ def _question(run: str, span: Span, one: Exported) -> list[Exported]:
 
 
 def _totalled(one: Exported) -> Exported:
-    """A span with what all below it used under names of our own, so that nobody adds it up twice."""
+    """A span with what all below it used under names of our own, so that no reader adds it up twice."""
     named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in one.attributes.items()}
     return replace(one, attributes={name: it for name, it in named.items() if not name.startswith("gen_ai.response.")})
 
@@ -271,7 +271,7 @@ def _tool_calls(span: Span) -> int:
 
 
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:
-    """The run with what all of it used; under names of our own, so that nobody adds it up twice."""
+    """The run with what all of it used; under names of our own, so that no reader adds it up twice."""
     asked = [span for span in spans if span.kind in ("llm", "agent")]
     used: dict[str, Value] = {
         "gofer.usage.input_tokens": sum(_count(span, "gen_ai.usage.input_tokens") for span in asked),
