@@ -27,7 +27,9 @@ class Question:
     ) -> None:
         self.requested = requested
         self._where = where
-        self._step, self._item, self._owner = step, item, owner
+        self._step = step
+        self._item = item
+        self._owner = owner
         self._event = step.progress.event
         self._asking = asking_of(self._event)
         self._alone = requested.about != "call"
@@ -91,7 +93,8 @@ class Question:
 
     async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
         """Return the ids of the people who may decide, and why there are none."""
-        by, ids = self.requested.by, dict[str, object]()
+        by = self.requested.by
+        ids = dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
             asked = self._asking.groups(handles)
             call = PurposeCall(f"groups/{self.requested.call}", asked)

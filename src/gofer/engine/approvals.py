@@ -39,7 +39,8 @@ class Wanted:
 
 async def approved(step: OwnStep, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
     """Return None when the call may be made, else what it is told instead. Raises Parked until a person has decided."""
-    sha256, name = arguments_sha256(item), _name(wanted.about, item.call)
+    sha256 = arguments_sha256(item)
+    name = _name(wanted.about, item.call)
     if before := _denied_before(step, item, sha256, wanted.about):
         return before
     if name not in step.progress.approvals:
@@ -117,7 +118,8 @@ def _unheard(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
 def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) -> Result | None:
     """Refuse the same call after a person decided against it: people are asked once."""
     for approval in step.progress.approvals.values():
-        requested, decided = approval.requested, approval.decided
+        requested = approval.requested
+        decided = approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
         # Where no person could be asked, none was.
         answered = decided is not None and (decided.decision == "expired" or decided.item)

@@ -98,7 +98,8 @@ def private_words(event: Event) -> PrivateWords | None:
 
 async def _first_of_the_day(step: OwnStep, event: Event, workflow: str) -> bool:
     scope = step.services.tokens.usage("turned away", event.source, event.actor.id, workflow)
-    store, now = step.services.store, step.now_ms()
+    store = step.services.store
+    now = step.now_ms()
     if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
         return False
     await store.put_usage([Usage(scope, step.run, now, 0.0)])

@@ -59,7 +59,9 @@ class Clearance:
     async def _agreed(self, step: OwnStep, judged: Judged, provenance: Provenance) -> ToolResult | None:
         item = judged.item
         verdict = judged.verdict
-        event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
+        event = step.progress.event
+        owner = self.workflow.owner
+        approve = self.workflow.approve
         if event is not None and leaves(item, event, private=step.progress.private):
             match self.workflow.private_channels:
                 case "refuse":

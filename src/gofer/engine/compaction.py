@@ -48,7 +48,8 @@ NAME = "compaction"
 NO_CALLS = ',"tool_choice":"none"'
 """The parameter that refuses calls. It stands behind the messages, so that the prefix stays the one that is cached; a
 request without tools must not have it."""
-FIRST_STAYS, ALL_LEAVES = "all of it but the first message leaves", "all of it leaves, the first message too,"
+FIRST_STAYS = "all of it but the first message leaves"
+ALL_LEAVES = "all of it leaves, the first message too,"
 SUMMARISE = """\
 [Gofer, by code] The conversation has become too long for its window: {leaves} now. \
 Write what you need to go on without it, in at most {words} words, and nothing else; call no tool. Keep:

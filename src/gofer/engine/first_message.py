@@ -136,7 +136,8 @@ class Preloaded:
 async def preload(step: OwnStep, loaded: Loaded, provenance: Provenance) -> Preloaded:
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
     tokens = int(SHARE * room_of(step.services, loaded).window)
-    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens), step.progress.event
+    made = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens)
+    event = step.progress.event
     recent = event is not None and source_of(event).is_recent(event)
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.

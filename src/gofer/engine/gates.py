@@ -216,7 +216,8 @@ def slice_of(
     if calls <= kept:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     used = progress.usage.input_tokens + progress.usage.output_tokens + reserved.tokens
-    tokens, usd = limits.tokens - used, _usd_left(progress, limits) - reserved.usd
+    tokens = limits.tokens - used
+    usd = _usd_left(progress, limits) - reserved.usd
     if tokens < parts or usd <= 0:
         return Stop("stopped: what is left is reserved for subagents that are at work")
     tools = max(0, limits.tool_calls - progress.tool_calls - reserved.tool_calls)

@@ -174,7 +174,8 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):
                 step.own.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
-    limits, counted = bundle.loaded.workflow.limits, [item for item in permitted if _counts(step, item)]
+    limits = bundle.loaded.workflow.limits
+    counted = [item for item in permitted if _counts(step, item)]
     if permitted and (stop := gates.tool_calls(step.own.progress, limits, len(counted), step.own.now_ms())):
         return stop
     reads = [item for item in permitted if item.tool.at_once]

@@ -145,7 +145,8 @@ class Scale:
         return self._parts
 
     def _take(self, message: Mapping[str, object]) -> int:
-        role, content = self._role(message), message.get("content")
+        role = self._role(message)
+        content = message.get("content")
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
         tokens += self._weight.add(role, as_text(message.get("reasoning_content")))
         for piece in map(as_object, as_list(content)):

@@ -4,8 +4,8 @@ A tool with `once: per_message` has one effect for each message, issue or page. 
 it in a memo, right before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken is answered from
 the journal of the run that took it. A run that was lost between memo and frame finds the memo to be its own, or, when
 its script asks for another call now, to be that of a call that is not made any more, which is free. A claim is one
-exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
-an outcome. Branches of a run, and its subagents, claim one after the other.
+exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until
+the earlier has an outcome. Branches of a run, and its subagents, claim one after the other.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
 the first: looked for, or sent again with the same key.
@@ -61,7 +61,9 @@ async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
 
 
 async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
-    store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
+    store = step.services.store
+    key = _key(step, item)
+    own = f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
     step.claims.taken.add(own)
     stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())

@@ -87,7 +87,8 @@ async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: P
     Raises ToolError for a file that the run does not have, that is no text or too large; TemporaryError, Cancelled,
     OutOfTime.
     """
-    sections, left = [prompt], CHARACTERS
+    sections = [prompt]
+    left = CHARACTERS
     for file in files:
         held = step.workspace.files.get(file)
         if held is None:

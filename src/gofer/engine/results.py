@@ -193,7 +193,9 @@ def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Res
 
 def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:
     """What of it the model is shown, and of the other files why not."""
-    seen, unseen, room = list[Media](), dict[str, str](), shown.look
+    seen = list[Media]()
+    unseen = dict[str, str]()
+    room = shown.look
     for one in media:
         if not shown.looks_at(one):
             unseen[one.file] = _unseen(one)

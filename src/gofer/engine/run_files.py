@@ -45,7 +45,8 @@ class RunFiles:
 
         Raises ToolError for too many or too much, unless they have to be kept `always`.
         """
-        room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
+        room = RUN_LIMIT - self._workspace.bytes_held
+        added = list[FileAdded]()
         new = {file.id for file in files} - self._workspace.files.keys()
         if new and not always and len(self._workspace.files) + len(new) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")

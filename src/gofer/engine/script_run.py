@@ -99,7 +99,8 @@ class ScriptRun:
 
     async def call(self, tool: str, /, **arguments: object) -> Any:
         """See Run.call."""
-        asked, branch = self._ask(tool, arguments), self._branch
+        asked = self._ask(tool, arguments)
+        branch = self._branch
         outcome = await self._guarded(self._outcome(asked))
         branch.learn(self._step.own.replay.files.get(asked.call, ()))
         return _value(outcome, tool)
@@ -258,7 +259,8 @@ class ScriptRun:
 
     def _within_limits(self) -> None:
         # A refused call counts: a script that asks for the same in vain for ever has to end.
-        step, wanted = self._step, 1 + self._step.own.replay.refused
+        step = self._step
+        wanted = 1 + self._step.own.replay.refused
         if stop := gates.tool_calls(step.own.progress, self._limits, wanted, step.own.now_ms()):
             raise Limited(stop)
 
@@ -311,14 +313,16 @@ class ScriptRun:
 
     def _gate_subagent(self, asked: Asked, name: str) -> None:
         self._alive()
-        step, most = self._step, self._bundle.loaded.subagents[name].subagent.limits.calls
+        step = self._step
+        most = self._bundle.loaded.subagents[name].subagent.limits.calls
         if len(step.own.progress.subagents.get(name, set[str]()) - {asked.call}) >= most:
             raise Limited(gates.Stop(f"stopped after {most} calls of the subagent {name}"))
         if stop := gates.subagent_call(step.own.progress, self._limits, asked.call, step.own.now_ms()):
             raise Limited(stop)
 
     def _recorded(self, what: str, draw: Callable[[], object]) -> object:
-        call, values = self._ask(what, {}).call, self._step.own.replay.values
+        call = self._ask(what, {}).call
+        values = self._step.own.replay.values
         if call not in values and len(values) >= VALUES:
             self._halt(Limited(gates.Stop(f"stopped after {VALUES} values of the clock and of chance")))
         return self._step.record_value(call, draw)

@@ -116,7 +116,7 @@ def _prompt(step: WorkingStep, loaded: Loaded, query: str, there: Searched) -> s
 
 
 def _listed(there: Searched, query: str, tokens: int) -> str:
-    """Return a line for each tool and skill, in the order of the names; of too many, those with the words that fit best."""
+    """Return a line for each tool and skill, in the order of the names; of too many, those that fit best."""
     lines = {name: f"- {name}: {' '.join(text.split())}"[:_LINE] for name, text in there.texts.items()}
     if sum(map(estimate, lines.values())) > tokens:
         lines = _fitting(lines, [*ranked(query, there.texts), *lines], tokens)

@@ -34,7 +34,9 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
     `fresh`: whether this owner just said that it begins; then another owner that has it owns the root too by now.
     Raises Fenced, Damaged, TemporaryError.
     """
-    services, run, event = step.services, started.run, step.progress.event
+    services = step.services
+    run = started.run
+    event = step.progress.event
     if living := step.below.get(run):
         # With what was noted of it and is not durable yet.
         return living
@@ -54,7 +56,8 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
 
 async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) -> None:
     """Makes it this owner's. Raises Parked while it waits, or while a lost owner may still be sending."""
-    parked, above = child.progress.parked, child.above
+    parked = child.progress.parked
+    above = child.above
     if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
         raise Parked(parked)
     again = bool(child.progress.owned_at or child.progress.in_doubt)
@@ -135,7 +138,8 @@ def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
 
 def _told(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
     """Status, code and text."""
-    concluded, finished = child.progress.concluded, child.progress.finished
+    concluded = child.progress.concluded
+    finished = child.progress.finished
     if concluded is not None and concluded.status == "done":
         return "ok", "", concluded.text
     reason = finished.reason if finished is not None else ""

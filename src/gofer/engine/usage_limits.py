@@ -51,7 +51,8 @@ class Left:
 
 def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
     """The limits beyond its own that a run of a workflow is under."""
-    person, name = ("person", event.source, event.actor.id), loaded.name
+    person = ("person", event.source, event.actor.id)
+    name = loaded.name
     workflow = loaded.workflow
     every = [
         Share(
@@ -81,7 +82,8 @@ def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
 
 async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
     """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
-    store, limited = step.services.store, shares(event, loaded, step.services.tokens)
+    store = step.services.store
+    limited = shares(event, loaded, step.services.tokens)
     await store.put_usage(_rows(step, limited))
     left = Left()
     try:
@@ -114,7 +116,8 @@ def _rows(step: OwnStep, limited: Sequence[Share]) -> Sequence[Usage]:
 
 
 def _check_runs(step: OwnStep, share: Share, used: Sequence[Usage]) -> None:
-    at, limit = step.progress.accepted_at, share.allowance.runs_per_hour
+    at = step.progress.accepted_at
+    limit = share.allowance.runs_per_hour
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
         raise NotNow(
@@ -129,13 +132,15 @@ def _check_usd(step: OwnStep, share: Share, used: Sequence[Usage]) -> Left:
     if limit is None:
         return Left()
     fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
-    spent, free_at = math.fsum(row.usd for row in fresh), 0
+    spent = math.fsum(row.usd for row in fresh)
+    free_at = 0
     named = f"{limit:.2f} USD a day {share.whose}"
     if spent < limit:
         return Left(limit - spent, named)
     left = spent
     for row in fresh:
-        left, free_at = left - row.usd, row.at + DAY_MS
+        left = left - row.usd
+        free_at = row.at + DAY_MS
         if left < limit:
             break
     told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"

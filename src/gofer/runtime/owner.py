@@ -101,7 +101,8 @@ class Owner:
             return parked.entry
 
     async def _to_its_end(self, step: OwnStep) -> RunFinished:
-        event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
+        event = step.progress.event
+        loaded = self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event", "damaged")
         bundle = await pinned(self.services, step.progress.started) if step.progress.started else None

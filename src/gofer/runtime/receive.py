@@ -311,7 +311,8 @@ def _no_delivery(*, known: bool) -> Reply:
 
 def _in_slice(event: Event, number: int) -> Event:
     """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
-    identity, conversation = (*event.identity, str(number)), f"{event.conversation}:{number}"
+    identity = (*event.identity, str(number))
+    conversation = f"{event.conversation}:{number}"
     return replace(event, identity=identity, conversation=conversation)
 
 

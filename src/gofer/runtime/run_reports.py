@@ -1,7 +1,9 @@
-"""Messages about runs that ended, for the people who look after them: one in the channel for logs, or a failure that
-no other person was told of in the channel of the workflow's owner. Of a private run neither is posted.
+"""Reports of runs that ended: messages, counts, a log line, and spans for a collector.
 
-They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
+The messages are for the people who look after runs: a summary in the channel for logs, or, in the channel of the
+workflow's owner, a failure that no other person was told of. Of a private run neither is posted. Both are steps of the
+run like its answer, and its last ones: the run ends as its answer did, with or without them. Counts, line and spans are
+made by the worker, after the end is durable.
 """
 
 import contextlib
@@ -104,7 +106,8 @@ def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, no
 
 def _spent(progress: Progress, now_ms: int) -> str:
     seconds = max(0, now_ms - progress.accepted_at) / 1000
-    usage, cost = progress.usage, progress.cost_usd
+    usage = progress.usage
+    cost = progress.cost_usd
     tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
     return f"{seconds:,.1f} s, {tokens}, {'cost unknown' if cost is None else f'{cost:.4f} USD'}"
 

@@ -144,17 +144,20 @@ class Worker:
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue its oldest runnable run; return False while another worker has the lease."""
-        store, owner = self.services.store, self.services.outside.new_id()
+        store = self.services.store
+        owner = self.services.outside.new_id()
         if not await store.lease(conversation, owner, self._clock.now(), self.limits.lease):
             return False
-        run, progress = "", None
+        run = ""
+        progress = None
         try:
             await self._wake(queue_message.run)
             if head := await store.oldest_runnable(conversation):
                 # How often a message was received says something of the run that it names, and of no other.
                 receives = queue_message.receives if head.run == queue_message.run else 1
                 work = self.continue_run(head, owner, deadline, receives=receives)
-                run, progress = head.run, await self._while_leased(work, conversation, owner, queue_message)
+                run = head.run
+                progress = await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
         # Only after the release: a worker that receives the message finds the conversation free.

@@ -134,7 +134,8 @@ def _arguments(text: str) -> object:
 
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:
-    left, kept = MESSAGES_LIMIT, list[Message]()
+    left = MESSAGES_LIMIT
+    kept = list[Message]()
     for message in reversed(messages):
         left -= len(encode_text(message))
         if left < 0 and kept:

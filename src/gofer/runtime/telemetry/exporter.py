@@ -164,7 +164,8 @@ def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator
     for span in map(_span, spans):
         if batch and (len(batch) == BATCH_SPANS or size + span.ByteSize() > BATCH_BYTES):
             yield _request(batch, resource)
-            batch, size = [], 0
+            batch = []
+            size = 0
         batch.append(span)
         size += span.ByteSize()
     if batch:

@@ -72,7 +72,8 @@ _ERRORS = {
     "deferred": "unavailable",
 }
 """Statuses that are errors, and the `error.type` of one that has no better."""
-TRACE_BYTES, SPAN_BYTES = 16, 8
+TRACE_BYTES = 16
+SPAN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,8 @@ class _Tree:
         self, run: str, journal: Sequence[Recorded], common: Mapping[str, Value], above: bytes = b""
     ) -> list[Exported]:
         """The spans of one journal; of a subagent's those `above` whose span they stand, which stands for its run."""
-        said, made = contents(journal) if self.full else {}, list[Exported]()
+        said = contents(journal) if self.full else {}
+        made = list[Exported]()
         for span in trace.project(journal):
             if span.parent is None and above:
                 continue
@@ -168,7 +170,8 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     error = _error(span)
     if error:
         attributes["error.type"] = error
-    end, client = max(span.start, last if span.end is None else span.end), span.kind == "llm"
+    end = max(span.start, last if span.end is None else span.end)
+    client = span.kind == "llm"
     own = span_id(run, span.began_in)
     return Exported(
         trace=trace_id(run),
