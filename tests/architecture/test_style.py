@@ -15,17 +15,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 165,
-    "conditional expressions": 999,
+    "parallel assignments": 112,
+    "conditional expressions": 995,
     "nested conditional expressions": 6,
-    "module docstrings that are questions": 55,
-    "indefinite pronouns in docstrings": 194,
+    "module docstrings that are questions": 38,
+    "indefinite pronouns in docstrings": 122,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 77,
-    "shelf": 141,
+    "doorbell": 75,
+    "shelf": 125,
     "aside": 28,
     "surroundings": 3,
     "occasion": 0,
