@@ -134,10 +134,17 @@ def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
     assert found(names, "values/outside.py") == ["app/embedded/state.py"]
 
 
-def test_only_step_and_the_claim_append_to_a_journal() -> None:
+def test_only_the_owned_run_and_the_claim_append_to_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
-    assert found(appending, "nowhere", calls) == ["engine/step.py", "journal/log.py"]
+    assert found(appending, "nowhere", calls) == ["engine/owned_run.py", "journal/log.py"]
     assert found({"claim"}, "nowhere", calls) == ["engine/subagent_owner.py", "runtime/receive.py"]
+
+
+def test_only_the_two_steps_make_calls_and_no_call_has_an_effect_elsewhere() -> None:
+    steps = ["engine/own_step.py", "engine/working_step.py"]
+    assert found({"make_calls"}, "nowhere", calls) == steps
+    assert found({"attempt"}, "nowhere", calls) == ["engine/effects.py", *steps]
+    assert found({"carry_out"}, "nowhere", calls) == ["engine/step.py"]
 
 
 def test_imports_stand_at_the_top_and_none_is_hidden() -> None:

@@ -15,17 +15,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 127,
+    "parallel assignments": 112,
     "conditional expressions": 899,
     "nested conditional expressions": 3,
-    "module docstrings that are questions": 47,
-    "indefinite pronouns in docstrings": 181,
+    "module docstrings that are questions": 38,
+    "indefinite pronouns in docstrings": 122,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
     "doorbell": 58,
-    "shelf": 138,
+    "shelf": 125,
     "aside": 28,
     "surroundings": 3,
     "occasion": 0,

@@ -19,7 +19,7 @@ from gofer.app.settings import read_settings
 from gofer.app.source_template import source_resources
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
-from gofer.runtime.run_ends import Ended
+from gofer.runtime.run_reports import Ended
 from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.models.language_model import Answer
@@ -19,7 +18,7 @@ from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
 from support.models.served import served
 
 ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, nothing unusual to report here"}

@@ -19,7 +19,6 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
-from gofer.engine.loop import coordinate
 from gofer.journal.entries import LlmRequest, MessageReceived, RunFinished
 from gofer.journal.log import read_journal
 from gofer.models.chat_completions import OpenAIModel
@@ -27,7 +26,7 @@ from gofer.tools.definition import Call, ToolResult
 from gofer.values.outside import SystemClock
 from gofer.workflows.bundle import encode_bundle
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room
 from support.http import loopback
 from support.stand_ins import any_store
 

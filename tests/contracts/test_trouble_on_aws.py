@@ -11,7 +11,7 @@ from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.projections.attempts import CRASHES, UNREAD
-from gofer.runtime.run_ends import Ended, Observers
+from gofer.runtime.run_reports import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import WorkerLimits
 from gofer.stores.aws.items import frame_key, head_key, key_key

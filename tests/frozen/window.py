@@ -5,9 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gofer.engine.loop import coordinate
-from gofer.engine.results import Shown
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, Recorded, RunCancelled, RunConcluded, RunFinished, RunRetried
@@ -24,7 +22,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, says
 from support.models.served import served
 
 REPORT = NewFile("report.txt", "text/plain", None, "Slack", 9_000, {"tool": "fetch", "arguments": {"text": "F1"}})
@@ -81,7 +79,6 @@ async def told() -> Told:
     model = Narrator()
     made = _furnished(model)
     step = await made.step()
-    step.shown = Shown(whole=2_000, preview=300)
     step.note(MessageReceived("please"))
     await step.commit()
     await _say(made, "by the way", "1-said")
@@ -95,7 +92,7 @@ async def _say(made: Room, text: str, item: str) -> None:
     await inbox.put(made.store, "run1", item, MessageReceived(text))
 
 
-async def _end(made: Room, step: Step, concluded: RunConcluded) -> None:
+async def _end(made: Room, step: OwnStep, concluded: RunConcluded) -> None:
     """Write the end; a wish to cancel that came too late stands before it."""
     await inbox.put(made.store, "run1", "3-cancelled", RunCancelled("Ada"))
     await step.take_inbox()

@@ -15,7 +15,7 @@ from gofer.app.published_catalog import live_catalog
 from gofer.app.published_routes import live_front
 from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
-from gofer.runtime.telemetry.trace_ids import trace_id
+from gofer.runtime.telemetry.spans import trace_id
 from gofer.runtime.worker import Worker
 from gofer.values.outside import SystemClock
 from gofer.workflows.published import POINTER

@@ -13,7 +13,7 @@ from gofer.files.image import BYTES, Fitted, fitted
 from gofer.models.language_model import Model
 from gofer.models.prices import stand_in_prices
 from gofer.models.served_model import Endpoint
-from gofer.runtime.run_ends import Ended, Observers, ignore_end
+from gofer.runtime.run_reports import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
 from gofer.stores.one_place import Stores

@@ -15,8 +15,7 @@ from gofer.app.settings import Settings, process_settings
 from gofer.app.worker import build_exporter
 from gofer.cli.arguments import listed, operations, place_options
 from gofer.journal.coordination import Head
-from gofer.runtime.telemetry.exporter import Exporter, Sent
-from gofer.runtime.telemetry.otlp import requests, to_json
+from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
 from gofer.runtime.telemetry.spans import Exported
 from gofer.values.canonical_json import one_line
 from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, TemporaryError

@@ -6,26 +6,38 @@ from typing import TypeVar
 
 from gofer.engine.asker import look_up, may_start, turn_away
 from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
-from gofer.engine.earlier_runs import answered_before, earlier_run, recall_of
-from gofer.engine.first_message import first_message, is_request
-from gofer.engine.preload import preload
+from gofer.engine.first_message import first_message, is_request, preload
+from gofer.engine.own_step import OwnStep
+from gofer.engine.results import Shown, shown_of
 from gofer.engine.services import Services
-from gofer.engine.source_context import read_source_context
-from gofer.engine.source_memory import changes_of
-from gofer.engine.step import Step
+from gofer.engine.source_context import changes_of, read_source_context
 from gofer.engine.usage_limits import enter
 from gofer.journal.blob_store import BUNDLES, blob_key
+from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, Route, RunStarted
-from gofer.journal.workspace_entries import PlanUpdated
+from gofer.journal.lineage import run_id
+from gofer.journal.log import read_journal
+from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
+from gofer.projections import workspace
+from gofer.projections.progress import project
+from gofer.projections.recap import handles, recap
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import Provenance
-from gofer.values.errors import RunStopped
+from gofer.values.errors import Corrupt, Gone, RunStopped
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import known
+
+_PAGE = 500
+_EVER = 2**62
+"""Unix milliseconds after everything."""
+_INVITED = frozenset({"guest", "external"})
+"""Kinds of people who read less of a workspace than its full members."""
+_LOOKED_BACK = 50
+"""Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,7 @@ class Learned:
         return {**self.facts, "followed": workflow in self.followed}
 
 
-async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
+async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     """Read the source context of the event, pin the bundle and write the first message.
 
     Raises RunStopped, DoesNotMatch, NotNow, Cancelled, OutOfTime.
@@ -59,7 +71,8 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     # With rivals it is not known yet which workflow the event is for: only that one turns people away.
     if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
-    learned = await _learn(step, event, person, accepted or routes, provenance)
+    shown = shown_of(loaded, step.services)
+    learned = await _learn(step, event, person, accepted or routes, shown, provenance)
     material = learned.material
     changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), material)
     learned = replace(learned, facts={**learned.facts, "status": changes.status})
@@ -89,7 +102,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     return started
 
 
-async def check_withdrawn(step: Step, event: Event) -> None:
+async def check_withdrawn(step: OwnStep, event: Event) -> None:
     """Raise DoesNotMatch when the workflow, which was taken away meanwhile, would not have won the event anyway.
 
     Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
@@ -99,7 +112,7 @@ async def check_withdrawn(step: Step, event: Event) -> None:
     workflow = step.progress.workflow
     provenance = step.provenance("")
     person = await _speaking(step, event, look_up(step, event, provenance))
-    learned = await _learn(step, event, person, accepted, provenance)
+    learned = await _learn(step, event, person, accepted, Shown(), provenance)
     own = [route for route in accepted if route.workflow == workflow]
     check_conditions(event, own, learned.facts_of(workflow))
     check_precedence(event, workflow, accepted, learned.facts_of)
@@ -110,9 +123,11 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
     return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
 
 
-async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Route], provenance: Provenance) -> Learned:
+async def _learn(
+    step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: Shown, provenance: Provenance
+) -> Learned:
     """Read the source context of an event, and what else its routes ask for."""
-    material = await _speaking(step, event, read_source_context(step, event, person, provenance))
+    material = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
     followed = await answered_before(step, event, routes)
     # What the delivery says stays decided, although the issue or page may have changed since.
     return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
@@ -121,7 +136,7 @@ async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Rout
 Read = TypeVar("Read")
 
 
-async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
+async def _speaking(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Read:
     """Read what every run of an event reads. When that fails, one of these runs reports it.
 
     Raises DoesNotMatch when that is another run, and what `reading` raises.
@@ -131,3 +146,94 @@ async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
     except RunStopped:
         check_speaker(event, step.progress.workflow, step.progress.routes, known(event))
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What an earlier run of the conversation left to the one that goes on from it."""
+
+    run: str = ""
+    told: str = ""
+    """What is worth knowing of it."""
+    files: Sequence[FileAdded] = ()
+    plan: tuple[Todo, ...] = ()
+
+
+async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
+    """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
+    token = step.services.tokens.conversation(event.conversation)
+    # Earlier versions wrote the name itself, which stays in a table until its rows expire.
+    return await _newest(step, event, token, workflow) or await _newest(step, event, event.conversation, workflow)
+
+
+async def _newest(step: OwnStep, event: Event, conversation: str, workflow: str) -> Head | None:
+    before = step.progress.accepted_at
+    same_event = run_id(step.services.installation_key, event, workflow)
+    for _ in range(_LOOKED_BACK):
+        head = await step.services.store.previous(conversation, workflow, before)
+        if head is None or (head.status != "ignored" and head.run != same_event):
+            return head
+        before = head.accepted_at
+    return None
+
+
+async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
+    """Return the workflows that ask whether they answered in this conversation before, and did or are about to."""
+    asking = {route.workflow for route in routes if "followed" in route.where}
+    answered = {name for name in asking if await earlier_run(step, event, name)}
+    if answered == asking:
+        return answered
+    return answered | await _under_way(step, event, asking - answered)
+
+
+async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
+    """Return which of the workflows have an earlier run of the conversation that has not ended."""
+    store = step.services.store
+    tokens = step.services.tokens
+    sought = tokens.conversation(event.conversation)
+    found = set[str]()
+    same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
+    page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
+    while page:
+        found |= {
+            head.workflow
+            for head in page
+            if tokens.conversation(head.conversation) == sought
+            and head.workflow in workflows
+            and head.accepted_at < step.progress.accepted_at
+            and head.run not in same_event
+        }
+        page = await store.unfinished(_EVER, _PAGE, after=page[-1])
+    return found
+
+
+async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private: bool) -> Past:
+    """What the run that this one goes on from left; nothing when there is none."""
+    if head is None:
+        return Past()
+    try:
+        journal = await read_journal(head.run, step.services.store, step.services.blobs)
+    except (Corrupt, Gone):
+        return Past()
+    # Its head may lie; what it left in the journal counts.
+    earlier = project(journal)
+    if earlier.finished is None or earlier.started is None:
+        return Past()
+    if earlier.started.private and not private:
+        # What was for some people only does not go to where everybody can look: neither files, nor what was read.
+        return Past(head.run)
+    if earlier.event is None or not _may_know(person, earlier.event):
+        return Past(head.run)
+    told = recap(head.run, journal)
+    files = [file for file in handles(head.run, journal) if not _held(step, file)]
+    return Past(head.run, told, files, workspace.project(journal).plan)
+
+
+def _may_know(person: Person, earlier: Event) -> bool:
+    """Return whether a person may know what an earlier run read: it read what the person who started it can read."""
+    return person.kind not in _INVITED or person.id == earlier.actor.id
+
+
+def _held(step: OwnStep, file: FileAdded) -> bool:
+    known = step.workspace.files.get(file.file)
+    return known is not None and (known.fetched or not file.body)

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from gofer.engine.own_calls import permitted
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
 from gofer.sources.registry import WORKPLACE, source_of
@@ -16,16 +16,20 @@ from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
 ASKS = 3
-"""How often a question is put of which nobody can tell whether it was seen; one that stands twice does no harm."""
+"""How often a question is put while it is unknown whether people see it; one that is shown twice does no harm."""
 
 
 class Question:
     """One request as it is put to people."""
 
-    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str, where: str = "") -> None:
+    def __init__(
+        self, step: OwnStep, item: Permitted, requested: ApprovalRequested, owner: str, where: str = ""
+    ) -> None:
         self.requested = requested
         self._where = where
-        self._step, self._item, self._owner = step, item, owner
+        self._step = step
+        self._item = item
+        self._owner = owner
         self._event = step.progress.event
         self._asking = asking_of(self._event)
         self._alone = requested.about != "call"
@@ -44,7 +48,7 @@ class Question:
                 case Result(text=why):
                     return f"nobody could be asked: {why.rstrip('.')}"
                 case _:
-                    pass  # Nobody can tell whether it was seen.
+                    pass  # It is unknown whether people see it.
         return ""
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
@@ -54,7 +58,7 @@ class Question:
         if click.at > self.requested.until:
             return "The time for this decision was over."
         asked = self._asking.may_decide(click.actor, self.requested.by, self._requester())
-        match await self._step.call(permitted(self._step, _who(click), asked), provenance):
+        match await self._step.call(PurposeCall(_who(click), asked), provenance):
             case Result(status="ok", details=details):
                 allowed = self._asking.allowed(as_object(details))
                 return "" if allowed else f"Only {' or '.join(self._who_may())} may decide this."
@@ -71,7 +75,7 @@ class Question:
     async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
         """Tell one person something; whether it arrived changes nothing."""
         asked = self._asking.tell(user, text, self._place() or {})
-        await self._step.call(permitted(self._step, call, asked), provenance)
+        await self._step.call(PurposeCall(call, asked), provenance)
 
     async def show(self, provenance: Provenance) -> None:
         """Show in place of the buttons what was decided; once."""
@@ -89,10 +93,11 @@ class Question:
 
     async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
         """Return the ids of the people who may decide, and why there are none."""
-        by, ids = self.requested.by, dict[str, object]()
+        by = self.requested.by
+        ids = dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
             asked = self._asking.groups(handles)
-            call = permitted(self._step, f"groups/{self.requested.call}", asked)
+            call = PurposeCall(f"groups/{self.requested.call}", asked)
             match await self._step.call(call, provenance):
                 case Result(status="ok", details=details):
                     ids = dict(self._asking.group_ids(as_object(details)))
@@ -104,12 +109,12 @@ class Question:
         found = list(dict.fromkeys(filter(None, found)))
         return found, "" if found else "nobody started this run who could be asked"
 
-    def _put(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> Permitted:
+    def _put(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
         if self._alone:
             asked = self._asking.ask_one(self._fields(place, page, self._requester()))
         else:
             asked = self._asking.ask(self._fields(place, page, ""))
-        return permitted(self._step, call, asked)
+        return PurposeCall(call, asked)
 
     def _fields(self, place: Mapping[str, object], page: Sequence[str], to: str) -> dict[str, object]:
         requested = self.requested
@@ -171,7 +176,7 @@ class Question:
 
 
 async def close_shown(
-    step: Step,
+    step: OwnStep,
     requested: ApprovalRequested,
     ending: str,
     asked: Mapping[str, object] | None,
@@ -183,7 +188,7 @@ async def close_shown(
         match step.progress.outcomes.get(call):
             case Result(status="ok", details=details):
                 if closing := approvals.close(as_object(details), ending, asked):
-                    await step.call(permitted(step, f"{_told(requested)}/{number}", closing), provenance)
+                    await step.call(PurposeCall(f"{_told(requested)}/{number}", closing), provenance)
             case _:
                 pass
 

@@ -2,8 +2,8 @@
 
     approval.requested   what is asked, who may decide, until when
     ask/…                the question; its buttons are stamped for this run, call and arguments
-    run.parked           nobody works on the run, and its conversation is free
-    approval.clicked     a button was pressed; journaled before anybody looks at who pressed it
+    run.parked           no owner works on the run, and its conversation is free
+    approval.clicked     a button was pressed; journaled before the person who pressed it is looked up
     who/…                whether they may decide, looked up then; a word to them alone when it does not count
     approval.decided     once; nothing else lets the call happen
     told/…               the question says what was decided
@@ -15,10 +15,12 @@ from dataclasses import dataclass
 
 from gofer.engine.approval_question import Question, arguments_sha256, ask_calls, close_shown, word_call
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import RunParked
 from gofer.journal.entries import ToolResult as Result
+from gofer.sources.part_values import OwnCall
 from gofer.tools.definition import Provenance
 
 
@@ -35,9 +37,10 @@ class Wanted:
     """The place that the call writes to, for people, where the question is about that."""
 
 
-async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
-    """None when the call may be made; otherwise what it is told instead. Raises Parked while nobody has decided."""
-    sha256, name = arguments_sha256(item), _name(wanted.about, item.call)
+async def approved(step: OwnStep, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
+    """Return None when the call may be made, else what it is told instead. Raises Parked until a person has decided."""
+    sha256 = arguments_sha256(item)
+    name = _name(wanted.about, item.call)
     if before := _denied_before(step, item, sha256, wanted.about):
         return before
     if name not in step.progress.approvals:
@@ -62,7 +65,7 @@ async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Prov
     return _outcome(item.call, step.progress.approvals[name].decided)
 
 
-async def close(step: Step, provenance: Provenance) -> None:
+async def close(step: OwnStep, provenance: Provenance) -> None:
     """Takes the buttons from questions that need no answer any more, because the run is over."""
     for approval in list(step.progress.approvals.values()):
         requested = approval.requested
@@ -70,8 +73,8 @@ async def close(step: Step, provenance: Provenance) -> None:
             continue
         for call in ask_calls(requested):
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
-                tool = step.services.tools[recorded.tool]
-                await step.call(Permitted(call, tool, tool.parse(recorded.arguments), recorded.arguments), provenance)
+                asked = OwnCall(recorded.tool, recorded.arguments)
+                await step.call(PurposeCall(call, asked), provenance)
         ending = f"{requested.tool} was not called: the run ended before anybody decided."
         await close_shown(step, requested, ending, None, provenance)
 
@@ -80,7 +83,7 @@ def _name(about: About, call: str) -> tuple[About, str]:
     return about, call
 
 
-async def _decide(step: Step, question: Question, provenance: Provenance) -> None:
+async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> None:
     """Asks, and looks at what was pressed. Raises Parked when nothing of it counts and there is time left."""
     requested = question.requested
     name = requested.about, requested.call
@@ -106,18 +109,19 @@ async def _decide(step: Step, question: Question, provenance: Provenance) -> Non
             return
 
 
-def _unheard(step: Step, name: tuple[About, str]) -> ApprovalClicked | None:
-    """The first press for a request that nobody was told about."""
+def _unheard(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
+    """Return the first press for a request that was not answered yet."""
     clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
     return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
 
 
-def _denied_before(step: Step, item: Permitted, sha256: str, about: About) -> Result | None:
-    """The same again, after somebody decided against it: nobody is asked twice."""
+def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) -> Result | None:
+    """Refuse the same call after a person decided against it: people are asked once."""
     for approval in step.progress.approvals.values():
-        requested, decided = approval.requested, approval.decided
+        requested = approval.requested
+        decided = approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
-        # Where nobody could be asked, nobody was.
+        # Where no person could be asked, none was.
         answered = decided is not None and (decided.decision == "expired" or decided.item)
         if same and answered and decided is not None and decided.decision != "approved":
             return _refused(item.call, "the same call was decided against before", decided.decision)

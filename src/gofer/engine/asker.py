@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from gofer.engine.answer_thread import thread_of_event
 from gofer.engine.conditions import DoesNotMatch
-from gofer.engine.own_calls import permitted
-from gofer.engine.step import Step
-from gofer.engine.unmet_needs import PERSON, stopped
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.owned_run import OwnedRun
+from gofer.engine.source_context import PERSON, stopped, thread_of_event
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import OwnCall, Person
@@ -27,7 +26,7 @@ _NAMED = {"members": "members of this workspace", "externals": "people of other 
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
 
-async def look_up(step: Step, event: Event, provenance: Provenance) -> Person:
+async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
     """Return who is behind an event. Raises RunStopped when the source does not say, Cancelled, OutOfTime."""
     source = source_of(event)
     if source.trusted:
@@ -46,7 +45,7 @@ async def look_up(step: Step, event: Event, provenance: Provenance) -> Person:
     return people.person(event, details)
 
 
-def known_person(step: Step, event: Event) -> Person:
+def known_person(step: OwnedRun, event: Event) -> Person:
     """Return the person who started a run, as they were looked up when the run began."""
     people = source_of(event).people
     match step.progress.outcomes.get(LOOKED_UP):
@@ -56,7 +55,7 @@ def known_person(step: Step, event: Event) -> Person:
             return Person(event.actor.id)
 
 
-async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
+async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
     """Return whether a workflow is for a person. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
     plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
@@ -74,14 +73,16 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
     return False
 
 
-async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> DoesNotMatch:
+async def turn_away(
+    step: OwnStep, event: Event, person: Person, loaded: Loaded, provenance: Provenance
+) -> DoesNotMatch:
     """Tell a person in one line whom the workflow is for, once a day; return the reason for lists."""
     whom = _whom(loaded.workflow)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
         text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
         told = words.in_place(thread_of_event(event), text)
-        await step.call(permitted(step, TOLD, told), provenance)
+        await step.call(PurposeCall(TOLD, told), provenance)
     return DoesNotMatch(
         f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
     )
@@ -95,9 +96,10 @@ def private_words(event: Event) -> PrivateWords | None:
     return source.answers.private
 
 
-async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
+async def _first_of_the_day(step: OwnStep, event: Event, workflow: str) -> bool:
     scope = step.services.tokens.usage("turned away", event.source, event.actor.id, workflow)
-    store, now = step.services.store, step.now_ms()
+    store = step.services.store
+    now = step.now_ms()
     if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
         return False
     await store.put_usage([Usage(scope, step.run, now, 0.0)])
@@ -105,17 +107,16 @@ async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
 
 
 async def _details(
-    step: Step, call: str, asked: OwnCall, unseen: Collection[object], provenance: Provenance
+    step: OwnStep, call: str, asked: OwnCall, unseen: Collection[object], provenance: Provenance
 ) -> Mapping[str, object] | None:
     """Return what a look-up gave for code; None when there is no such person or group."""
-    item = permitted(step, call, asked)
-    match await step.call(item, provenance):
+    match await step.call(PurposeCall(call, asked), provenance):
         case ToolResult(status="ok", details=details):
             return details or {}
         case ToolResult(details={"code": code}) if code in unseen:
             return None
         case outcome:
-            raise stopped(PERSON, outcome, item.tool.system)
+            raise stopped(PERSON, outcome, step.services.tools[asked.tool].system)
 
 
 def _whom(workflow: Workflow) -> str:

@@ -1,4 +1,4 @@
-"""The last check before an intent: was the call made already, may it act on its place, and has a person to agree first?
+"""The last checks before an intent: an earlier run that made the call, the place it acts on, the approval of a person.
 
 A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
 """
@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from gofer.engine import once
 from gofer.engine.approvals import Wanted, approved
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import Judge, Judged, leaves
-from gofer.engine.step import Permitted, Step
 from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome
@@ -27,11 +28,11 @@ class Clearance:
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a place is looked up."""
 
-    async def clear(self, step: Step, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
+    async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         step.heed_cancel()
         limited = item.tool.effect != "read" and item.tool.name in self._once
-        # Nobody is asked for what was done already; what somebody decided stands.
+        # People are not asked for what was done already; what a person decided holds.
         if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
             return outcome
         match await self._judged(step, item, provenance):
@@ -43,22 +44,24 @@ class Clearance:
             return refused
         return await once.claim(step, item) if limited else item
 
-    def may_leave(self, step: Step, call: str) -> bool:
+    def may_leave(self, step: OwnStep, call: str) -> bool:
         """Whether a call may take what is private with it: its workflow lets every call, or who started the run did."""
         decided = approval.decided if (approval := step.progress.approvals.get(("leaving", call))) else None
         allowed = self.workflow.private_channels == "allow"
         return allowed or (decided is not None and decided.decision == "approved")
 
-    async def _judged(self, step: Step, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
+    async def _judged(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event
         if event is None:
             return Judged(item, "yes")
         return await Judge(step, event, self.workflow, provenance, self.looking).judge(item)
 
-    async def _agreed(self, step: Step, judged: Judged, provenance: Provenance) -> ToolResult | None:
+    async def _agreed(self, step: OwnStep, judged: Judged, provenance: Provenance) -> ToolResult | None:
         item = judged.item
         verdict = judged.verdict
-        event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
+        event = step.progress.event
+        owner = self.workflow.owner
+        approve = self.workflow.approve
         if event is not None and leaves(item, event, private=step.progress.private):
             match self.workflow.private_channels:
                 case "refuse":
@@ -87,5 +90,5 @@ class Clearance:
         return frozenset(grant.name for grant in self.workflow.tools if grant.once == "per_message")
 
 
-def _decided(step: Step, call: str) -> bool:
+def _decided(step: OwnStep, call: str) -> bool:
     return any(name == call and one.decided is not None for (_, name), one in step.progress.approvals.items())

@@ -34,7 +34,7 @@ def check_hops(event: Event) -> None:
 def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequence[Route]:
     """Return the ways in which events of this kind start the workflow.
 
-    Where the receiver wrote down what matched, that list holds, whatever was published since.
+    Where the receiver wrote down what matched, that list holds, also when other workflows were published since.
     """
     if accepted:
         return [route for route in accepted if route.workflow == loaded.name]

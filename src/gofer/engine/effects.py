@@ -1,4 +1,4 @@
-"""What becomes of a call, by its effect, when nobody confirmed it?
+"""The outcome of a call that was not confirmed, by the effect of its tool.
 
     read     do it again whenever the model asks again
     keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt, unless it says
@@ -91,7 +91,7 @@ class Silence:
     retry_after: float = 0.0
     """Seconds that the system asked to wait; 0 where it did not say."""
     code: Literal["", "fault", "too_large"] = ""
-    """Of one whose system is not away: the tool itself failed, or the answer was too large."""
+    """Of a call to a system that is not away: the tool itself failed, or the answer was too large."""
 
     @property
     def away(self) -> bool:
@@ -101,7 +101,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody can tell, and nobody will: it is not tried again."""
+    """The outcome cannot be determined; the call is not tried again."""
 
     why: str
 
@@ -122,7 +122,7 @@ class Permit:
     async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
         """Writes a frame; the permit then counts from before the write.
 
-        Only a frame that was written gives it, to whoever wrote it: others may be about to send meanwhile.
+        Only a frame that was written gives it, to its writer: others may be about to send meanwhile.
         """
         since = self._clock.monotonic()
         if await commit():
@@ -263,7 +263,7 @@ async def _after_a_look(
         await asyncio.sleep(max(tool.settle, permit.patience.inflight))
     if found := await _look(tool, call, arguments, permit.patience):
         return found
-    # Whoever takes over from here on has to wait again before it looks.
+    # An owner that takes over from here on has to wait again before it looks.
     await permit.renew()
     again = await _attempt(tool, call, arguments)
     if not isinstance(again, Silence):

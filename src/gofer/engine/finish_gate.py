@@ -102,7 +102,7 @@ def finishing(
     workflow: Workflow,
     offered: Collection[str],
 ) -> Refused | None:
-    """Whether `finish` comes too early, or beside calls whose results the model has not seen."""
+    """Refuse a `finish` that comes too early, or beside calls of which the model has not seen the results."""
     if ask.tool != FINISH:
         return None
     if len(conversation.asks) > 1:
@@ -110,7 +110,7 @@ def finishing(
     try:
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
-        return None  # told by whoever reads its arguments
+        return None  # told where its arguments are read
     if against := objection(str(answer), workspace, workflow, offered):
         return Refused(call, against.text, code=against.code or UNFIT)
     return None

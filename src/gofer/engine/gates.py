@@ -1,4 +1,4 @@
-"""May this step happen now? Budgets and permissions, decided from the journal, never from what a model says.
+"""The gates of a step: budgets and permissions, decided from the journal, never from what a model says.
 
 Gates are plain functions of the progress so far: they await nothing and write nothing.
 """
@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
+from gofer.journal.subagent_entries import Slice
 from gofer.journal.workspace_entries import FINISH
 from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
@@ -16,7 +17,7 @@ from gofer.projections.repetition import Repetition
 from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool
 from gofer.values.errors import GoferError, ToolError
 from gofer.values.messages import ToolAsk
-from gofer.workflows.schema import Limits
+from gofer.workflows.schema import Limits, SubagentLimits
 
 CALLS_PER_TURN = 64
 """Tool calls of one model answer that are looked at; the rest are refused."""
@@ -172,7 +173,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
 
 
 def uncarried(call: str, conversation: Conversation) -> Refused | None:
-    """Whether a call stands in an answer whose calls are never carried out: cut off, or outdated."""
+    """Refuse a call in an answer of which no call is carried out: cut off, or outdated."""
     match conversation.finish:
         case "length":
             text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
@@ -194,8 +195,57 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
-    """Whether an earlier call of the same tool, to the same destination, is one that nobody can tell about."""
+    """Refuse a call after one of the same tool, to the same destination, of unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
     return Refused(item.call, text)
+
+
+def slice_of(
+    progress: Progress, limits: Limits, wanted: SubagentLimits, now_ms: int, *, parts: int, kept: int
+) -> Slice | Stop:
+    """One of `parts` equal parts of what is left, or what the subagent wants at most; Stop when there is too little.
+
+    `kept` model calls stay for the run that asks, so that it can say what came of it.
+    """
+    if stop := budget(progress, limits, now_ms):
+        return stop
+    reserved = progress.reserved()
+    calls = limits.llm_calls - progress.llm_calls - reserved.llm_calls
+    if calls <= kept:
+        return Stop(f"stopped after {limits.llm_calls} model calls")
+    used = progress.usage.input_tokens + progress.usage.output_tokens + reserved.tokens
+    tokens = limits.tokens - used
+    usd = _usd_left(progress, limits) - reserved.usd
+    if tokens < parts or usd <= 0:
+        return Stop("stopped: what is left is reserved for subagents that are at work")
+    tools = max(0, limits.tool_calls - progress.tool_calls - reserved.tool_calls)
+    minutes = limits.minutes - progress.owned_ms(now_ms) / 60_000
+    return Slice(
+        llm_calls=min(wanted.llm_calls, max(1, calls // parts)),
+        tool_calls=min(wanted.tool_calls, tools // parts),
+        tokens=min(wanted.tokens, tokens // parts),
+        usd=min(wanted.usd, usd / parts),
+        # They are at work at the same time.
+        minutes=min(wanted.minutes, minutes),
+    )
+
+
+def limits_of(part: Slice) -> Limits:
+    """A slice as the limits of a run."""
+    return Limits(
+        tool_calls=part.tool_calls,
+        llm_calls=part.llm_calls,
+        tokens=part.tokens,
+        minutes=part.minutes,
+        usd=part.usd,
+    )
+
+
+def _usd_left(progress: Progress, limits: Limits) -> float:
+    started = progress.started
+    spent = progress.spent_usd
+    own = limits.usd - spent
+    allowed = started.usd_left if started is not None else None
+    return own if allowed is None else min(own, allowed - spent)

@@ -1,21 +1,24 @@
-"""How does a model work through a run? Project, gate, step, repeat.
+"""The loop of a model that works through a run: project, gate, step, repeat.
 
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
-from gofer.engine.context_window import View
+from gofer.engine.compaction import View
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import cut
-from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
+from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.failures import said_of, told_of
 from gofer.models.written_calls import before_call
-from gofer.tools.definition import AnyTool, Provenance, Repertoire
+from gofer.projections.conversation import Conversation
+from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import Cause, RunStopped
 from gofer.values.messages import ToolAsk
@@ -39,7 +42,7 @@ class Ending:
     answer: str = ""
     """What it has to show: the answer, or of work that ended early what there was by then."""
     reason: str = ""
-    """For lists, logs and whoever runs Gofer."""
+    """For lists, logs and operators."""
     notice: str = ""
     """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None
@@ -54,39 +57,39 @@ class Ending:
     """The reason as a colleague reads it, where those are other sentences."""
 
 
-async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
+async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    granted = step.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
-    required = frozenset(bundle.loaded.workflow.skills.required)
-    step.repertoire = Repertoire(granted, bundle.loaded.skills, required)
     view = View(bundle)
-    while not step.conversation.answered:
-        stop = gates.answer(step.conversation)
-        if not stop and step.conversation.open:
-            step.shown = view.share(step, bundle)
-            stop = await _turn(step, bundle, granted, provenance)
+    conversation = step.own.conversation
+    while not conversation.answered:
+        stop = gates.answer(conversation)
+        if not stop and conversation.open:
+            sharing = replace(step, shown=view.share(step, bundle))
+            stop = await _turn(sharing, bundle, provenance)
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
             told = _with_owner(stop.told, bundle.loaded.workflow.owner)
-            written = as_people_read(so_far(step), bundle.loaded.workflow)
+            written = as_people_read(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
             return Ending(stop.status, written, stop.reason, told=told)
-    ended = done(step.conversation.answer, bundle.loaded.workflow)
-    return replace(ended, answer=finish_gate.with_needs(ended.answer, step.workspace.plan))
+    ended = done(conversation.answer, bundle.loaded.workflow)
+    return replace(ended, answer=finish_gate.with_needs(ended.answer, step.own.workspace.plan))
 
 
-def so_far(step: Step) -> str:
-    """Return what the model wrote for people before its work ended early, up to the first call written as text."""
-    conversation = step.conversation
+def so_far(conversation: Conversation, tools: Collection[str]) -> str:
+    """Return what the model wrote for people before its work ended early, up to the first call written as text.
+
+    `tools` names the tools that such a call may be of.
+    """
     written = [*conversation.drafts] * (conversation.flaw == "written")
     # Words before a call announce what never happened, so that they come last.
     for text in [conversation.so_far, *reversed(written)]:
-        if words := before_call(text, step.repertoire.tools):
+        if words := before_call(text, tools):
             return words
     return ""
 
 
-def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
+def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Collection[str]) -> Ending:
     """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
     owner = "the people who run Gofer"
     if loaded is not None:
@@ -94,7 +97,7 @@ def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
     told = _with_owner(error.told, owner)
     if said := said_of(error):
         told = f"I could not finish this. {told_of(said, owner)}"
-    written = so_far(step)
+    written = so_far(step.conversation, tools)
     if loaded is not None:
         written = as_people_read(written, loaded.workflow)
     return Ending("failed", written, str(error), told=told, cause=error.cause, system=error.system)
@@ -123,56 +126,57 @@ def as_people_read(written: str, workflow: Workflow) -> str:
     return render(workflow.reply_template, as_object(workflow.output), value)
 
 
-def _gated(
-    step: Step, workflow: Workflow, call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]
-) -> Permitted | gates.Refused:
-    """What the gates make of one call, asked one after the other."""
+def _gated(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
+    """Return what the gates make of one call, asked one after the other."""
+    own = step.own
+    granted = step.repertoire.tools
     return (
-        gates.uncarried(call, step.conversation)
-        or gates.repeated(call, ask, step.repetition)
-        or finish_gate.unplanned(call, ask, step.workspace, workflow)
-        or finish_gate.finishing(call, ask, step.conversation, step.workspace, workflow, granted)
+        gates.uncarried(call, own.conversation)
+        or gates.repeated(call, ask, own.repetition)
+        or finish_gate.unplanned(call, ask, own.workspace, workflow)
+        or finish_gate.finishing(call, ask, own.conversation, own.workspace, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
 
-async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
+async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | None:
     """Asks the model what comes next."""
     limits = bundle.loaded.workflow.limits
-    if stop := gates.model_call(step.progress, limits, step.now_ms()):
+    if stop := gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
-    left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+    left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
     # Making room may cost a call of its own.
     stop = await view.make_room(step, bundle, _tail(step, bundle, view), timeout)
-    if stop := stop or gates.model_call(step.progress, limits, step.now_ms()):
+    if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     end = _tail(step, bundle, view)
-    await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step, bundle, end))
-    if said := finish_gate.remark(step.conversation, step.workspace, bundle.loaded.workflow, step.repertoire.tools):
+    await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step.own, bundle, end))
+    if said := finish_gate.remark(
+        step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
+    ):
         # In the frame of the answer: it leaves no other trace in the history.
-        step.note(said)
+        step.own.note(said)
     return None
 
 
-def _tail(step: Step, bundle: Bundle, view: View) -> str:
-    return tail(step.progress, step.workspace, bundle.loaded.workflow.limits, view.told(step, bundle))
+def _tail(step: WorkingStep, bundle: Bundle, view: View) -> str:
+    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.told(step.own, bundle))
 
 
-async def _turn(
-    step: Step, bundle: Bundle, granted: Mapping[str, AnyTool], provenance: Provenance
-) -> gates.Stop | None:
+async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:
     """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
-    await step.settle(granted, provenance)
+    await step.settle(provenance)
     permitted: list[Permitted] = []
-    for call, ask in step.conversation.open.items():
-        match _gated(step, bundle.loaded.workflow, call, ask, granted):
+    for call, ask in step.own.conversation.open.items():
+        match _gated(step, bundle.loaded.workflow, call, ask):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):
-                step.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
-    limits, counted = bundle.loaded.workflow.limits, [item for item in permitted if _counts(step, item)]
-    if permitted and (stop := gates.tool_calls(step.progress, limits, len(counted), step.now_ms())):
+                step.own.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
+    limits = bundle.loaded.workflow.limits
+    counted = [item for item in permitted if _counts(step, item)]
+    if permitted and (stop := gates.tool_calls(step.own.progress, limits, len(counted), step.own.now_ms())):
         return stop
     reads = [item for item in permitted if item.tool.at_once]
     if reads:
@@ -180,13 +184,13 @@ async def _turn(
     for item in permitted:
         if not item.tool.at_once:
             # Asked again: the write before this one may have locked its destination.
-            if locked := gates.lock(item, step.locked):
-                step.note(ToolResult(locked.call, "refused", locked.text))
+            if locked := gates.lock(item, step.own.locked):
+                step.own.note(ToolResult(locked.call, "refused", locked.text))
             else:
                 await step.call(item, provenance)
     return None
 
 
-def _counts(step: Step, item: Permitted) -> bool:
+def _counts(step: WorkingStep, item: Permitted) -> bool:
     """Whether a call is to be counted; one that goes on was."""
-    return item.tool.name not in BOOKKEEPING and item.call not in step.progress.in_doubt
+    return item.tool.name not in BOOKKEEPING and item.call not in step.own.progress.in_doubt

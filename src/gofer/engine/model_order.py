@@ -24,7 +24,7 @@ ATTEMPTS = 3
 LONGEST_PAUSE = 60.0
 """Seconds between two attempts at most; where a provider asks for more, the model is not there."""
 LONGEST_PARKED = 900.0
-"""Seconds a run is put off for at most at a time; no queue delays a doorbell for longer."""
+"""Seconds a run is put off for at most at a time; no queue delays a message for longer."""
 DEFERRED_MINUTES = 30
 """How long a run is put off in all before it ends."""
 
@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 class Parked(GoferError):
-    """Nobody works on the run before `entry.until`; everything it has is journaled."""
+    """The run waits until `entry.until`; everything it has is journaled."""
 
     def __init__(self, entry: RunParked) -> None:
         super().__init__(f"parked until {entry.until}")
@@ -180,7 +180,7 @@ def defer(
     failed: Sequence[Failure],
     progress: Progress,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
-    """What is recorded of a run whose models all failed, and how its owner leaves it.
+    """Return what is recorded when all models of a run failed, and how its owner leaves the run.
 
     The run waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or
     not any more.
@@ -189,7 +189,7 @@ def defer(
     absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not absent:
         return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])
-    # Time in which nobody would have asked, as when a laptop was closed, does not count.
+    # Time in which no model would have been asked, as when a laptop was closed, does not count.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
         why = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(absent[-1])}"

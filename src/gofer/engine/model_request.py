@@ -1,16 +1,32 @@
-"""What exactly is a model sent? A stable prefix that only grows, and one fresh tail.
+"""The exact bytes of a request to a model, and their weight: a stable prefix that only grows, and one fresh tail.
 
 The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
 requests of a run to one model share every byte up to the tail, so that a provider's prompt cache holds.
 """
 
 import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from gofer.files.image import EACH
+from gofer.files.tokens import content_of, estimate
 from gofer.projections.conversation import Conversation
 from gofer.values import messages
-from gofer.values.canonical_json import encode
+from gofer.values.canonical_json import as_list, as_object, as_text, encode, encode_text
+from gofer.values.messages import Media
 from gofer.workflows.bundle import Bundle
+
+MESSAGE = 4
+"""Tokens around each message that no text of it shows."""
+IMAGE = 1_100
+"""Tokens of an image, about."""
+PAGE = 1_800
+"""Tokens of a page of a document that is looked at, about: its image and its text."""
+_PAGES = re.compile(r"\((\d+) pages\)")
+_SKILLS = ("load_skills", "load_subskill")
+_FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
 
 
 class Window:
@@ -48,3 +64,125 @@ def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], sy
     """The bytes every request of a run begins with."""
     fixed = {**messages.sent(params), **({"tools": tools} if tools else {})}
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
+
+
+def seen_tokens(media: Media) -> int:
+    """Tokens of something that is looked at, about."""
+    return IMAGE if media.media_type.startswith("image/") else _document(media.pages)
+
+
+def _document(pages: int) -> int:
+    return PAGE * max(1, pages)
+
+
+@dataclass(slots=True)
+class Weight:
+    """Estimated tokens by role and by kind of content."""
+
+    roles: dict[str, int] = field(default_factory=dict[str, int])
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add(self, role: str, text: str, *, more: int = 0) -> int:
+        """Adds a text and, where it is one, what stands around it; gives what it weighs."""
+        tokens = estimate(text) + more
+        self._count(role, content_of(text), tokens)
+        return tokens
+
+    def add_seen(self, role: str, piece: Mapping[str, object]) -> int:
+        """Adds what is looked at, as a message has it: an image, or a document with the number of its pages."""
+        if piece.get("type") != "file":
+            self._count(role, "image", IMAGE)
+            return IMAGE
+        told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
+        tokens = _document(int(told[1]) if told else 1)
+        self._count(role, "document", tokens)
+        return tokens
+
+    def plus(self, other: "Weight") -> "Weight":
+        """The same with another one added to it."""
+        for mine, added in ((self.roles, other.roles), (self.kinds, other.kinds)):
+            for name, tokens in added.items():
+                mine[name] = mine.get(name, 0) + tokens
+        return self
+
+    def _count(self, role: str, kind: str, tokens: int) -> None:
+        self.roles[role] = self.roles.get(role, 0) + tokens
+        self.kinds[kind] = self.kinds.get(kind, 0) + tokens
+
+
+class Scale:
+    """Weighs the requests of one run; each message once, as long as nothing of the history is folded away."""
+
+    def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
+        self._fixed = Weight()
+        self._tail: tuple[str, Weight] = ("", Weight())
+        self._fixed.add("system", system, more=MESSAGE)
+        if tools:
+            self._fixed.add("tools", encode_text(tools))
+        self._begin(0)
+
+    def _begin(self, epoch: int) -> None:
+        self._weight = Weight(dict(self._fixed.roles), dict(self._fixed.kinds))
+        self._parts: list[int] = []
+        self._calls: dict[str, str] = {}
+        self._epoch = epoch
+
+    def weigh(self, conversation: Conversation, tail: str = "") -> Weight:
+        """What the request after a conversation weighs, with its tail."""
+        self.parts(conversation)
+        whole = Weight(dict(self._weight.roles), dict(self._weight.kinds))
+        if tail != self._tail[0]:
+            self._tail = tail, Weight()
+            self._tail[1].add("tail", tail, more=MESSAGE)
+        return whole.plus(self._tail[1]) if tail else whole
+
+    def parts(self, conversation: Conversation) -> Sequence[int]:
+        """What each message of a conversation weighs."""
+        if conversation.epoch != self._epoch:
+            self._begin(conversation.epoch)
+        for part in conversation.parts[len(self._parts) :]:
+            self._parts.append(self._take(as_object(json.loads(part))))
+        return self._parts
+
+    def _take(self, message: Mapping[str, object]) -> int:
+        role = self._role(message)
+        content = message.get("content")
+        tokens = self._weight.add(role, as_text(content), more=MESSAGE)
+        tokens += self._weight.add(role, as_text(message.get("reasoning_content")))
+        for piece in map(as_object, as_list(content)):
+            looked_at = piece.get("type") != "text"
+            text = as_text(piece.get("text"))
+            tokens += self._weight.add_seen("files", piece) if looked_at else self._weight.add(role, text)
+        for call in map(as_object, as_list(message.get("tool_calls"))):
+            function = as_object(call.get("function"))
+            self._calls[as_text(call.get("id"))] = as_text(function.get("name"))
+            asked = f"{as_text(function.get('name'))} {as_text(function.get('arguments'))}"
+            tokens += self._weight.add(role, asked, more=MESSAGE)
+        return tokens
+
+    def _role(self, message: Mapping[str, object]) -> str:
+        tool = self._calls.get(as_text(message.get("tool_call_id")), "")
+        return "skills" if tool in _SKILLS else "files" if tool in _FILES else "history"
+
+
+MOST = 18_000_000
+"""Bytes of one request at most. Providers refuse more than 20 to 32 MB, and after it every request with the same
+history."""
+FULL = 0.58
+"""Share of it from which on room is made; below it there is room for any one thing to look at."""
+SPARE = 0.1
+"""Share of it that what a turn looks at leaves over for all else."""
+
+
+def sizes(conversation: Conversation) -> list[int]:
+    """Bytes of each message, and what counts for them."""
+    counted = [len(part) for part in conversation.parts]
+    for seen in conversation.seen:
+        counted[seen.part] += EACH
+    return counted
+
+
+def left(conversation: Conversation, calls: int) -> int:
+    """Characters of base64 that each of so many calls of a turn may give to look at, 0 for none."""
+    room = round((1 - SPARE) * MOST) - sum(sizes(conversation))
+    return max(0, room // max(1, calls) - EACH)

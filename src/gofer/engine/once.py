@@ -1,11 +1,11 @@
-"""Was what a call would do for a message done already, by whichever run came first?
+"""Calls that happen once for each message: the run that makes such a call first claims it for all runs.
 
 A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
-it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever finds the memo taken is answered from the
-journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or, when its script
-asks for another call now, to be that of one that nobody makes any more, which is free. A claim is one exchange of the
-store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
-an outcome. Branches of a run, and its subagents, claim one after the other.
+it in a memo, right before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken is answered from
+the journal of the run that took it. A run that was lost between memo and frame finds the memo to be its own, or, when
+its script asks for another call now, to be that of a call that is not made any more, which is free. A claim is one
+exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until
+the earlier has an outcome. Branches of a run, and its subagents, claim one after the other.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
 the first: looked for, or sent again with the same key.
@@ -14,9 +14,10 @@ the first: looked for, or sent again with the same key.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.done_before import MARK
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import OwnedRun
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
@@ -28,13 +29,15 @@ from gofer.values.events import Event
 
 PAUSE_MS = 15_000
 """How long a run waits at first before it looks again whether an earlier one is through."""
+MARK = "done_before"
+"""The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 LONGEST_PAUSE_MS = 300_000
 """How long it does when it is old: each look is written down, and an earlier run may wait for a person for days."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """Whose call it is now, and under which key it may have been made since when."""
+    """The owner of a call now, and the key under which it may have been made since some time."""
 
     holder: str
     key: str
@@ -44,21 +47,23 @@ class _Claim:
         return f"{self.holder} {self.key} {self.since}"
 
 
-async def answered(step: Step, item: Permitted) -> Outcome | None:
+async def answered(step: OwnStep, item: Permitted) -> Outcome | None:
     """What an earlier call of any run is known to have come to; None when there is none. Raises Parked."""
     stands = await step.services.store.memo(_key(step, item))
     found = await _look(step, item, _read(stands)) if stands else None
     return found if isinstance(found, ToolResult | ToolUnknown) else None
 
 
-async def claim(step: Step, item: Permitted) -> Permitted | Outcome:
-    """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
+async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
+    """Return the call, which this run alone can make now, or what an earlier one came to. Raises Parked."""
     async with step.claims.taking:
         return await _claim(step, item)
 
 
-async def _claim(step: Step, item: Permitted) -> Permitted | Outcome:
-    store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
+async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
+    store = step.services.store
+    key = _key(step, item)
+    own = f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
     step.claims.taken.add(own)
     stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
@@ -69,14 +74,14 @@ async def _claim(step: Step, item: Permitted) -> Permitted | Outcome:
             case "free" if held.key == held.holder:
                 mine = first
             case _:
-                # Also of one who was free to do it under the key of another: nobody knows what came of that.
+                # Also of a run that was free to do it under the key of another: what came of that is unknown.
                 mine = replace(held, holder=own)
         stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
     return item if held.key == own else replace(item, key=held.key, since=held.since)
 
 
-async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
-    """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
+async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
+    """Return what the claimed call came to: `free` when it was not made, `gone` when that is unknown."""
     run, _, call = held.holder.partition("/")
     if run == step.run:
         if call == item.call:
@@ -91,19 +96,19 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     if (outcome := _told(step, item, run, call, project(entries), own=False)) != "open":
         return outcome
     if (above := _above(step, run)) is not None and not _at_it(above, call):
-        # It waits for this one, so nobody may wait for what it does not do.
+        # It waits for this one, so this one does not wait for what it does not do.
         return "free"
     waited = step.now_ms() - step.progress.accepted_at
     raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
-def _at_it(step: Step, call: str) -> bool:
-    """Whether the owner of a run makes a call, or is about to; one that was lost may have claimed what nobody makes."""
+def _at_it(step: OwnedRun, call: str) -> bool:
+    """Return whether the owner of a run makes a call, or is about to; a crashed owner may have claimed more calls."""
     progress = step.progress
     return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
 
-def _above(step: Step, run: str) -> Step | None:
+def _above(step: OwnStep, run: str) -> OwnedRun | None:
     """The run of this owner that waits for this one, directly or for one between them."""
     above = step.above
     while above is not None and above.run != run:
@@ -111,7 +116,7 @@ def _above(step: Step, run: str) -> Step | None:
     return above
 
 
-def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
     """What is known of a call; an `own` one of the same run is being made as long as it has no outcome."""
     same = root_of(run) == root_of(step.run)
     who = "another call of this run" if same else f"an earlier run ({run[:8]})"
@@ -134,8 +139,8 @@ def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *
             return "gone" if call in earlier.in_doubt else "free"
 
 
-def _key(step: Step, item: Permitted) -> str:
-    """A name for one effect from which nobody reads what it is about."""
+def _key(step: OwnStep, item: Permitted) -> str:
+    """Return a name for one effect that does not show what it is about."""
     return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
 
 

@@ -1,18 +1,31 @@
-"""The question that a one-shot subagent is asked, and the use of its answer."""
+"""The question that a one-shot subagent is asked, with the files that a script hands it, and the use of its answer."""
+
+from collections.abc import Sequence
 
 from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
 from gofer.engine.model_request import head
+from gofer.engine.own_step import OwnStep
+from gofer.files.declared_type import charset_of
+from gofer.files.decoder import decode, in_brackets
 from gofer.journal.entries import SubagentFinished
 from gofer.models.language_model import Answer
 from gofer.models.written_calls import written_call
+from gofer.tools.definition import Provenance
 from gofer.values import messages
 from gofer.values.canonical_json import encode_text
+from gofer.values.errors import ToolError
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
 
 _QUOTED = 300
 """Characters of what a model said to a refusal."""
+CHARACTERS = 200_000
+"""Characters of all files of one question at most."""
+FILES = 20
+"""Files of one question at most."""
+PURPOSE = "file"
+"""What the ids of calls begin with that fetch one."""
 
 
 def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
@@ -66,3 +79,32 @@ def _fitting(subagent: LoadedSubagent, said: str) -> tuple[str, str]:
     if wrong := problems(subagent.output or {}, value):
         return "unfit", f"The answer has not the form of the output: {'; '.join(wrong)}."
     return "", encode_text(value)
+
+
+async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
+    """A prompt with the texts of some files after it, as data.
+
+    Raises ToolError for a file that the run does not have, that is no text or too large; TemporaryError, Cancelled,
+    OutOfTime.
+    """
+    sections = [prompt]
+    left = CHARACTERS
+    for file in files:
+        held = step.workspace.files.get(file)
+        if held is None:
+            raise ToolError(f"The run has no file {file[:64]!r}.")
+    if len(files) > FILES:
+        raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
+    for file in files:
+        added = step.workspace.files[file].added
+        content = await step.content(added, provenance, PURPOSE)
+        found = decode(content, charset_of(added.media_type))
+        if found is None:
+            kind = added.media_type or "of an unknown type"
+            raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")
+        left -= len(found.text)
+        if left < 0:
+            raise ToolError(f"{file} is too large: the files of one question have {CHARACTERS} characters at most.")
+        rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
+        sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
+    return "\n\n".join(sections)

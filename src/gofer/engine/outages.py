@@ -98,7 +98,7 @@ def _tried(waited_ms: int) -> str:
 
 
 def parked(deferred: Sequence[CallDeferred]) -> RunParked:
-    """Return the entry of a run whose calls wait: until the last of them is due."""
+    """Return the entry of a run that waits for calls: until the last of them is due."""
     until = max(one.until for one in deferred)
     if any(one.cause == "outage" for one in deferred):
         return RunParked("outage", until)

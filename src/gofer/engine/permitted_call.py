@@ -19,7 +19,7 @@ Gate = Callable[[], None]
 
 
 def unasked() -> None:
-    """Lets everything through: whoever calls asked before."""
+    """Let everything through: the caller asked before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Permitted:
     key: str = ""
     """The idempotency key of an earlier run that may have made the same call; empty: its own."""
     since: int = 0
-    """With such a key: unix milliseconds before which nobody can have made it."""
+    """With such a key: unix milliseconds before which no run can have made it."""
     longest: float = OUTAGE
     """Seconds that the call waits in all for a system that is away."""
     waits: bool = True

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from gofer.engine.asker import known_person
-from gofer.engine.own_calls import permitted
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
 from gofer.sources.registry import SOURCES, WORKPLACE, source_of
@@ -109,7 +109,7 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
     return known.member and alone
 
 
-def asker_of(step: Step) -> Person | None:
+def asker_of(step: OwnStep) -> Person | None:
     """Return the person who started a run and can be asked, or the run that asks this one; None when no person did."""
     root = _root(step)
     event = root.progress.event
@@ -125,7 +125,7 @@ def asker_of(step: Step) -> Person | None:
 class Judge:
     """What judges the calls of one run: who asked, where, and what the workflow file lists."""
 
-    step: Step
+    step: OwnStep
     event: Event
     workflow: Workflow
     provenance: Provenance
@@ -165,7 +165,7 @@ class Judge:
     def _takes_out(self, known: Known) -> bool:
         """Return whether a write would take what a run without an asker read of a private channel somewhere else.
 
-        There is nobody to ask, so `private_channels` alone decides.
+        There is no person to ask, so `private_channels` alone decides.
         """
         if asker_of(self.step) is not None or self.workflow.private_channels == "allow":
             return False
@@ -199,7 +199,7 @@ class Judge:
     def _keeps_to_itself(self) -> bool:
         """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
         source = source_of(self.event)
-        # A caller in this process reads the answer, whatever the workflow says of replies.
+        # A caller in this process reads the answer, also where the workflow writes no reply.
         silent = (self.workflow.reply == "none" or source.trusted) and not source.returns_to_caller
         return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 
@@ -239,7 +239,7 @@ class Judge:
         # The id holds the time: an older look-up is made anew, by a new owner as well.
         call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
         async with self.looking:
-            outcome = await self.step.call(permitted(self.step, call, asked), self.provenance)
+            outcome = await self.step.call(PurposeCall(call, asked), self.provenance)
         match outcome:
             case ToolResult(status="ok", details=details):
                 return as_object(details)
@@ -256,7 +256,7 @@ def _use(item: Permitted, place: Place) -> str:
     return PLACE
 
 
-def _private_channels_read(step: Step) -> set[str]:
+def _private_channels_read(step: OwnStep) -> set[str]:
     """Return the ids of channels that are not public and that a run, or the run that asks it, was let read."""
     found: set[str] = set()
     for call, outcome in _root(step).progress.outcomes.items():
@@ -269,7 +269,7 @@ def _private_channels_read(step: Step) -> set[str]:
     return found - {""}
 
 
-def _root(step: Step) -> Step:
+def _root(step: OwnedRun) -> OwnedRun:
     """Return the run that people started: the step itself, or the one above all subagents."""
     while step.above is not None:
         step = step.above

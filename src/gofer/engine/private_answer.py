@@ -1,27 +1,36 @@
-"""Answers that one person alone reads: as direct messages, or where they asked."""
+"""Words that one person alone reads: private answers, the link to a private run, the notice of an earlier request."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, assert_never
 
-from gofer.engine.answer_thread import thread_of
-from gofer.engine.own_calls import derived
+from gofer.engine.asker import LOOKED_UP, private_words
+from gofer.engine.once import MARK
+from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.step import Step
+from gofer.engine.source_context import thread_of
 from gofer.journal.entries import ToolResult
+from gofer.projections.progress import Progress
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
+from gofer.workflows.schema import Reply
 
 ASIDE = "aside/{}"
 """Call id of the first message of such an answer, the second, and so on."""
 Way = Literal["dm", "ephemeral"]
 """How workflow files name the two."""
+LINK = "link/1"
+"""Call id of showing the link."""
+_TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
+NOTICE = "already/1"
+"""Call id of showing it."""
 
 
 async def answer_privately(
-    step: Step, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
+    step: OwnStep, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
 ) -> Sequence[Outcome]:
     """Tell the person who started the run, in as many messages as it takes; the same text gives the same ones.
 
@@ -32,14 +41,14 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         asked = _asked(step, event, words, way, part)
-        said = derived(step, ASIDE.format(number), asked, longest=DELIVERY)
+        said = PurposeCall(ASIDE.format(number), asked, recorded=False, longest=DELIVERY)
         outcomes.append(await step.call(said, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
     return outcomes
 
 
-def _asked(step: Step, event: Event, words: PrivateWords, way: Way, text: str) -> OwnCall:
+def _asked(step: OwnStep, event: Event, words: PrivateWords, way: Way, text: str) -> OwnCall:
     match way:
         case "dm":
             return words.direct(text)
@@ -47,3 +56,73 @@ def _asked(step: Step, event: Event, words: PrivateWords, way: Way, text: str) -
             return words.in_place(thread_of(step, event), text)
         case _:
             assert_never(way)
+
+
+async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
+    """Show the asker where the page of a private run is; once per run, in one attempt.
+
+    Without effect on the run: what became of the call is recorded, and nothing follows from it. Raises Cancelled,
+    OutOfTime.
+    """
+    words = private_words(event)
+    if words is None or not _is_wanted(step, event, reply):
+        return
+    url = step.services.links.run_url(step.run)
+    shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
+    bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
+    await step.call(PurposeCall(LINK, shown, recorded=False, longest=0.0, waits=False), bare)
+
+
+def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
+    """Return whether there is a page that the asker can open, and a place where the workflow says something."""
+    # With `reply: none` nothing is written where a run began.
+    if reply == "none" or not step.progress.private or not step.services.links.signs_in:
+        return False
+    return "channel" in event.place and _is_member(step)
+
+
+def _is_member(step: OwnStep) -> bool:
+    """Return whether the asker is a full member: guests do not sign in."""
+    match step.progress.outcomes.get(LOOKED_UP):
+        case ToolResult(status="ok", details={"kind": "member"}):
+            return True
+        case _:
+            return False
+
+
+def nothing_new(step: OwnStep) -> bool:
+    """Return whether the run asked for writes, and an earlier run had made every one of them.
+
+    A run that asked a subagent, or that has a failed call, may have more to say.
+    """
+    progress = step.progress
+    asked = (outcome for call, outcome in progress.outcomes.items() if "/" not in call)
+    if progress.subagents or not all(isinstance(one, ToolResult) and one.status == "ok" for one in asked):
+        return False
+    tools = step.services.tools
+    # Of a tool that is gone by now nothing is known: it may have written.
+    only_read = all(name in tools and tools[name].effect == "read" for name in progress.called)
+    return only_read and bool(_answered(progress))
+
+
+def notice(progress: Progress) -> str:
+    """Return what the second person reads, with the links of what there is."""
+    linked = [details for result in _answered(progress) if (details := as_object(result.details)).get("url")]
+    if not linked:
+        return "An earlier request for this message did the same; nothing was done again."
+    listed = ", ".join(dict.fromkeys(as_text(details.get("url")) for details in linked))
+    if all("issue" in as_text(details.get(MARK)) for details in linked):
+        return f"Already filed: {listed}"
+    return f"Already done: {listed}"
+
+
+async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
+    """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
+    asked = words.in_place(thread_of(step, event), notice(step.progress))
+    shown = await step.call(PurposeCall(NOTICE, asked), provenance)
+    return isinstance(shown, ToolResult) and shown.status == "ok"
+
+
+def _answered(progress: Progress) -> Sequence[ToolResult]:
+    outcomes = progress.outcomes.values()
+    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(MARK)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
+from gofer.engine.services import Services
 from gofer.files.completeness import incomplete
 from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
@@ -19,9 +20,10 @@ from gofer.values.canonical_json import clean, encode
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
 from gofer.values.missing import Missing
+from gofer.workflows.load import Loaded
 
 TEXT_LIMIT = 100_000
-"""Characters of one text that a model is shown at most, whatever the workflow says."""
+"""Characters of one text that a model is shown at most, in every workflow."""
 VALUE_LIMIT = 2_000_000
 """Bytes of what a script gets of one call at most, as JSON."""
 _ASIDE = 1_000_000
@@ -101,8 +103,15 @@ async def entries_of(
             return [*fetched, _failed(taken.call, f"{taken.tool} got no answer: {why}", "", took)]
 
 
+def shown_of(loaded: Loaded, services: Services) -> Shown:
+    """Return how much of one text the models of a workflow are shown, and what else each of them takes."""
+    files = loaded.workflow.files
+    ability = services.ability(loaded.models)
+    return Shown(whole=files.whole_tokens, preview=files.preview_tokens, vision=ability.vision, pdf=ability.pdf)
+
+
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
-    """Return the entry of a call whose outcome cannot be determined."""
+    """Return the entry of a call of unknown outcome."""
     text = f"The outcome of {tool} cannot be determined: {why.rstrip('.')}. It is not tried again."
     return ToolUnknown(call=call, text=cut(text), destination=destination)
 
@@ -173,7 +182,7 @@ async def _shortened(
     except (ToolError, TemporaryError):
         if taken.read:
             raise
-        # It took effect, and that has to be known whatever becomes of what it said.
+        # It took effect, and that has to be known also where what it said is lost.
         return f"{text[: shown.preview]}\n[{len(text) - shown.preview} further characters could not be kept.]", None
 
 
@@ -184,7 +193,9 @@ def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Res
 
 def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:
     """What of it the model is shown, and of the other files why not."""
-    seen, unseen, room = list[Media](), dict[str, str](), shown.look
+    seen = list[Media]()
+    unseen = dict[str, str]()
+    room = shown.look
     for one in media:
         if not shown.looks_at(one):
             unseen[one.file] = _unseen(one)

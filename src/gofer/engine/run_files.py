@@ -1,4 +1,4 @@
-"""Where do the contents of a run's files come from, and where do those that a call made go?"""
+"""The files of a run: their contents come from bodies and from outside, and new ones become bodies."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,8 @@ class RunFiles:
 
         Raises ToolError for too many or too much, unless they have to be kept `always`.
         """
-        room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
+        room = RUN_LIMIT - self._workspace.bytes_held
+        added = list[FileAdded]()
         new = {file.id for file in files} - self._workspace.files.keys()
         if new and not always and len(self._workspace.files) + len(new) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
@@ -89,14 +90,18 @@ class RunFiles:
 
 
 class Reach:
-    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards."""
+    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards.
 
-    def __init__(self, shelf: RunFiles, services: Services, workspace: Workspace) -> None:
+    `call` is the call that reaches for them. It lends its identity to fetching.
+    """
+
+    def __init__(self, files: RunFiles, services: Services, workspace: Workspace, call: Call) -> None:
         self.fetched: list[FileAdded] = []
         self._read: list[str] = []
-        self._shelf, self._services, self._workspace = shelf, services, workspace
-        self.call: Call | None = None
-        """The call that reaches for them, which lends its identity to fetching."""
+        self._files = files
+        self._services = services
+        self._workspace = workspace
+        self._call = call
 
     async def content(self, file: str) -> bytes:
         """See Files.content."""
@@ -105,12 +110,12 @@ class Reach:
         if not added.body:
             added = await self._fetch(added)
         try:
-            return await self._shelf.content(added)
+            return await self._files.content(added)
         except ToolError:
             # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
             if not (added.home and added.source):
                 raise
-            return await self._shelf.content(await self._fetch(added))
+            return await self._files.content(await self._fetch(added))
 
     def added(self, file: str) -> FileAdded:
         """See Files.added."""
@@ -128,13 +133,13 @@ class Reach:
     async def _fetch(self, added: FileAdded) -> FileAdded:
         source: Mapping[str, object] = added.source or {}
         tool = self._services.tools.get(as_text(source.get("tool")))
-        if tool is None or self.call is None:
+        if tool is None:
             raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
-        async with self._shelf.fetching:
-            given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
+        async with self._files.fetching:
+            given = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
             if not given.files or given.files[0].content is None:
                 raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
-            (fresh,) = await self._shelf.add(given.files[:1])
+            (fresh,) = await self._files.add(given.files[:1])
         fetched = replace(
             added,
             body=fresh.body,

@@ -1,15 +1,15 @@
-"""How does a script work through a run? From its top each time; what the journal has is not done again."""
+"""A script that works through a run: from its top each time; what the journal has is not done again."""
 
 import asyncio
 import inspect
 
 from gofer.coordinator import ToolFailed
 from gofer.engine import gates
-from gofer.engine.divergence import Diverged
 from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
-from gofer.engine.script_run import Halted, ScriptRun, granted, put_an_end_to
-from gofer.engine.step import Step
+from gofer.engine.script_branches import Diverged
+from gofer.engine.script_run import Halted, ScriptRun, put_an_end_to
+from gofer.engine.working_step import WorkingStep
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import GoferError
@@ -28,21 +28,21 @@ _QUOTED = 300
 
 
 class ScriptFailed(GoferError):
-    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for whoever asked."""
+    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for the asker."""
 
     def __init__(self, reason: str, said: str = "") -> None:
         super().__init__(reason)
         self.said = said
 
 
-async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
+async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
     """Runs the workflow's script until it returns or something ends the run. Raises what `step` raises."""
-    script = step.services.scripts.get(bundle.loaded.workflow.coordinator_script)
+    script = step.own.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
-        step.give_up_calls("its script was taken away meanwhile")
+        step.own.give_up_calls("its script was taken away meanwhile")
         gone = "it was taken away, or comes with a deploy that has not happened yet"
         return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script}: {gone}")
-    await step.settle(granted(step, bundle), provenance)
+    await step.settle(provenance)
     run = ScriptRun(step, bundle, provenance, script)
     try:
         returned = await _play(step, run, script, bundle.loaded.workflow.limits)
@@ -56,14 +56,14 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
         return Ending("failed", reason=str(error), said=error.said)
 
 
-async def _play(step: Step, run: ScriptRun, script: Script, limits: Limits) -> object:
+async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limits) -> object:
     """What the script returns. Raises what ended the run, or ScriptFailed."""
     task = asyncio.create_task(_call(run, script))
     try:
         while not task.done():
-            left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+            left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
             await asyncio.wait({task}, timeout=max(left, 1.0))
-            stop = gates.budget(step.progress, limits, step.now_ms())
+            stop = gates.budget(step.own.progress, limits, step.own.now_ms())
             if stop and not task.done() and not run.under_way:
                 # It waits for something that is no call, and would for ever.
                 run.why = run.why or Limited(stop)

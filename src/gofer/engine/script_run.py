@@ -1,7 +1,7 @@
 """What a script's `Run` does: each call is answered from the journal, or passes the gates and happens.
 
 What ends the run (a limit, a cancel, another owner) goes through the script as an exception that no `except Exception`
-catches. Whatever the script makes of it: nothing more happens, and what it returns then does not count.
+catches. After it nothing more happens, and what the script returns does not count.
 """
 
 import asyncio
@@ -19,20 +19,19 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from gofer.coordinator import ToolFailed
 from gofer.engine import gates
-from gofer.engine.divergence import Ledger
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.model_order import Parked
-from gofer.engine.one_shot_subagent import question
+from gofer.engine.one_shot_subagent import handed, question
 from gofer.engine.permitted_call import Asked as Asking
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import cut
-from gofer.engine.script_branches import Asked, Branch
-from gofer.engine.step import Agents, Permitted, Step
-from gofer.engine.subagent_files import handed
+from gofer.engine.script_branches import Asked, Branch, Ledger
+from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import AnyTool, Provenance
+from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped, ToolError
 from gofer.values.events import Event
@@ -64,7 +63,7 @@ class _Waiting:
 class ScriptRun:
     """See gofer.coordinator.Run."""
 
-    def __init__(self, step: Step, bundle: Bundle, provenance: Provenance, script: Script) -> None:
+    def __init__(self, step: WorkingStep, bundle: Bundle, provenance: Provenance, script: Script) -> None:
         self.why: BaseException | None = None
         """What ended the run while the script was at work."""
         self.under_way = 0
@@ -77,20 +76,20 @@ class ScriptRun:
         self._step = step
         self._bundle = bundle
         self._provenance = provenance
-        self._granted = granted(step, bundle)
+        self._granted = step.repertoire.tools
         self._limits = bundle.loaded.workflow.limits
-        self._ledger = Ledger(step.replay.effects)
+        self._ledger = Ledger(step.own.replay.effects)
         self._files = {file_of(module) for module in script.sources}
         self._root = Branch(script.file)
-        self._root.learn(step.replay.files.get("", ()))
+        self._root.learn(step.own.replay.files.get("", ()))
         self._fetching = asyncio.Lock()
 
     @property
     def event(self) -> Event:
         """See Run.event."""
-        if self._step.progress.event is None:
-            raise RunStopped(f"Run {self._step.run} has no event; its journal does not begin with a claim.")
-        return copy.deepcopy(self._step.progress.event)
+        if self._step.own.progress.event is None:
+            raise RunStopped(f"Run {self._step.own.run} has no event; its journal does not begin with a claim.")
+        return copy.deepcopy(self._step.own.progress.event)
 
     @property
     def files(self) -> Mapping[str, Mapping[str, object]]:
@@ -100,9 +99,10 @@ class ScriptRun:
 
     async def call(self, tool: str, /, **arguments: object) -> Any:
         """See Run.call."""
-        asked, branch = self._ask(tool, arguments), self._branch
+        asked = self._ask(tool, arguments)
+        branch = self._branch
         outcome = await self._guarded(self._outcome(asked))
-        branch.learn(self._step.replay.files.get(asked.call, ()))
+        branch.learn(self._step.own.replay.files.get(asked.call, ()))
         return _value(outcome, tool)
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
@@ -140,12 +140,13 @@ class ScriptRun:
 
     def now(self) -> datetime:
         """See Run.now."""
-        seconds = self._recorded("now", self._step.services.outside.clock.now)
+        seconds = self._recorded("now", self._step.own.services.outside.clock.now)
         return datetime.fromtimestamp(cast(float, seconds), UTC)
 
     def random(self) -> Random:
         """See Run.random."""
-        return Random(cast(int, self._recorded("random", partial(self._step.services.outside.random.getrandbits, 53))))  # noqa: S311
+        chance = self._step.own.services.outside.random
+        return Random(cast(int, self._recorded("random", partial(chance.getrandbits, 53))))  # noqa: S311
 
     def check_end(self, place: str) -> None:
         """The script is over. Raises what ended it before, or Diverged when something on record was not asked for."""
@@ -167,7 +168,7 @@ class ScriptRun:
 
         Others come to the end of what they have claimed, and a press on what they ask for is looked at.
         """
-        self._waiting.append(_Waiting(parked, len(self._step.progress.clicks)))
+        self._waiting.append(_Waiting(parked, len(self._step.own.progress.clicks)))
         self.under_way -= 1
         self._look_whether_stuck()
         try:
@@ -175,12 +176,12 @@ class ScriptRun:
         finally:
             self.under_way += 1
         self._alive()
-        # Somebody pressed a button after the branch had looked: it is run again at once.
-        pressed = self._step.progress.clicks[min(one.clicks for one in self._waiting) :]
-        asked = self._step.progress.approvals
+        # A person pressed a button after the branch had looked: it is run again at once.
+        pressed = self._step.own.progress.clicks[min(one.clicks for one in self._waiting) :]
+        asked = self._step.own.progress.approvals
         news = any((one := asked.get((click.about, click.call))) and one.decided is None for click in pressed)
         first = min((one.parked.entry for one in self._waiting), key=lambda entry: entry.until)
-        self._halt(Parked(replace(first, until=self._step.now_ms()) if news else first))
+        self._halt(Parked(replace(first, until=self._step.own.now_ms()) if news else first))
 
     def _look_whether_stuck(self) -> None:
         if len(self._waiting) >= self._branches:
@@ -236,7 +237,7 @@ class ScriptRun:
 
     async def _outcome(self, asked: Asked) -> Outcome:
         self._ledger.account(asked.call)
-        if known := self._step.progress.outcomes.get(asked.call):
+        if known := self._step.own.progress.outcomes.get(asked.call):
             return known
         try:
             if (tool := self._granted.get(asked.tool)) is None:
@@ -253,52 +254,53 @@ class ScriptRun:
         if item.tool.effect != "read":
             self._ledger.check(asked)
         self._within_limits()
-        if refused := gates.lock(item, self._step.locked):
+        if refused := gates.lock(item, self._step.own.locked):
             raise ToolError(refused.text)
 
     def _within_limits(self) -> None:
         # A refused call counts: a script that asks for the same in vain for ever has to end.
-        step, wanted = self._step, 1 + self._step.replay.refused
-        if stop := gates.tool_calls(step.progress, self._limits, wanted, step.now_ms()):
+        step = self._step
+        wanted = 1 + self._step.own.replay.refused
+        if stop := gates.tool_calls(step.own.progress, self._limits, wanted, step.own.now_ms()):
             raise Limited(stop)
 
     def _refused(self, asked: Asked, why: str) -> ToolResult:
         self._within_limits()
         refused = ToolResult(asked.call, "refused", cut(why))
-        self._step.note(refused)
+        self._step.own.note(refused)
         return refused
 
     async def _answer(
         self, asked: Asked, name: str, prompt: str, files: Sequence[str]
     ) -> SubagentFinished | ToolResult:
         self._ledger.account(asked.call)
-        step, known = self._step, self._bundle.loaded.asks
-        if finished := step.replay.answers.get(asked.call):
+        step = self._step
+        known = self._bundle.loaded.asks
+        if finished := step.own.replay.answers.get(asked.call):
             return finished
-        if isinstance(refused := step.progress.outcomes.get(asked.call), ToolResult):
+        if isinstance(refused := step.own.progress.outcomes.get(asked.call), ToolResult):
             return refused
         if name not in known:
             return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
-        if step.agents is not None and known[name].subagent.an_agent:
-            if unknown := [file for file in files if file not in step.workspace.files]:
+        if known[name].subagent.an_agent:
+            if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
-            return await self._agent(step.agents, asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
+            return await self._agent(asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
         try:
             async with self._fetching:
-                prompt = await handed(step, prompt, files, self._provenance)
+                prompt = await handed(step.own, prompt, files, self._provenance)
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
-        left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+        left = self._limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        aside = question(asked.call, name, known[name], prompt, step.progress.accepted_at, timeout)
+        aside = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
         return await step.ask_one_shot(aside, partial(self._gate_subagent, asked, name))
 
-    async def _agent(
-        self, agents: Agents, asked: Asked, wanted: Asking, subagent: LoadedSubagent
-    ) -> SubagentFinished | ToolResult:
+    async def _agent(self, asked: Asked, wanted: Asking, subagent: LoadedSubagent) -> SubagentFinished | ToolResult:
         """The answer of a subagent that works in a run of its own."""
         try:
-            return await agents.ask(self._step, wanted, self._provenance, partial(self._gate_agent, asked, subagent))
+            gate = partial(self._gate_agent, asked, subagent)
+            return await self._step.agents.ask(self._step, wanted, self._provenance, gate)
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
 
@@ -311,22 +313,19 @@ class ScriptRun:
 
     def _gate_subagent(self, asked: Asked, name: str) -> None:
         self._alive()
-        step, most = self._step, self._bundle.loaded.subagents[name].subagent.limits.calls
-        if len(step.progress.subagents.get(name, set[str]()) - {asked.call}) >= most:
+        step = self._step
+        most = self._bundle.loaded.subagents[name].subagent.limits.calls
+        if len(step.own.progress.subagents.get(name, set[str]()) - {asked.call}) >= most:
             raise Limited(gates.Stop(f"stopped after {most} calls of the subagent {name}"))
-        if stop := gates.subagent_call(step.progress, self._limits, asked.call, step.now_ms()):
+        if stop := gates.subagent_call(step.own.progress, self._limits, asked.call, step.own.now_ms()):
             raise Limited(stop)
 
     def _recorded(self, what: str, draw: Callable[[], object]) -> object:
-        call, values = self._ask(what, {}).call, self._step.replay.values
+        call = self._ask(what, {}).call
+        values = self._step.own.replay.values
         if call not in values and len(values) >= VALUES:
             self._halt(Limited(gates.Stop(f"stopped after {VALUES} values of the clock and of chance")))
         return self._step.record_value(call, draw)
-
-
-def granted(step: Step, bundle: Bundle) -> Mapping[str, AnyTool]:
-    """The tools that a workflow lists, as they are now."""
-    return step.services.granted(bundle.loaded.workflow)
 
 
 async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
@@ -338,7 +337,7 @@ async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
             await asyncio.wait(left, timeout=1)
     for task in tasks:
         if task.done() and not task.cancelled():
-            # Looked at, so that nobody is told of an error that nobody looked at.
+            # Retrieved, so that asyncio does not log an error that was never retrieved.
             task.exception()
 
 

@@ -83,7 +83,7 @@ class Services:
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
-    """How many pages a PDF has; raises ToolError for one that cannot be opened. None where nobody looks."""
+    """How many pages a PDF has; raises ToolError for one that cannot be opened. None where no process looks."""
 
     @property
     def store(self) -> Store:

@@ -1,21 +1,38 @@
-"""The source context of an event: what it is about, as far as it does not say so itself."""
+"""The source context of an event: what its source reads and remembers, and how a run ends that cannot read it."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
 
 from gofer.engine.conditions import DoesNotMatch
-from gofer.engine.own_calls import permitted
-from gofer.engine.step import Step
-from gofer.engine.unmet_needs import stopped
-from gofer.journal.entries import MATERIAL, ToolResult
-from gofer.sources.part_values import Person, SourceContext
+from gofer.engine.outages import OUTAGE_CODE
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.permitted_call import OUTAGE
+from gofer.engine.results import Shown
+from gofer.journal.entries import MATERIAL, ToolResult, ToolUnknown
+from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
 from gofer.sources.registry import source_of
 from gofer.sources.subject import indented
 from gofer.tools.definition import Provenance
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import Cause, RunStopped
 from gofer.values.events import Event
+from gofer.values.row_tokens import Tokens
+from gofer.workflows.load import Loaded
+
+NEVER_BEGAN = "Something in me failed before I could begin. Please tell {owner}."
+"""What a colleague reads when Gofer itself failed before the run began."""
+_CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permission"}
+"""By what a refusal says of Gofer's access."""
+_LIMITED = frozenset({"ratelimited", "rate_limited"})
+"""Codes of vendors for an app that made too many requests."""
+PERSON = Need("the person who asked could not be looked up", "look up who asked")
 
 
-async def read_source_context(step: Step, event: Event, person: Person, provenance: Provenance) -> SourceContext:
-    """Read what an event is about.
+async def read_source_context(
+    step: OwnStep, event: Event, person: Person, shown: Shown, provenance: Provenance
+) -> SourceContext:
+    """Read what an event is about; a text beyond the display limits `shown` becomes a file.
 
     Raises DoesNotMatch when the object of the event is gone, RunStopped, Cancelled, OutOfTime.
     """
@@ -24,15 +41,125 @@ async def read_source_context(step: Step, event: Event, person: Person, provenan
     if reading is None or (asked := reading.call(event)) is None:
         told = source.told(event, person)
         if told.words:
-            return replace(
-                told, words=await step.shorten(told.words, event.source, f"the words of this {event.source}")
-            )
-        said = await step.shorten(told.read, event.source, f"the {event.source} that began this run")
+            origin = f"the words of this {event.source}"
+            return replace(told, words=await step.shorten(told.words, event.source, origin, shown))
+        origin = f"the {event.source} that began this run"
+        said = await step.shorten(told.read, event.source, origin, shown)
         return replace(told, read=indented(said))
-    outcome = await step.call(permitted(step, MATERIAL, asked), provenance)
+    outcome = await step.call(PurposeCall(MATERIAL, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
             raise DoesNotMatch(gone)
         if outcome.status == "ok":
             return reading.read(event, person, outcome)
     raise stopped(reading.need(event), outcome, source.system)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMemory:
+    """The memory as one run sees it."""
+
+    step: OwnStep
+
+    @property
+    def run(self) -> str:
+        """The id of the run."""
+        return self.step.run
+
+    @property
+    def workflow(self) -> str:
+        """The name of its workflow."""
+        return self.step.progress.workflow
+
+    @property
+    def tokens(self) -> Tokens:
+        """What makes the keys of memos."""
+        return self.step.services.tokens
+
+    async def memo(self, key: str) -> str | None:
+        """Return the memo of a key; None when there is none."""
+        return await self.step.services.store.memo(key)
+
+    async def exchange(self, key: str, before: str | None, text: str) -> str | None:
+        """Write a memo where it still is what it was before; return what it is afterwards."""
+        return await self.step.services.store.exchange_memo(key, before, text, self.step.now_ms())
+
+
+async def changes_of(
+    step: OwnStep, event: Event, loaded: Loaded, facts: Mapping[str, object], context: SourceContext
+) -> Changes:
+    """Return what an event changed since the last one, as far as its source compares. Raises TemporaryError."""
+    compare = source_of(event).compare
+    if compare is None:
+        return Changes()
+    return await compare(RunMemory(step), event, loaded, facts, context.properties)
+
+
+def thread_of(step: OwnStep, event: Event) -> str:
+    """Return the thread, as reading the source context found it; empty for an event without a thread."""
+    return _thread(event, step.progress.outcomes.get(MATERIAL))
+
+
+def thread_of_event(event: Event) -> str:
+    """Return the thread as the event alone names it."""
+    return _thread(event, None)
+
+
+def _thread(event: Event, read: Outcome | None) -> str:
+    answers = source_of(event).answers
+    if answers is None or answers.messages is None:
+        return ""
+    return answers.messages.thread(event, read)
+
+
+def stopped(need: Need, outcome: Outcome, system: str) -> RunStopped:
+    """Return the error that ends the run; `system` is the name of the system outside."""
+    cause = cause_of(outcome)
+    told = _told(need, cause, _code(outcome), system)
+    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, told=told)
+
+
+def cause_of(outcome: Outcome) -> Cause:
+    """Return why a call did not do what it was made for, for code; empty where that is not known."""
+    match outcome:
+        case ToolResult(status="ok"):
+            return ""
+        case ToolResult(details=details):
+            fields = as_object(details)
+            if fields.get("code") == OUTAGE_CODE:
+                return "outage"
+            return _CAUSES.get(as_text(fields.get("access")), "refused")
+        case ToolUnknown():
+            return ""
+        case _:
+            assert_never(outcome)
+
+
+def _told(need: Need, cause: Cause, code: str, system: str) -> str:
+    """Return the sentences for the colleague, with `{owner}` for the owner of the workflow."""
+    aim = need.aim
+    match cause:
+        case "outage":
+            minutes = round(OUTAGE / 60)
+            return f"I could not {aim}, because {system} did not answer for {minutes} minutes. Please ask again."
+        case "credential":
+            return f"I cannot read {system} now, because my access has expired. Please tell {{owner}}."
+        case "permission":
+            return f"I am not allowed to {aim}. Please tell {{owner}}."
+        case "refused" if code in need.refused:
+            return need.refused[code]
+        case "refused" if code in _LIMITED:
+            return f"I could not {aim}, because {system} takes no more requests now. Please ask again later."
+        case "refused":
+            return f"I could not {aim}, because {system} refused it. Please tell {{owner}}."
+        case _:
+            return f"I could not {aim}. Please tell {{owner}}."
+
+
+def _code(outcome: Outcome) -> str:
+    """Return the reason in the vendor's words; empty where there is none."""
+    match outcome:
+        case ToolResult(details=details):
+            return as_text(as_object(details).get("code"))
+        case _:
+            return ""

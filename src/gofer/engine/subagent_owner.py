@@ -1,7 +1,6 @@
-"""How does the owner of a run hold the run of a subagent: open it, take it over, leave it, settle it?
+"""The run of a subagent in the hands of the owner of its root: opened, taken over, left, settled.
 
-Its journal is like any other. But nothing rings for it and nobody leases it: whoever owns the root owns all that stands
-below.
+Its journal is like any other. But it has no queue message and no lease: the owner of the root owns all runs below.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Literal
 
 from gofer.engine.approvals import close
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import (
     RunAccepted,
     RunFinished,
@@ -29,13 +28,15 @@ from gofer.values.errors import Corrupt, Fenced, RunStopped
 from gofer.values.messages import Usage
 
 
-async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
+async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
     """The run of a subagent, claimed if it is new.
 
-    `fresh`: whether this owner just said that it begins; then somebody else who has it owns the root too by now.
+    `fresh`: whether this owner just said that it begins; then another owner that has it owns the root too by now.
     Raises Fenced, Damaged, TemporaryError.
     """
-    services, run, event = step.services, started.run, step.progress.event
+    services = step.services
+    run = started.run
+    event = step.progress.event
     if living := step.below.get(run):
         # With what was noted of it and is not durable yet.
         return living
@@ -46,16 +47,17 @@ async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
         if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
             raise Fenced(f"Run {run} is in other hands.")
     journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
-    child = Step(journal, services, entries, step.deadline, step)
+    child = OwnStep(journal, services, entries, step.deadline, step)
     if child.progress.above != step.run:
         raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
     step.below[run] = child
     return child
 
 
-async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> None:
+async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) -> None:
     """Makes it this owner's. Raises Parked while it waits, or while a lost owner may still be sending."""
-    parked, step = child.progress.parked, child.above
+    parked = child.progress.parked
+    above = child.above
     if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
         raise Parked(parked)
     again = bool(child.progress.owned_at or child.progress.in_doubt)
@@ -63,11 +65,11 @@ async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> No
     if again:
         # From this frame on a predecessor can append nothing more.
         await child.commit()
-        if step is not None and child.progress.attempts.crashed <= 1:
+        if above is not None and child.progress.attempts.crashed <= 1:
             # What is new below is new: the run is not one that breaks off at the same point again and again.
-            resumed = step.progress.asking.get(started.call, started)
-            step.note(replace(resumed, resumed=resumed.resumed + 1))
-            await step.commit()
+            resumed = above.progress.asking.get(started.call, started)
+            above.note(replace(resumed, resumed=resumed.resumed + 1))
+            await above.commit()
     await child.take_inbox()
     if seconds := child.quiet_left(alone):
         quiet = RunParked("quiet", child.now_ms() + int(seconds * 1000) + 1)
@@ -75,13 +77,13 @@ async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> No
         raise Parked(quiet)
 
 
-async def leave(child: Step, entry: RunParked | RunHandedOver | RunFinished) -> None:
+async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) -> None:
     """Writes down how this owner leaves it. Raises Fenced, TemporaryError."""
     child.note(entry)
     await child.commit()
 
 
-async def give_up(step: Step, why: str, provenance: Provenance) -> None:
+async def give_up(step: OwnStep, why: str, provenance: Provenance) -> None:
     """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
@@ -101,7 +103,7 @@ async def give_up(step: Step, why: str, provenance: Provenance) -> None:
         step.note(settled(child, started))
 
 
-def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
+def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
     """What is recorded of one that ended: its answer, and all that it used."""
     state = child.progress
     status, code, text = _told(child, started.name)
@@ -124,7 +126,7 @@ def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
     )
 
 
-def brought(step: Step, child: Step) -> Sequence[FileAdded]:
+def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
     """The files of a subagent that its answer names and that the run does not have."""
     concluded = child.progress.concluded
     said = concluded.text if concluded else ""
@@ -134,9 +136,10 @@ def brought(step: Step, child: Step) -> Sequence[FileAdded]:
     ]
 
 
-def _told(child: Step, name: str) -> tuple[Literal["ok", "error"], str, str]:
+def _told(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
     """Status, code and text."""
-    concluded, finished = child.progress.concluded, child.progress.finished
+    concluded = child.progress.concluded
+    finished = child.progress.finished
     if concluded is not None and concluded.status == "done":
         return "ok", "", concluded.text
     reason = finished.reason if finished is not None else ""

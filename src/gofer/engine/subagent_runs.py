@@ -1,6 +1,6 @@
-"""Who makes the subagents of a run work? The same loop that works the run, below its step, in runs of their own.
+"""The subagents of a run: the loop that works the run works them too, in runs of their own.
 
-One that has no tools and is given no file is one question to a model, and stands in the journal of whoever asks it.
+One that has no tools and is given no file is one question to a model, in the journal of the run that asks it.
 """
 
 import asyncio
@@ -10,18 +10,18 @@ from typing import Any
 
 from gofer.engine import loop
 from gofer.engine.admission import pinned
-from gofer.engine.budget_slices import limits_of, slice_of
 from gofer.engine.call_checks import Clearance
 from gofer.engine.first_message import today
-from gofer.engine.gates import Limited, Stop
+from gofer.engine.gates import Limited, Stop, limits_of, slice_of
 from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.one_shot_subagent import question
+from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Asked, Permitted, unasked
-from gofer.engine.results import cut, shorten
+from gofer.engine.results import cut, shorten, shown_of
 from gofer.engine.search_by_model import search
-from gofer.engine.step import Step
 from gofer.engine.subagent_owner import brought, leave, opened, settled, take_over
+from gofer.engine.working_step import WorkingStep
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import (
     Entry,
@@ -37,7 +37,7 @@ from gofer.journal.entries import (
 from gofer.journal.lineage import child_of
 from gofer.journal.subagent_entries import Slice
 from gofer.projections.attempts import CRASHES
-from gofer.tools.definition import AnyTool, Provenance
+from gofer.tools.definition import AnyTool, Provenance, Repertoire
 from gofer.tools.search import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.values.canonical_json import encode_text
@@ -50,15 +50,35 @@ _SHOWN = 20
 """Names that a model is told of when it names one that is not there."""
 
 
+def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: frozenset[str]) -> WorkingStep:
+    """Return the step that works a run by its bundle; its workflow prohibits the skills `withdrawn` by now.
+
+    `alone` says whether every earlier owner is known to be dead.
+    """
+    loaded = bundle.loaded
+    return WorkingStep(
+        own=own,
+        guard=Clearance(loaded.workflow),
+        agents=Subagents(bundle, alone),
+        repertoire=Repertoire(
+            tools=own.services.granted(loaded.workflow, loaded.skills),
+            skills=loaded.skills,
+            in_prompt=frozenset(loaded.workflow.skills.required),
+            withdrawn=withdrawn,
+        ),
+        shown=shown_of(loaded, own.services),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Subagents:
-    """The subagents of one run. See step.Agents."""
+    """The subagents of one run. See working_step.Agents."""
 
     bundle: Bundle
     alone: bool = False
     """Whether every earlier owner is known to be dead."""
 
-    async def answer(self, step: Step, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
+    async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
         """Return what came of a call that asks another model: its answer, a long one as a file, or what it chose."""
         if isinstance(item.arguments, SearchTools):
             return await search(step, self.bundle, item.call, item.arguments)
@@ -68,7 +88,7 @@ class Subagents:
         asked = Asked(call=item.call, name=said.agent_name, prompt=said.prompt, files=tuple(dict.fromkeys(said.files)))
         try:
             # One part for each that this turn asks and has not begun, and one for what the model does with the answers.
-            finished = await self.ask(step, asked, provenance, parts=self._waiting(step, item.tool) + 1, kept=1)
+            finished = await self.ask(step, asked, provenance, parts=self._waiting(step.own, item.tool) + 1, kept=1)
         except ToolError as error:
             return [_failed(item.call, error.message_to_model, error.code)]
         except Limited as limited:
@@ -77,14 +97,14 @@ class Subagents:
         if finished.status == "error":
             return [_failed(item.call, cut(finished.text), finished.code)]
         origin = f"subagent {asked.name}"
-        text, added = await shorten(finished.text, asked.name, origin, step.shelf, step.shown)
+        text, added = await shorten(finished.text, asked.name, origin, step.own.files, step.shown)
         summary = f"{asked.name} answered after {finished.calls} model and {finished.tool_calls} tool calls"
         result = ToolResult(item.call, "ok", cut(text), summary, took_ms=finished.took_ms)
         return [added, result] if added is not None else [result]
 
     async def ask(
         self,
-        step: Step,
+        step: WorkingStep,
         asked: Asked,
         provenance: Provenance,
         gate: Callable[[], None] = unasked,
@@ -95,7 +115,7 @@ class Subagents:
         """The answer on record, or a new one; the subagent goes on where it was.
 
         Raises ToolError when there is no such subagent or file, Limited when nothing is left for it, Parked when it
-        waits, and what `Step.call` raises.
+        waits, and what `WorkingStep.call` raises.
         """
         loaded = self.bundle.loaded.asks.get(asked.name)
         if loaded is None:
@@ -103,48 +123,48 @@ class Subagents:
             raise ToolError(f"There is no subagent {asked.name[:64]!r}. There are: {names}.", code="no_such_subagent")
         if not loaded.subagent.an_agent and not asked.files:
             return await self._question(step, asked, loaded, gate, kept)
-        if finished := step.replay.answers.get(asked.call):
+        if finished := step.own.replay.answers.get(asked.call):
             return finished
-        started = step.progress.asking.get(asked.call)
+        started = step.own.progress.asking.get(asked.call)
         if fresh := started is None:
             # An owner that goes on with the call of one that was lost has not asked for leave to begin anything.
-            step.heed_cancel()
+            step.own.heed_cancel()
             gate()
-            part = _slice(step, self.bundle, asked, loaded, parts=parts, kept=kept)
-            started = self._started(step, asked, loaded, part)
-            step.note(started)
-            await step.commit()
-        child = await opened(step, started, fresh=fresh)
+            part = _slice(step.own, self.bundle, asked, loaded, parts=parts, kept=kept)
+            started = self._started(step.own, asked, loaded, part)
+            step.own.note(started)
+            await step.own.commit()
+        child = await opened(step.own, started, fresh=fresh)
         if child.progress.finished is None:
             await take_over(child, started, alone=self.alone)
             await self._work(step, child, loaded, started, provenance)
         finished = settled(child, started)
-        for added in brought(step, child):
-            step.note(added)
-        step.note(finished)
+        for added in brought(step.own, child):
+            step.own.note(added)
+        step.own.note(finished)
         return finished
 
     async def _question(
-        self, step: Step, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
+        self, step: WorkingStep, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
     ) -> SubagentFinished:
         # What is put off is not the call itself, which would be made anew.
         call = f"subagent/{asked.call}"
-        if finished := step.replay.answers.get(call):
+        if finished := step.own.replay.answers.get(call):
             return finished
 
         def gated() -> None:
             gate()
-            if call not in step.progress.asking:
-                _slice(step, self.bundle, asked, loaded, parts=1, kept=kept)
+            if call not in step.own.progress.asking:
+                _slice(step.own, self.bundle, asked, loaded, parts=1, kept=kept)
 
         limits = self.bundle.loaded.workflow.limits
-        left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+        left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         # The time of the run, which stays the same when the question is asked again.
-        at_ms = step.progress.accepted_at
+        at_ms = step.own.progress.accepted_at
         return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
 
-    def _started(self, step: Step, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
+    def _started(self, step: OwnStep, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:
             known = ", ".join(list(step.workspace.files)[-_SHOWN:]) or "none"
             raise ToolError(
@@ -166,20 +186,25 @@ class Subagents:
             writes=writes,
         )
 
-    def _beneath(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
+    def _beneath(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
-    def _granted(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
+    def _granted(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
         own = self._beneath(step, name, loaded, part)
         return step.services.granted(own.workflow, own.skills)
 
-    def _waiting(self, step: Step, tool: AnyTool) -> int:
+    def _waiting(self, step: OwnStep, tool: AnyTool) -> int:
         """How many subagents the turn asks that have not begun, this one included."""
         asks = step.conversation.open.items()
         return max(1, sum(ask.tool == tool.name and call not in step.progress.asking for call, ask in asks))
 
     async def _work(
-        self, step: Step, child: Step, loaded: LoadedSubagent, started: SubagentStarted, provenance: Provenance
+        self,
+        step: WorkingStep,
+        child: OwnStep,
+        loaded: LoadedSubagent,
+        started: SubagentStarted,
+        provenance: Provenance,
     ) -> None:
         """Lets it work to its end, and leaves it in good order when that is not now."""
         try:
@@ -202,19 +227,26 @@ class Subagents:
         await leave(child, RunFinished(ending.status, ending.reason))
 
     async def _end(
-        self, step: Step, child: Step, loaded: LoadedSubagent, started: SubagentStarted, provenance: Provenance
+        self,
+        step: WorkingStep,
+        child: OwnStep,
+        loaded: LoadedSubagent,
+        started: SubagentStarted,
+        provenance: Provenance,
     ) -> Ending:
         if child.progress.attempts.crashed >= CRASHES:
             child.give_up_calls("every worker that had it was lost")
             return Ending("failed", reason="it broke off at the same point again and again")
+        tools: Mapping[str, AnyTool] = {}
         try:
-            bundle = await self._begin(step, child, loaded, started)
-            child.guard, child.agents = Clearance(bundle.loaded.workflow), Subagents(bundle, self.alone)
-            return await loop.coordinate(child, bundle, provenance)
+            bundle = await self._begin(step.own, child, loaded, started)
+            working = working_step_of(child, bundle, alone=self.alone, withdrawn=step.repertoire.withdrawn)
+            tools = working.repertoire.tools
+            return await loop.coordinate(working, bundle, provenance)
         except RunStopped as error:
-            return loop.stopped(child, error, self.bundle.loaded)
+            return loop.stopped(child, error, self.bundle.loaded, tools)
 
-    async def _begin(self, step: Step, child: Step, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
+    async def _begin(self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
         """What it works with, pinned when it began: what it may do, and what it is asked."""
         if child.progress.started is not None:
             return await pinned(child.services, child.progress.started)
@@ -232,9 +264,10 @@ class Subagents:
         return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
 
 
-def _slice(step: Step, bundle: Bundle, asked: Asked, loaded: LoadedSubagent, *, parts: int, kept: int) -> Slice:
+def _slice(step: OwnStep, bundle: Bundle, asked: Asked, loaded: LoadedSubagent, *, parts: int, kept: int) -> Slice:
     """What it may use. Raises Limited."""
-    most, calls = loaded.subagent.limits.calls, step.progress.subagents.get(asked.name, set[str]())
+    most = loaded.subagent.limits.calls
+    calls = step.progress.subagents.get(asked.name, set[str]())
     if len(calls) >= most:
         raise Limited(Stop(f"stopped after {most} calls of the subagent {asked.name}"))
     limits = bundle.loaded.workflow.limits

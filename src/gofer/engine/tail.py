@@ -1,4 +1,4 @@
-"""What stands at the very end of every request: fresh for this call, in view of the model, and not kept?"""
+"""The tail of every request: made anew for this call, read by the model, and not kept."""
 
 from collections.abc import Sequence
 

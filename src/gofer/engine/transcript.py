@@ -43,7 +43,8 @@ class Folded:
 
 def transcript(folded: Folded) -> str:
     """Every message with its role and turn, in order, and nothing left out but what was looked at or thought."""
-    rows, turn = list[str](), folded.turn - 1
+    rows = list[str]()
+    turn = folded.turn - 1
     for message in folded.messages():
         turn += message.get("role") == "assistant"
         rows.append(f"## {message.get('role')}, turn {turn}\n{_said(message)}")
@@ -54,7 +55,8 @@ def digest(folded: Folded, tokens: int) -> str:
     """What was said first, or an earlier summary; then the beginnings of what was said and given, the newest, when
     there is not room for all."""
     first, *rest = folded.messages()
-    opening, lines = _opening(_said(first), round(OPENING * tokens)), list[str]()
+    opening = _opening(_said(first), round(OPENING * tokens))
+    lines = list[str]()
     left = tokens - estimate(opening)
     for message in reversed(rest):
         line = f"- {message.get('role')}: {_brief(_said(message))}"

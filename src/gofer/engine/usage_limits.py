@@ -1,4 +1,4 @@
-"""May one more run begin, and what may it spend, given what its person and its workflow used of late?
+"""Limits per person and per workflow: whether one more run may begin, and what it may spend.
 
 A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
 spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
 from gofer.values.errors import GoferError
 from gofer.values.events import Event
@@ -19,7 +19,7 @@ from gofer.workflows.schema import Allowance
 
 
 class NotNow(GoferError):
-    """The run does not begin; the message is for lists, `told` is the one line for whoever asked."""
+    """The run does not begin; the message is for lists, `told` is the one line for the person who asked."""
 
     def __init__(self, reason: str, told: str) -> None:
         super().__init__(reason)
@@ -51,7 +51,8 @@ class Left:
 
 def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
     """The limits beyond its own that a run of a workflow is under."""
-    person, name = ("person", event.source, event.actor.id), loaded.name
+    person = ("person", event.source, event.actor.id)
+    name = loaded.name
     workflow = loaded.workflow
     every = [
         Share(
@@ -79,9 +80,10 @@ def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
     return [share for share in every if share.allowance != Allowance()]
 
 
-async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
+async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
     """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
-    store, limited = step.services.store, shares(event, loaded, step.services.tokens)
+    store = step.services.store
+    limited = shares(event, loaded, step.services.tokens)
     await store.put_usage(_rows(step, limited))
     left = Left()
     try:
@@ -96,7 +98,7 @@ async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
     return left
 
 
-async def record(step: Step, loaded: Loaded | None) -> None:
+async def record(step: OwnStep, loaded: Loaded | None) -> None:
     """Writes down what a run that began has spent so far."""
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
@@ -108,13 +110,14 @@ async def record(step: Step, loaded: Loaded | None) -> None:
         await step.services.store.put_usage(_rows(step, limited))
 
 
-def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
+def _rows(step: OwnStep, limited: Sequence[Share]) -> Sequence[Usage]:
     at = step.progress.accepted_at
     return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
-def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
-    at, limit = step.progress.accepted_at, share.allowance.runs_per_hour
+def _check_runs(step: OwnStep, share: Share, used: Sequence[Usage]) -> None:
+    at = step.progress.accepted_at
+    limit = share.allowance.runs_per_hour
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
         raise NotNow(
@@ -124,18 +127,20 @@ def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
         )
 
 
-def _check_usd(step: Step, share: Share, used: Sequence[Usage]) -> Left:
+def _check_usd(step: OwnStep, share: Share, used: Sequence[Usage]) -> Left:
     limit = share.allowance.usd_per_day
     if limit is None:
         return Left()
     fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
-    spent, free_at = math.fsum(row.usd for row in fresh), 0
+    spent = math.fsum(row.usd for row in fresh)
+    free_at = 0
     named = f"{limit:.2f} USD a day {share.whose}"
     if spent < limit:
         return Left(limit - spent, named)
     left = spent
     for row in fresh:
-        left, free_at = left - row.usd, row.at + DAY_MS
+        left = left - row.usd
+        free_at = row.at + DAY_MS
         if left < limit:
             break
     told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
@@ -146,7 +151,7 @@ def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
 
 
-def _moment(step: Step, at_ms: int) -> str:
+def _moment(step: OwnStep, at_ms: int) -> str:
     """A time for people, up to the next full minute; with its day when that is not today."""
     now_ms = step.now_ms()
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)

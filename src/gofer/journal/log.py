@@ -1,6 +1,6 @@
 """The journal of a run: every reader reads it, and only its owner appends to it.
 
-`Journal.commit` is the only way a frame after the first comes into being; `engine/step.py` is the only caller.
+`Journal.commit` is the only way a frame after the first comes into being; `engine/owned_run.py` is the only caller.
 """
 
 import asyncio

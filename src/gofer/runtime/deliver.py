@@ -9,15 +9,12 @@ is several messages, each a call of its own; the same text always gives the same
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.answer_thread import thread_of
-from gofer.engine.done_before import nothing_new, notice, tell
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
-from gofer.engine.own_calls import derived, permitted
-from gofer.engine.permitted_call import DELIVERY, OUTAGE
-from gofer.engine.private_answer import answer_privately
-from gofer.engine.step import Permitted, Step
-from gofer.engine.unmet_needs import cause_of
+from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.permitted_call import DELIVERY
+from gofer.engine.private_answer import answer_privately, nothing_new, notice, tell
+from gofer.engine.source_context import cause_of, thread_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
@@ -58,25 +55,25 @@ TAKEN_BACK = "taken-back/1"
 class Announced:
     """The message that said that the run is at work."""
 
-    step: Step
+    step: OwnStep
     messages: Messages
     posted: Mapping[str, object]
     """What posting it gave."""
 
-    def edit(self, call: str, text: str) -> Permitted:
+    def edit(self, call: str, text: str) -> PurposeCall:
         """Return the call that replaces its text."""
-        return derived(self.step, call, self.messages.edit(self.posted, text), longest=DELIVERY)
+        return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest=DELIVERY)
 
-    def delete(self) -> Permitted:
+    def delete(self) -> PurposeCall:
         """Return the call that takes it back."""
-        return permitted(self.step, TAKEN_BACK, self.messages.delete(self.posted), longest=DELIVERY)
+        return PurposeCall(TAKEN_BACK, self.messages.delete(self.posted), longest=DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The answer of one run on its way: where it goes, and how it is written there."""
 
-    step: Step
+    step: OwnStep
     event: Event
     reply: Reply
     answers: Answers
@@ -106,7 +103,7 @@ class Delivery:
     async def post(self, call: str, text: str, thread: str, provenance: Provenance) -> Outcome:
         """Write a text. Raises what a step raises."""
         asked = self.answers.write(self.event, thread, text)
-        return await self.step.call(derived(self.step, call, asked, longest=DELIVERY), provenance)
+        return await self.step.call(PurposeCall(call, asked, recorded=False, longest=DELIVERY), provenance)
 
     async def first(self, text: str, provenance: Provenance) -> Outcome:
         """Replace what was announced, or post anew where that cannot be changed any more or never was."""
@@ -167,7 +164,7 @@ def _locked_out(progress: Progress) -> str:
     return ""
 
 
-async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
+async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
     """Post that the run is at work, where the answer will be; once per run."""
     # Without a thread no person waits, and what one person alone sees cannot be changed later.
     answers = answers_of(event, reply)
@@ -176,10 +173,10 @@ async def announce(step: Step, event: Event, reply: Reply, provenance: Provenanc
     if reply in ("thread", "channel") and thread_of(step, event):
         place = Delivery(step, event, reply, answers).place
         asked = answers.write(event, place, AT_WORK)
-        await step.call(derived(step, STATUS, asked, longest=OUTAGE), provenance)
+        await step.call(PurposeCall(STATUS, asked, recorded=False), provenance)
 
 
-async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> None:
+async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
     """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
     event = step.progress.event
     if event is None or (announced := _announced(step, event)) is None:
@@ -188,7 +185,7 @@ async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> Non
         await step.call(replace(announced.edit(WAITING, words), longest=0.0), provenance)
 
 
-def _notice(step: Step, parked: RunParked, told_in: str) -> str:
+def _notice(step: OwnStep, parked: RunParked, told_in: str) -> str:
     """Return what people are told of a wait; empty for a wait that they know of, or for the system they are told in."""
     if parked.why == "model":
         return WAITS
@@ -203,7 +200,7 @@ def _notice(step: Step, parked: RunParked, told_in: str) -> str:
 
 
 async def deliver(
-    step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
+    step: OwnStep, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Write what was concluded, in place of what was announced, and return the end of the run."""
     if concluded.status == "ignored":
@@ -239,7 +236,8 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     texts = list(answer.messages)
     if answer.file and (messages := delivery.answers.messages):
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
-        outcomes.append(await delivery.step.call(derived(delivery.step, FILE, attached, longest=DELIVERY), provenance))
+        asked = PurposeCall(FILE, attached, recorded=False, longest=DELIVERY)
+        outcomes.append(await delivery.step.call(asked, provenance))
         texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
     for number, part in enumerate(texts, 1):
         # The links stand under the last message, where the answer ends.
@@ -266,7 +264,7 @@ def answers_of(event: Event, reply: Reply) -> Answers | None:
     return answers
 
 
-def _is_taken_back(step: Step, concluded: RunConcluded) -> bool:
+def _is_taken_back(step: OwnStep, concluded: RunConcluded) -> bool:
     """Return whether the run was stopped because the message that asked for it was deleted."""
     cancelled = step.progress.cancelled
     return concluded.status == "cancelled" and cancelled is not None and cancelled.silent
@@ -310,7 +308,7 @@ def _why(ending: Ending) -> str:
     return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 
 
-def _announced(step: Step, event: Event) -> Announced | None:
+def _announced(step: OwnStep, event: Event) -> Announced | None:
     """Return what was announced; None when nothing was, or where its outcome is unknown."""
     answers = source_of(event).answers
     outcome = step.progress.outcomes.get(STATUS)

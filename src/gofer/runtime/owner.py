@@ -1,25 +1,24 @@
-"""What does the owner of a run do with it, from taking it over to letting it go?"""
+"""The owner of a run, from taking it over to letting it go."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, check_withdrawn, pinned
 from gofer.engine.approvals import close
-from gofer.engine.call_checks import Clearance
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
-from gofer.engine.private_link import show_link
-from gofer.engine.results import Shown
+from gofer.engine.own_step import OwnStep
+from gofer.engine.private_answer import show_link
 from gofer.engine.services import Services
-from gofer.engine.step import Step
+from gofer.engine.source_context import NEVER_BEGAN
 from gofer.engine.subagent_owner import give_up
-from gofer.engine.subagent_runs import Subagents
-from gofer.engine.unmet_needs import NEVER_BEGAN
+from gofer.engine.subagent_runs import working_step_of
 from gofer.engine.usage_limits import NotNow, record
+from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import is_hidden
 from gofer.runtime.deliver import announce, conclude, deliver, nowhere, postpone
@@ -35,7 +34,7 @@ POISON = "poison: it broke off at the same point again and again. Whoever runs G
 
 _log = logging.getLogger(__name__)
 
-Coordinator = Callable[[Step, Bundle, Provenance], Awaitable[Ending]]
+Coordinator = Callable[[WorkingStep, Bundle, Provenance], Awaitable[Ending]]
 COORDINATORS: Mapping[str, Coordinator] = {"llm": loop.coordinate, "script": script.coordinate}
 """Who decides the next step of a run, by the name that workflow files use."""
 
@@ -45,14 +44,14 @@ Left = RunFinished | RunParked | RunHandedOver
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one who acts for runs; whoever calls keeps others out, by a lease or a lock."""
+    """The owner of runs, which acts for them; its caller keeps others out, by a lease or a lock."""
 
     services: Services
     catalog: Catalog
     alone: bool
     """Whether every earlier owner is known to be dead, so that nothing of theirs can be under way."""
 
-    async def work(self, step: Step, again: bool) -> Left:
+    async def work(self, step: OwnStep, again: bool) -> Left:
         """Goes on with a run as far as possible; `again` when an earlier attempt may have left no mark.
 
         Raises Fenced, Damaged, TemporaryError.
@@ -78,22 +77,22 @@ class Owner:
             await step.let_go(RunHandedOver("trouble"))
             raise
         except asyncio.CancelledError:
-            # Cut off while its worker stops. Who lost the lease writes nothing: somebody else owns the run by now.
+            # Cut off while its worker stops. An owner without the lease writes nothing: another one has the run by now.
             if step.stopping:
                 await step.let_go(RunHandedOver("trouble"))
             raise
         return left
 
-    def _too_early(self, step: Step, parked: RunParked) -> bool:
+    def _too_early(self, step: OwnStep, parked: RunParked) -> bool:
         """Whether a parked run still waits; not for a time that a clock set, which was ahead and is right again."""
         set_back = self.alone and step.progress.last_at > step.now_ms()
         return parked.until > step.now_ms() and not set_back
 
-    def _quiet(self, step: Step) -> RunParked | None:
+    def _quiet(self, step: OwnStep) -> RunParked | None:
         seconds = step.quiet_left(self.alone)
         return RunParked("quiet", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
 
-    async def _go_on(self, step: Step) -> Left:
+    async def _go_on(self, step: OwnStep) -> Left:
         try:
             return await self._to_its_end(step)
         except OutOfTime:
@@ -101,14 +100,15 @@ class Owner:
         except Parked as parked:
             return parked.entry
 
-    async def _to_its_end(self, step: Step) -> RunFinished:
-        event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
+    async def _to_its_end(self, step: OwnStep) -> RunFinished:
+        event = step.progress.event
+        loaded = self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event", "damaged")
         bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
         poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:
-            ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
+            ending = self._poisoned(step, bundle) if poisoned else await self._end(step, event, loaded, bundle)
             concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:
@@ -128,20 +128,17 @@ class Owner:
         await summarise(step, finished, self.catalog.defaults, used, provenance)
         return finished
 
-    async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
+    async def _end(self, step: OwnStep, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         try:
-            # As its file has it now: what is prohibited meanwhile holds for runs under way.
-            step.withdrawn = frozenset(loaded.workflow.skills.prohibited) if loaded else frozenset()
-            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
+            # A run that has begun goes on by its own bundle, also when another one is published meanwhile.
             if bundle is None:
                 if loaded is None:
                     await check_withdrawn(step, event)
                     step.give_up_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
-                step.shown = shown(loaded, self.services)
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
-            ending = await self._coordinate(step, event, bundle)
+            ending = await self._coordinate(step, event, bundle, loaded)
             # A wish to stop that came in during the last call counts, because nothing was said yet.
             await step.take_inbox()
             step.heed_cancel()
@@ -151,11 +148,21 @@ class Owner:
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
-            return loop.stopped(step, error, loaded)
+            return loop.stopped(step, error, loaded, self._tools(bundle))
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
 
-    async def _admitted(self, step: Step, event: Event, loaded: Loaded) -> RunStarted:
+    def _poisoned(self, step: OwnStep, bundle: Bundle | None) -> Ending:
+        step.give_up_calls("every worker that had it was lost")
+        return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
+
+    def _tools(self, bundle: Bundle | None) -> Collection[str]:
+        """Return the names of the tools that the model of a run has; none before the run has begun."""
+        if bundle is None:
+            return ()
+        return self.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
+
+    async def _admitted(self, step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
         """Let the run in. A fault of Gofer ends it with a reason: the next owner would meet the same fault."""
         try:
             return await admit(step, event, loaded)
@@ -168,19 +175,22 @@ class Owner:
             _log.error("a run could not begin: %s", fault(error))
             raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault", told=NEVER_BEGAN) from error
 
-    async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
+    async def _coordinate(self, step: OwnStep, event: Event, bundle: Bundle, loaded: Loaded | None) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
         await show_link(step, event, bundle.loaded.workflow.reply, provenance)
-        step.agents = Subagents(bundle, self.alone)
-        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services)
+        withdrawn: frozenset[str] = frozenset()
+        if loaded is not None:
+            # As its file has it now: what is prohibited meanwhile holds for runs that have begun.
+            withdrawn = frozenset(loaded.workflow.skills.prohibited)
+        working = working_step_of(step, bundle, alone=self.alone, withdrawn=withdrawn)
         try:
-            return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
+            return await COORDINATORS[bundle.loaded.workflow.coordinator](working, bundle, provenance)
         except Parked as parked:
             await postpone(step, provenance, parked.entry)
             raise
 
-    async def _show_whether_private(self, step: Step) -> None:
+    async def _show_whether_private(self, step: OwnStep) -> None:
         """Gives a run that turned out not to be private its place in the lists, and takes it from one that is."""
         store = self.services.store
         private = step.progress.private or await is_hidden(step.run, store)
@@ -189,23 +199,6 @@ class Owner:
             await store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
 
 
-def _poisoned(step: Step) -> Ending:
-    step.give_up_calls("every worker that had it was lost")
-    return Ending("failed", loop.so_far(step), POISON)
-
-
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
     return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
-
-
-def shown(loaded: Loaded, services: Services) -> Shown:
-    """How much of one text the models of a workflow are shown, and what else each of them takes."""
-    files = loaded.workflow.files
-    ability = services.ability(loaded.models)
-    return Shown(
-        whole=files.whole_tokens,
-        preview=files.preview_tokens,
-        vision=ability.vision,
-        pdf=ability.pdf,
-    )

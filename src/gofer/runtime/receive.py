@@ -1,8 +1,8 @@
 """The way of a raw request to its 2xx: verify, translate, claim, ring; nothing else.
 
 Nothing is written before the signature holds, and no 2xx leaves before the claim is durable. A duplicate repeats
-the last steps, so that a claim whose doorbell was lost is rung again. What starts nothing has one reason, which the
-sender is told and the log counts.
+the last steps, so that a claim of which the queue message was lost is enqueued again. What starts nothing has one
+reason, which the sender is told and the log counts.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
-from gofer.runtime.cancel import cancel
+from gofer.runtime.run_requests import cancel
 from gofer.sources.delivery_log import DeliveryLog, Outcome
 from gofer.sources.receiver import (
     ACT_NOW,
@@ -70,7 +70,7 @@ class Ingress:
     installation_key: Secret
     outside: Outside
     register: Callable[[Registration], Awaitable[None]] = _nobody_waits
-    """Keeps the secret a vendor offers, where somebody waits for it. Raises TemporaryError."""
+    """Keep the secret that a vendor offers, where a person waits for it. Raises TemporaryError."""
     log: DeliveryLog = field(default_factory=DeliveryLog)
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     """The setting with the secret of each source, by path; also of sources that are not set up."""
@@ -118,7 +118,7 @@ class Ingress:
         self.log.note(path, outcome, self.outside.clock.monotonic())
 
     async def hear(self, receiver: Receiver, request: RawRequest) -> Reply:
-        """The answer to a delivery whose sender is known already, as through a socket that Gofer opened."""
+        """Answer a delivery of a sender that is known already, as through a socket that Gofer opened."""
         try:
             _check_size(request.body)
             return await self._enter(receiver, request)
@@ -311,7 +311,8 @@ def _no_delivery(*, known: bool) -> Reply:
 
 def _in_slice(event: Event, number: int) -> Event:
     """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
-    identity, conversation = (*event.identity, str(number)), f"{event.conversation}:{number}"
+    identity = (*event.identity, str(number))
+    conversation = f"{event.conversation}:{number}"
     return replace(event, identity=identity, conversation=conversation)
 
 

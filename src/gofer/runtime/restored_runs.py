@@ -49,7 +49,7 @@ class Restored:
 async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
     """Hold every run that the backup had unfinished, and return their heads as they are now.
 
-    A run whose key was destroyed while the backup was made is marked for deletion. Raises TemporaryError.
+    A run is marked for deletion when its key was destroyed while the backup was made. Raises TemporaryError.
     """
     store = stores.journals
     moments = Restored(backup_at, int(clock.now() * 1000))

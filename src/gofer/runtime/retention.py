@@ -1,6 +1,6 @@
-"""When are the contents of a run deleted, and in what order?
+"""Retention: the contents of runs are deleted in time, in an order that a crash cannot harm.
 
-Those of a private run at its end, those of others 30 days later; what somebody keeps is left alone. The head is marked
+Those of a private run at its end, those of others 30 days later; what a person keeps is left alone. The head is marked
 first and the key destroyed next: from there on nothing can be read any more, and the rest is tidying. Each step can be
 done twice, so a deletion that was killed, or that a reader of the log held up, goes on within seconds. The runs of its
 subagents have the key and the bodies of their root, and so go with it; their frames are emptied right before its key is
@@ -43,10 +43,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What one purge did, as numbers: who a private run belonged to is nobody's business."""
+    """What one purge did, as numbers, because no count may say to which person a private run belonged."""
 
     deleted: int = 0
-    """Runs whose contents are gone now."""
+    """Runs without contents now."""
     forgotten: int = 0
     """Runs of which nothing is left at all."""
 
@@ -114,14 +114,14 @@ class Purger:
         return Purged(deleted, forgotten)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
-        """Runs whose contents are to be deleted now, some of them when there are many."""
+        """Runs with contents that are to be deleted now, some of them when there are many."""
         found = [*await self._ended("deleting", 0), *await self._ended("due", days)]
         known = {head.run for head in found}
         private = await self._ended("due", 0, private=True)
         return [*found, *[head for head in private if head.run not in known and await self._over(head.run)]]
 
     async def _forgettable(self) -> Sequence[str]:
-        """Deleted runs whose time is over, and claims as old of which nobody ever heard."""
+        """Deleted runs when their time is over, and claims as old that no worker received."""
         deleted = [head.run for head in await self._ended("deleted", DAYS)]
         return deleted or await self.stores.journals.unlisted(self._ago(DAYS), BATCH)
 
@@ -144,7 +144,7 @@ class Purger:
 
 
 async def delete(runs: Sequence[str], stores: Stores) -> int:
-    """Deletes the contents of runs that ended and that nobody keeps; gives how many there were.
+    """Delete the contents of runs that ended and that no person keeps; return how many there were.
 
     Raises TemporaryError when it came not to its end; it goes on with the next purge.
     """
@@ -168,7 +168,7 @@ async def _empty_below(run: str, store: Store) -> None:
         await _empty_below(below, store)
         await store.empty(below)
         await forget_frames(below, store)
-        # By this its positions are forgotten with those of others, when nobody can come back to it any more.
+        # By this its positions are forgotten with those of others, when no owner can come back to it any more.
         await store.create_head(
             Head(
                 run=below,

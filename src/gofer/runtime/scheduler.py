@@ -1,4 +1,4 @@
-"""Who begins runs when their time has come? A clockwork that looks at the wall clock anew after every sleep.
+"""The scheduler: begins runs when their time has come, and reads the wall clock anew after every sleep.
 
 It reckons from nominal times only, so nothing drifts. Such a time is claimed by its identity: whatever clocks, crashes
 and second looks do, it has one run. What is remembered (`marks`) only says what was missed.

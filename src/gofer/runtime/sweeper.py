@@ -47,12 +47,15 @@ class Sweeper:
 
         When there are more than fit into its pages, for those that stand still longest.
         """
-        before, last, count = int((self.clock.now() - still) * 1000), None, 0
+        before = int((self.clock.now() - still) * 1000)
+        last = None
+        count = 0
         for _ in range(self.pages):
             heads = await self.store.unfinished(before, BATCH, after=last)
             if not heads:
                 break
             for head in heads:
                 await self.queue.enqueue(head.run)
-            last, count = heads[-1], count + len(heads)
+            last = heads[-1]
+            count = count + len(heads)
         return count

@@ -8,21 +8,21 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from gofer.engine.deadline import MARGIN, Deadline
 from gofer.engine.model_order import LONGEST_PARKED
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
-from gofer.engine.step import Step
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Pen, open_journal
+from gofer.journal.store import Store
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
-from gofer.runtime.run_ends import Ended, Observers, Trouble, count_end, count_private_end, log_end
-from gofer.runtime.unread_attempts import earlier_attempts, forget_attempts, note_attempts
+from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
 from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.values.outside import Clock
@@ -77,7 +77,7 @@ class Worker:
 
     @property
     def queue(self) -> Queue:
-        """The queue whose messages it answers."""
+        """The queue that it receives messages from."""
         return self.services.stores.queue
 
     @property
@@ -144,17 +144,20 @@ class Worker:
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue its oldest runnable run; return False while another worker has the lease."""
-        store, owner = self.services.store, self.services.outside.new_id()
+        store = self.services.store
+        owner = self.services.outside.new_id()
         if not await store.lease(conversation, owner, self._clock.now(), self.limits.lease):
             return False
-        run, progress = "", None
+        run = ""
+        progress = None
         try:
             await self._wake(queue_message.run)
             if head := await store.oldest_runnable(conversation):
                 # How often a message was received says something of the run that it names, and of no other.
                 receives = queue_message.receives if head.run == queue_message.run else 1
                 work = self.continue_run(head, owner, deadline, receives=receives)
-                run, progress = head.run, await self._while_leased(work, conversation, owner, queue_message)
+                run = head.run
+                progress = await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
         # Only after the release: a worker that receives the message finds the conversation free.
@@ -261,13 +264,13 @@ class Worker:
     async def _forget(self, head: Head, attempts: Attempts) -> None:
         await forget_attempts(head, attempts, self.services.store, self._clock)
 
-    async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> Step:
+    async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> OwnStep:
         services = self.services.of(catalog)
         pen = Pen(owner, services.outside)
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
-        return Step(journal, services, entries, deadline)
+        return OwnStep(journal, services, entries, deadline)
 
-    async def _leave(self, head: Head, left: Left, step: Step) -> None:
+    async def _leave(self, head: Head, left: Left, step: OwnStep) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
@@ -310,7 +313,7 @@ class Worker:
             _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
     async def _show(
-        self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None, wakes_at: int = 0
+        self, head: Head, status: HeadStatus, reason: str = "", step: OwnStep | None = None, wakes_at: int = 0
     ) -> None:
         """Write the head, with what the journal says of the run when it was read."""
         at = int(self._clock.now() * 1000)
@@ -334,3 +337,35 @@ def _why(error: TemporaryError | Corrupt) -> str:
             return "its journal is damaged"
         case TemporaryError():
             return "the store or the queue did not answer"
+
+
+async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
+    """Count the attempts at a run that its journal does not know of. Raises TemporaryError.
+
+    An owner that leaves a run writes its head, so a head that says `running` is that of a crashed owner. Receipts of a
+    queue message are not enough: a queue may bury a message by itself, and the next one is received once.
+    """
+    unread = 0
+    if head.status == "running":
+        unread = int(await store.memo(_key(head)) or 0) + 1
+    return Attempts(receives, unread)
+
+
+async def note_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
+    """Write down that another owner begins to read the journal. Raises TemporaryError."""
+    if attempts.unread:
+        await _put(head, attempts.unread, store, clock)
+
+
+async def forget_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
+    """Begin to count anew: an owner that can say what happened has not crashed. Raises TemporaryError."""
+    if attempts.unread:
+        await _put(head, 0, store, clock)
+
+
+async def _put(head: Head, unread: int, store: Store, clock: Clock) -> None:
+    await store.put_memo(_key(head), str(unread), int(clock.now() * 1000))
+
+
+def _key(head: Head) -> str:
+    return f"lost:{head.run}"

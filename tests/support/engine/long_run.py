@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import ContextCompacted
@@ -19,7 +19,7 @@ from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
 from support.models.served import served
 
 Messages = Sequence[Mapping[str, Any]]

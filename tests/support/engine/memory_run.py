@@ -6,13 +6,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gofer.engine import script
-from gofer.engine.deadline import Deadline
+from gofer.engine import loop, script
 from gofer.engine.effects import Patience
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
+from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
+from gofer.engine.results import Shown
 from gofer.engine.services import Links, Services
-from gofer.engine.step import Step
-from gofer.journal.entries import Effect, MessageReceived, Recorded, RunOwned, RunStarted
+from gofer.engine.step import Sight, attempt
+from gofer.engine.working_step import Agents, WorkingStep
+from gofer.journal.entries import Effect, Entry, MessageReceived, Recorded, RunOwned, RunStarted, SubagentFinished
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.store import Store
 from gofer.models.language_model import Answer
@@ -22,7 +26,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, Provenance, Repertoire, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.outside import Http
@@ -36,6 +40,55 @@ from support.stand_ins import KEY, SetClock, claimed, make_outside
 
 PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
 PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0)})
+
+
+class Unguarded:
+    """A guard that lets every call through."""
+
+    async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted:
+        return item
+
+    def may_leave(self, step: OwnStep, call: str) -> bool:
+        return False
+
+
+class NoAgents:
+    """The subagents of a run that asks none; searches are answered by their tool."""
+
+    async def ask(
+        self, step: WorkingStep, asked: Asked, provenance: Provenance, gate: Gate = unasked
+    ) -> SubagentFinished:
+        raise AssertionError(f"{asked.name} is asked in a run without subagents")
+
+    async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
+        sight = Sight(
+            provenance=provenance, shown=step.shown, repertoire=step.repertoire, private=False, long=not item.valued
+        )
+        return await attempt(step.own, item, "", sight)
+
+
+def at_work(
+    own: OwnStep,
+    bundle: Bundle | None = None,
+    *,
+    shown: Shown | None = None,
+    agents: Agents | None = None,
+    withdrawn: frozenset[str] = frozenset(),
+) -> WorkingStep:
+    """A run at work that lets every call through; without a bundle it has every tool of its process."""
+    repertoire = Repertoire(own.services.tools)
+    if bundle is not None:
+        loaded = bundle.loaded
+        tools = own.services.granted(loaded.workflow, loaded.skills)
+        repertoire = Repertoire(tools, loaded.skills, frozenset(loaded.workflow.skills.required), withdrawn)
+    return WorkingStep(
+        own=own, guard=Unguarded(), agents=agents or NoAgents(), repertoire=repertoire, shown=shown or Shown()
+    )
+
+
+async def coordinate(own: OwnStep, bundle: Bundle, provenance: Provenance) -> Ending:
+    """The work of a model in a run that lets every call through."""
+    return await loop.coordinate(at_work(own, bundle), bundle, provenance)
 
 
 class Said(Arguments):
@@ -155,13 +208,13 @@ class Room:
         )
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
 
-    async def step(self, owner: str = "me") -> Step:
+    async def step(self, owner: str = "me") -> OwnStep:
         """The run as an owner finds it now; claimed and started if it is new."""
         services = self.services()
         if not await self.store.frames("run1"):
             await claimed(self.store, outside=services.outside)
         journal, entries = await open_journal("run1", self.store, self.blobs, Pen(owner, services.outside))
-        step = Step(journal, services, entries, self.deadline or Deadline(self.clock))
+        step = OwnStep(journal, services, entries, self.deadline or Deadline(self.clock))
         step.note(RunOwned())
         if step.progress.started is None:
             step.note(RunStarted("bundle", private=False))
@@ -175,11 +228,12 @@ class Room:
         await step.commit()
         return ending
 
-    async def play(self, owner: str = "me", step: Step | None = None, bundle: Bundle | None = None) -> Ending:
+    async def play(self, owner: str = "me", step: OwnStep | None = None, bundle: Bundle | None = None) -> Ending:
         """The script's whole work in the hands of one owner, everything durable at its end."""
         step = step or await self.step(owner)
         try:
-            return await script.coordinate(step, bundle or self.bundle(), PROVENANCE)
+            bundle = bundle or self.bundle()
+            return await script.coordinate(at_work(step, bundle), bundle, PROVENANCE)
         finally:
             await step.commit()
 

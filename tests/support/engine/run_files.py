@@ -1,13 +1,15 @@
 """A run with files to ask about: its tools over them, and a result long enough to become one."""
 
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
+from gofer.engine.working_step import WorkingStep
 from gofer.files.child import Children
 from gofer.journal.entries import ToolResult
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
-from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, says
 from support.engine.memory_run import room as empty_room
 
 LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
@@ -25,9 +27,10 @@ def room(children: Children, text: str = LINES) -> Room:
     return made
 
 
-async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
+async def ask(step: OwnStep | WorkingStep, call: str, tool: str, **arguments: object) -> ToolResult:
     """What a tool gives in a run."""
-    declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
+    working = step if isinstance(step, WorkingStep) else at_work(step)
+    declared = working.own.services.tools[tool]
+    outcome = await working.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
     assert isinstance(outcome, ToolResult)
     return outcome

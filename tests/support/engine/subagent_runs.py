@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gofer.engine import loop, script
-from gofer.engine.call_checks import Clearance
 from gofer.engine.loop import Ending
-from gofer.engine.step import Step
-from gofer.engine.subagent_runs import Subagents
+from gofer.engine.own_step import OwnStep
+from gofer.engine.subagent_runs import working_step_of
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, Recorded, SubagentStarted
 from gofer.journal.log import read_journal
@@ -95,6 +94,8 @@ class AgentsRoom(Room):
 
     skills: dict[str, Skill] = field(default_factory=dict)
     """The skills that there are."""
+    withdrawn: frozenset[str] = frozenset()
+    """The skills that its workflow prohibits by now."""
 
     def subagent(self, name: str, **keys: object) -> None:
         """Declares one, which the run may ask."""
@@ -143,10 +144,9 @@ class AgentsRoom(Room):
         )
         return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
 
-    async def held(self, owner: str = "me") -> Step:
+    async def held(self, owner: str = "me") -> OwnStep:
         """The run in the hands of an owner, as `owner.py` gives it to whoever coordinates."""
-        step, bundle = await self.step(owner), self.bundle()
-        step.agents, step.guard = Subagents(bundle, alone=True), Clearance(bundle.loaded.workflow)
+        step = await self.step(owner)
         if not step.conversation.parts and not self.script:
             step.note(MessageReceived("please"))
         await step.commit()
@@ -156,11 +156,13 @@ class AgentsRoom(Room):
         """The work of the run from wherever it is, everything durable at its end."""
         return await self.go_on_with(await self.held(owner))
 
-    async def go_on_with(self, step: Step) -> Ending:
+    async def go_on_with(self, step: OwnStep) -> Ending:
         """The same, with a run that is in hands already."""
         coordinate = script.coordinate if self.script else loop.coordinate
         try:
-            return await coordinate(step, self.bundle(), PROVENANCE)
+            bundle = self.bundle()
+            working = working_step_of(step, bundle, alone=True, withdrawn=self.withdrawn)
+            return await coordinate(working, bundle, PROVENANCE)
         finally:
             await step.commit()
 

@@ -61,8 +61,8 @@ MUTANTS = (
     Mutant(
         "the intent",
         "engine/step.py",
-        "            await self.commit()\n        doubtful =",
-        "        doubtful =",
+        "        await run.commit()\n    doubtful =",
+        "    doubtful =",
         f"{STEP}the_intent_is_durable_before_the_effect",
     ),
     Mutant(
@@ -102,7 +102,7 @@ MUTANTS = (
     ),
     Mutant(
         "no new effect of a script before those on record",
-        "engine/divergence.py",
+        "engine/script_branches.py",
         "if (recorded := self._first(asked.path, asked.tool)) is None:",
         "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
         f"{REPLAY}a_diff_shows_what_the_journal_has_and_what_is_asked_instead",
@@ -146,8 +146,8 @@ MUTANTS = (
     Mutant(
         "the look before a second attempt",
         "engine/effects.py",
-        "        return found\n    # Whoever takes over",
-        "        pass\n    # Whoever takes over",
+        "        return found\n    # An owner that takes over",
+        "        pass\n    # An owner that takes over",
         f"{STEP}in_doubt_what_can_be_found_is_not_done_again",
     ),
     Mutant(
@@ -230,7 +230,7 @@ MUTANTS = (
     ),
     Mutant(
         "nothing new after a cancel",
-        "engine/step.py",
+        "engine/owned_run.py",
         "if (cancelled := self.progress.cancelled) and self.progress.stopping:",
         "if (cancelled := self.progress.cancelled) and False:",
         "unit/runtime/test_owner.py::test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do",
@@ -244,8 +244,8 @@ MUTANTS = (
     ),
     Mutant(
         "a worker whose time is nearly over begins nothing new",
-        "engine/step.py",
-        "if self.deadline.over or (self.begun and seconds > self.deadline.left):",
+        "engine/owned_run.py",
+        "if self.deadline.over or (self._begun and seconds > self.deadline.left):",
         "if False:",
         "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
     ),

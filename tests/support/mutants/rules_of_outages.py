@@ -43,9 +43,9 @@ OF_OUTAGES = (
     ),
     Mutant(
         "an operator wakes a parked run",
-        "runtime/retry.py",
-        "        await inbox.put(",
-        "        _ = (",
+        "runtime/run_requests.py",
+        '        await inbox.put(store, run, f"retry-',
+        '        _ = (store, run, f"retry-',
         f"{SILENCE}an_operator_makes_the_next_attempt_now",
     ),
     Mutant(
@@ -57,7 +57,7 @@ OF_OUTAGES = (
     ),
     Mutant(
         "a private run that could not begin is counted",
-        "runtime/run_ends.py",
+        "runtime/run_reports.py",
         "    if not progress.private or not finished.cause:\n",
         "    if progress.private or not finished.cause:\n",
         f"{SILENCE}a_run_that_could_not_begin_is_counted_and_not_listed",

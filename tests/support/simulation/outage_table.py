@@ -19,7 +19,7 @@ from gofer.journal.unlisted_ends import recent
 from gofer.models.language_model import Answer
 from gofer.projections.waits import ATTEMPTS
 from gofer.runtime.receive import Ingress
-from gofer.runtime.run_ends import Ended
+from gofer.runtime.run_reports import Ended
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore

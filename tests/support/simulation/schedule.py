@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience
+from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links, Services
 from gofer.journal import entries as e
 from gofer.journal.child_runs import news, running_below, runs_below
@@ -20,9 +20,9 @@ from gofer.journal.log import read_body, read_journal
 from gofer.journal.seal import KEY_BYTES, seal_of
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
-from gofer.runtime.cancel import cancel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
+from gofer.runtime.run_requests import cancel
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import Click, Stop

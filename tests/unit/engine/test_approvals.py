@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.engine.approvals import Wanted, approved
-from gofer.engine.deadline import Deadline
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.step import Step
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.language_model import Answer
-from gofer.runtime.cancel import cancel
+from gofer.runtime.run_requests import cancel
 from gofer.sources.receiver import Click, Ignored
 from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult
@@ -28,7 +28,7 @@ from support.runtime.memory_worker import Lost
 pytestmark = pytest.mark.anyio
 
 
-def item_of(step: Step, call: str, wanted: tuple[str, dict[str, object]]) -> Permitted:
+def item_of(step: OwnStep, call: str, wanted: tuple[str, dict[str, object]]) -> Permitted:
     """The call that somebody is asked about, as the loop makes it of the model's words."""
     name, arguments = wanted
     tool = step.services.tools[name]
@@ -100,7 +100,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     services = made.office.worker.services
     pen = Pen("next", services.outside)
     journal, entries = await open_journal("run1", made.office.store, made.office.blobs, pen)
-    step = Step(journal, services, entries, Deadline(made.office.clock))
+    step = OwnStep(journal, services, entries, Deadline(made.office.clock))
     (approval,) = step.progress.approvals.values()
     step.note(e.RunOwned())
     # A branch beside this one drafted something; then the machine stood still until after the end.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.runtime.run_ends import Ended, Observers
+from gofer.runtime.run_reports import Ended, Observers
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
 from gofer.engine.compaction import Room as Space
-from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
 from gofer.engine.transcript import Folded, transcript
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
@@ -27,7 +26,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from support.engine.long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
-from support.engine.memory_run import PROVENANCE, says
+from support.engine.memory_run import PROVENANCE, coordinate, says
 from support.models.served import served
 from support.property_examples import examples
 

@@ -5,7 +5,7 @@ import pytest
 
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.journal.log import Pen, open_journal
 from gofer.stores.memory.journal import MemoryStore
@@ -13,7 +13,7 @@ from gofer.tools.definition import Call, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
 from support.stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +50,7 @@ async def outcome_of(made: Room, effect: str):
     made.patience = QUICK
     step = await made.step()
     try:
-        return await step.call(Permitted("1.0", made.tools[effect], Said(text="it")), PROVENANCE)
+        return await at_work(step).call(Permitted("1.0", made.tools[effect], Said(text="it")), PROVENANCE)
     except Parked as parked:
         step.note(parked.entry)
         await step.commit()
@@ -104,7 +104,7 @@ async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destinatio
     made.tool("blind", "blind", answers(made, TemporaryError("lost")))
     made.patience = QUICK
     step = await made.step()
-    await step.call(Permitted("1.0", made.tools["blind"], Said(text="it")), PROVENANCE)
+    await at_work(step).call(Permitted("1.0", made.tools["blind"], Said(text="it")), PROVENANCE)
     assert step.progress.locked == {("blind", "it")}
     assert made.acted == ["blind:it"]
 
@@ -226,9 +226,9 @@ async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
     made.tool("page", "keyed", page)
     step = await made.step()
     with pytest.raises(Unwritten, match="throttled"):
-        await step.call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
+        await at_work(step).call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
     with pytest.raises(Fenced):
-        await step.call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
+        await at_work(step).call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
     assert sent == []
 
 
@@ -241,7 +241,7 @@ async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(e
     await step.commit()
     step = await made.step("next")
     step.note(RunCancelled("Ada"))
-    outcome = await step.call(Permitted("1.0", made.tools["ticket"], Said(text="new laptop")), PROVENANCE)
+    outcome = await at_work(step).call(Permitted("1.0", made.tools["ticket"], Said(text="new laptop")), PROVENANCE)
     assert (made.acted, type(outcome)) == ([], kind)
 
 

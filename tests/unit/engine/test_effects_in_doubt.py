@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.once import claim
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
+from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import RunFinished, ToolCall, ToolUnknown
 from gofer.journal.log import Pen, open_journal
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Fenced, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest
-from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
 from support.stand_ins import AnsweringHttp, claimed, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -74,11 +75,11 @@ async def test_a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred(
     item = Permitted("1.0", made.tools["page"], Said(text="it"))
     first = await made.step("first")
     with pytest.raises(Parked):
-        await first.call(item, PROVENANCE)
+        await at_work(first).call(item, PROVENANCE)
     await first.commit()
     made.clock.advance(41)
     second = await made.step("second")
-    assert isinstance(await second.call(item, PROVENANCE), ToolUnknown)
+    assert isinstance(await at_work(second).call(item, PROVENANCE), ToolUnknown)
 
 
 async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> None:
@@ -96,16 +97,16 @@ async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> 
     taken = await claim(step, item)
     assert isinstance(taken, Permitted)
     assert taken.key == "run0/1.0"
-    outcome = await step.call(taken, PROVENANCE)
+    outcome = await at_work(step).call(taken, PROVENANCE)
     assert (outcome.text, made.acted) == ("OPS-1", [])
 
 
-async def _run_of(run: str, made: Room) -> Step:
+async def _run_of(run: str, made: Room) -> OwnStep:
     """A run beside `run1`, in the hands of an owner that is about to be lost."""
     outside = make_outside(made.clock)
     await claimed(made.store, run, outside)
     journal, entries = await open_journal(run, made.store, made.blobs, Pen("lost", outside))
-    return Step(journal, made.services(), entries, Deadline(made.clock))
+    return OwnStep(journal, made.services(), entries, Deadline(made.clock))
 
 
 @pytest.mark.parametrize("order", [("chat", "desk"), ("desk", "chat")])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.engine.finish_gate import premature, with_needs
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
 from gofer.projections.workspace import Workspace
@@ -19,7 +19,7 @@ from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.journal.entries import LlmResponse, MessageReceived
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import conclude
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
 
 pytestmark = pytest.mark.anyio
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending, coordinate
-from gofer.engine.step import Step
+from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending
+from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded, ToolCall, ToolResult, ToolUnknown
 from gofer.projections import conversation
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, Room, coordinate, no_answer, room, says
 
 pytestmark = pytest.mark.anyio
 
@@ -158,7 +158,7 @@ async def test_time_in_the_hands_of_workers_is_limited() -> None:
     assert ending.reason == "stopped after 2 minutes"
 
 
-async def doubtful(made: Room, tool: str, effect: str) -> Step:
+async def doubtful(made: Room, tool: str, effect: str) -> OwnStep:
     """A run whose model asked for one call, and whose owner died between its intent and its outcome."""
     first = await made.step("first")
     first.note(MessageReceived("please"))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
 from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
 from gofer.models.completion import parse_answer
@@ -20,7 +20,7 @@ from gofer.projections import conversation
 from gofer.runtime.deliver import spoken
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
 from support.models.strict_provider import complaints
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"

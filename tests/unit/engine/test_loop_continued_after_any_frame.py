@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from gofer.engine.loop import Ending, coordinate
-from gofer.engine.results import Shown
-from gofer.engine.step import Step
+from gofer.engine.loop import Ending
+from gofer.engine.own_step import OwnStep
 from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded
@@ -29,7 +28,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -60,7 +59,7 @@ STORY = [
 class Narrator:
     """A model that goes on with the story where the journal stands."""
 
-    step: Step | None = None
+    step: OwnStep | None = None
     bodies: list[bytes] = field(default_factory=list[bytes])
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -110,7 +109,6 @@ async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
     model = Narrator()
     made.model = model  # type: ignore[assignment]
     model.step = step = await made.step(owner)
-    step.shown = Shown(whole=2_000, preview=300)
     if not step.conversation.parts:
         step.note(MessageReceived("please"))
     ending = await coordinate(step, bundle, PROVENANCE)

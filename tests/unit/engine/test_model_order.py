@@ -5,7 +5,6 @@ import json
 import pytest
 
 from gofer.app.logs import JsonLines
-from gofer.engine.loop import coordinate
 from gofer.engine.model_order import LONGEST_PARKED, Parked, deferral, order
 from gofer.journal import inbox
 from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked, RunStarted
@@ -16,7 +15,7 @@ from gofer.projections import progress
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import FailureClass, ProviderError
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio

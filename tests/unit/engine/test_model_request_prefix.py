@@ -10,7 +10,6 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
@@ -25,7 +24,7 @@ from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
 from support.models.served import served
 from support.property_examples import examples
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.engine.once import claim
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
-from gofer.runtime.cancel import cancel
 from gofer.runtime.retention import delete
+from gofer.runtime.run_requests import cancel
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult

@@ -4,13 +4,15 @@ import pytest
 
 from gofer.engine.effects import ATTEMPTS, Patience
 from gofer.engine.model_order import LONGEST_PARKED, Parked
+from gofer.engine.own_step import PurposeCall
 from gofer.engine.permitted_call import DELIVERY, OUTAGE, Permitted
 from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
+from gofer.sources.part_values import OwnCall
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
-from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +46,10 @@ async def owner_calls(made: Room, call: str = "who/1", longest: float = OUTAGE) 
     """What one owner gets of a call: its outcome, or the park that it leaves behind."""
     step = await made.step()
     try:
-        return await step.call(Permitted(call, made.tools["tool"], Said(text="it"), longest=longest), PROVENANCE)
+        if "/" in call:
+            return await step.call(PurposeCall(call, OwnCall("tool", {"text": "it"}), longest=longest), PROVENANCE)
+        item = Permitted(call, made.tools["tool"], Said(text="it"), longest=longest)
+        return await at_work(step).call(item, PROVENANCE)
     except Parked as parked:
         step.note(parked.entry)
         await step.commit()

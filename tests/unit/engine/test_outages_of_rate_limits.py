@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from gofer.engine.model_order import Parked
 from gofer.engine.outages import LONGEST_LIMIT
-from gofer.engine.step import Permitted
+from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.entries import Effect
-from gofer.runtime.cancel import cancel
+from gofer.runtime.run_requests import cancel
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
-from support.engine.memory_run import PROVENANCE, Said, room, says
+from support.engine.memory_run import PROVENANCE, Said, at_work, room, says
 from support.runtime.memory_worker import Office, office
 
 pytestmark = pytest.mark.anyio
@@ -139,7 +139,7 @@ async def test_whatever_is_not_taken_or_lost_it_happens_once_or_is_unknown(effec
         step = await made.step("me")
         call = Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"})
         try:
-            outcome = await step.call(call, PROVENANCE)
+            outcome = await at_work(step).call(call, PROVENANCE)
         except Parked as parked:
             step.note(parked.entry)
             await step.commit()
@@ -166,9 +166,9 @@ async def test_what_was_put_off_counts_once_towards_the_limits() -> None:
     for _ in range(2):
         step = await made.step("me")
         with pytest.raises(Parked):
-            await step.call(Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"}), PROVENANCE)
+            await at_work(step).call(Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"}), PROVENANCE)
         assert step.progress.tool_calls == 0
         await step.commit()
     step = await made.step("me")
-    await step.call(Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"}), PROVENANCE)
+    await at_work(step).call(Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"}), PROVENANCE)
     assert step.progress.tool_calls == 1

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import leaves
-from gofer.engine.step import Permitted
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.tools.places import Writes
 from gofer.values.events import Actor, Event

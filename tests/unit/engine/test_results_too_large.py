@@ -5,12 +5,13 @@ import tracemalloc
 
 import pytest
 
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.run_files import FILE_LIMIT
-from gofer.engine.step import Permitted, Step
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room, says
 
 pytestmark = pytest.mark.anyio
 
@@ -26,9 +27,9 @@ def flooded(text: str) -> Room:
     return made
 
 
-async def ask(step: Step, call: str, tool: str) -> ToolResult:
+async def ask(step: OwnStep, call: str, tool: str) -> ToolResult:
     declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse({})), PROVENANCE)
+    outcome = await at_work(step).call(Permitted(call, declared, declared.parse({})), PROVENANCE)
     assert isinstance(outcome, ToolResult)
     return outcome
 

@@ -16,7 +16,7 @@ from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, TemporaryError
 from support.engine import run_files
-from support.engine.memory_run import Room, Said, says
+from support.engine.memory_run import Room, Said, at_work, says
 from support.engine.run_files import LINES, ask
 
 pytestmark = pytest.mark.anyio
@@ -59,8 +59,8 @@ async def test_a_short_result_stays_as_it_is() -> None:
 async def test_how_much_is_shown_is_what_the_workflow_says() -> None:
     made = room("word " * 2_000)
     step = await made.step()
-    step.shown = Shown(whole=500, preview=100)
-    assert len((await ask(step, "1.0", "flood")).text) < 2_000
+    working = at_work(step, shown=Shown(whole=500, preview=100))
+    assert len((await ask(working, "1.0", "flood")).text) < 2_000
     assert len(step.workspace.files) == 1
 
 
@@ -96,8 +96,8 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     for whole, status in ((10_000, "error"), (20_000, "ok")):
-        step.shown = Shown(whole=whole, preview=100)
-        loaded = await ask(step, f"1.{whole}", "load_file", file=file)
+        working = at_work(step, shown=Shown(whole=whole, preview=100))
+        loaded = await ask(working, f"1.{whole}", "load_file", file=file)
         assert (loaded.status, list(step.workspace.files)) == (status, [file])
     assert loaded.text.count("word") == 12_000
 
@@ -105,13 +105,13 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
 async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> None:
     made = room("𝄞" * 20_000)
     step = await made.step()
-    step.shown = Shown(whole=500, preview=100)
-    await ask(step, "1.0", "flood")
+    working = at_work(step, shown=Shown(whole=500, preview=100))
+    await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
-    assert "𝄞" in (await ask(step, "1.1", "peek_file", file=file, start=8, stop=9)).text
-    assert "before" in (await ask(step, "1.2", "peek_file", file=file, start=8, stop=8)).text
-    assert "before" in (await ask(step, "1.3", "peek_file", file=file, start=80, stop=8)).text
-    long = await ask(step, "1.4", "peek_file", file=file, start=0, stop=30_000)
+    assert "𝄞" in (await ask(working, "1.1", "peek_file", file=file, start=8, stop=9)).text
+    assert "before" in (await ask(working, "1.2", "peek_file", file=file, start=8, stop=8)).text
+    assert "before" in (await ask(working, "1.3", "peek_file", file=file, start=80, stop=8)).text
+    long = await ask(working, "1.4", "peek_file", file=file, start=0, stop=30_000)
     ((_, stop),) = step.workspace.files[file].bytes
     assert f"Go on with start={stop}" in long.text
     assert list(step.workspace.files) == [file]
@@ -120,11 +120,11 @@ async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> N
 async def test_bytes_are_never_cut_inside_a_character() -> None:
     made = room("ä€𝄞" * 20_000)
     step = await made.step()
-    step.shown = Shown(whole=500, preview=100)
-    await ask(step, "1.0", "flood")
+    working = at_work(step, shown=Shown(whole=500, preview=100))
+    await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     for start in range(9):
-        peeked = await ask(step, f"1.{start + 1}", "peek_file", file=file, start=start, stop=start + 30)
+        peeked = await ask(working, f"1.{start + 1}", "peek_file", file=file, start=start, stop=start + 30)
         assert "\ufffd" not in peeked.text
 
 
@@ -234,9 +234,9 @@ async def test_a_model_without_eyes_is_told_so_instead_of_being_shown_an_image()
     made = room()
     file = attached(made, PNG, "image/png")
     step = await made.step()
-    step.shown = Shown(vision=False)
-    await ask(step, "1.0", "find")
-    shown = await ask(step, "1.1", "load_file", file=file.id)
+    working = at_work(step, shown=Shown(vision=False))
+    await ask(working, "1.0", "find")
+    shown = await ask(working, "1.1", "load_file", file=file.id)
     assert f"{file.id} is an image that you cannot see" in shown.text
     await step.commit()
     assert not any(isinstance(one.entry, MessageReceived) for one in await made.journal())
@@ -302,8 +302,8 @@ async def test_a_tool_shows_as_much_of_a_long_result_as_it_says_within_its_share
     made.tools["flood"] = replace(made.tools["flood"], preview_tokens=20_000)
     step = await made.step()
     assert 19_000 < (await ask(step, "1.0", "flood")).text.count("word") <= 20_000
-    step.shown = Shown(whole=500, preview=100, most=2_000)
-    assert 1_500 < (await ask(step, "1.1", "flood")).text.count("word") <= 2_000
+    working = at_work(step, shown=Shown(whole=500, preview=100, most=2_000))
+    assert 1_500 < (await ask(working, "1.1", "flood")).text.count("word") <= 2_000
     assert len(step.workspace.files) == 1
 
 

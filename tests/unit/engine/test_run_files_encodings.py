@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -37,7 +37,7 @@ def ended() -> Iterator[None]:
     SANDBOX.close()
 
 
-async def with_file(content: bytes, name: str, *missing: Missing) -> tuple[Step, str]:
+async def with_file(content: bytes, name: str, *missing: Missing) -> tuple[OwnStep, str]:
     """Return a step of a run that has one file, and the id of the file."""
     made: Room = run_files.room(CHILDREN)
     made.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(SANDBOX))}

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import Shown
 from gofer.engine.run_files import FETCHES, FILES, RunFiles
-from gofer.engine.step import Permitted, Step
 from gofer.files.child import Children
 from gofer.journal.workspace_entries import FileAdded
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError
 from support.engine import run_files
-from support.engine.memory_run import PROVENANCE, Room, Said
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work
 from support.engine.run_files import LINES, ask
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +49,7 @@ async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_
     if trouble == "full":
         await ask(step, "1.0", "find")
     else:
-        step.shelf = Away(step)
+        step.files = Away(step)
     posted = await ask(step, "1.1", "post")
     assert (posted.status, posted.details) == ("ok", {"ts": "1"})
     assert posted.text.startswith("line 1 of a long report")
@@ -57,9 +58,9 @@ async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_
 
 
 class Away(RunFiles):
-    """A shelf whose store is not there."""
+    """Files whose store is not there."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: OwnStep) -> None:
         super().__init__(step._journal, step.services, step.workspace)
 
     async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
@@ -81,10 +82,10 @@ async def test_a_text_of_few_tokens_and_many_characters_becomes_a_file_too() -> 
 async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
     made = room("\n".join([line] * 30))
     step = await made.step()
-    step.shown = Shown(whole=500, preview=100)
-    await ask(step, "1.0", "flood")
+    working = at_work(step, shown=Shown(whole=500, preview=100))
+    await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
-    read = await ask(step, "1.1", "file_read", file=file, start_line=3)
+    read = await ask(working, "1.1", "file_read", file=file, start_line=3)
     assert read.text.splitlines()[1].startswith(line[:50])
     assert "more characters of line 3; go on with peek_file" in read.text
     assert "[Go on with start_line=4.]" in read.text
@@ -115,6 +116,6 @@ async def test_many_attachments_that_are_read_at_once_come_a_few_at_a_time() -> 
     await ask(step, "1.0", "find")
     read = step.services.tools["file_read"]
     calls = [Permitted(f"2.{n}", read, read.parse({"file": file.id})) for n, file in enumerate(files)]
-    outcomes = await step.call_together(calls, PROVENANCE)
+    outcomes = await at_work(step).call_together(calls, PROVENANCE)
     assert [outcome.text.splitlines()[-1] for outcome in outcomes] == [f"{n}" for n in range(40)]
     assert most <= FETCHES

@@ -3,12 +3,12 @@
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BytesIO
 
 import pytest
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.results import Shown
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
@@ -20,7 +20,7 @@ from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from support.documents.made_by_hand import lines, pdf
-from support.engine.memory_run import Room, Said
+from support.engine.memory_run import Room, Said, at_work
 from support.engine.memory_run import room as empty_room
 from support.engine.run_files import ask
 
@@ -38,7 +38,7 @@ def ended() -> Iterator[None]:
     SANDBOX.close()
 
 
-async def with_files(*files: NewFile) -> Step:
+async def with_files(*files: NewFile) -> OwnStep:
     """Return a step of a run that has these files."""
     made: Room = empty_room()
     made.tools |= {
@@ -54,17 +54,17 @@ async def with_files(*files: NewFile) -> Step:
     return step
 
 
-async def beginning(step: Step) -> str:
+async def beginning(step: OwnStep) -> str:
     """Return the id of a text that holds 3 of the 12 pages of the report."""
     await ask(step, "1.1", "extract_file", file=REPORT.id, last_page=3)
     return newest(step)
 
 
-def newest(step: Step) -> str:
+def newest(step: OwnStep) -> str:
     return list(step.workspace.files)[-1]
 
 
-def said(step: Step, file: str) -> str:
+def said(step: OwnStep, file: str) -> str:
     """Return what every answer over a file says of its lacks."""
     return incomplete(step.workspace.files[file].added.missing, file)
 
@@ -139,14 +139,14 @@ async def test_a_long_answer_over_an_incomplete_file_becomes_an_incomplete_file(
     source = NewFile("a.txt", "text/plain", content.encode(), "Slack", missing=(LAST,))
     step = await with_files(source)
     filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
-    step.shown = replace(step.shown, whole=300)
-    told = await ask(step, "2.0", tool, **filled)
+    working = at_work(step, shown=Shown(whole=300))
+    told = await ask(working, "2.0", tool, **filled)
     result = newest(step)
     assert result.startswith("result_")
     assert f'"{result}"' in told.text
     assert told.text.endswith(said(step, result))
     assert said(step, result).startswith(f"{result} is incomplete.")
-    found = await ask(step, "2.1", "file_regex", file=result, pattern="nowhere")
+    found = await ask(working, "2.1", "file_regex", file=result, pattern="nowhere")
     assert said(step, result) in found.text
 
 

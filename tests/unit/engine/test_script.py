@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from gofer.engine.deadline import Deadline
 from gofer.engine.loop import Ending
+from gofer.engine.owned_run import Deadline
 from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, ToolCall, ToolResult, ValueRecorded
 from gofer.tools.definition import Call

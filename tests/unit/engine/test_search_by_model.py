@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine import loop
+from gofer.engine.loop import Ending
 from gofer.engine.search_by_model import WINDOW
 from gofer.engine.subagent_runs import Subagents
 from gofer.files.tokens import estimate
@@ -25,7 +26,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits
 from gofer.workflows.skill import Skill
 from support.app.company import ROOT
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, at_work, room, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -62,8 +63,8 @@ async def work(made: Room, search_models: Sequence[str] = ("small",), skills: Ma
     bundle = bundle_of(made, search_models, skills)
     step = await made.step()
     step.note(e.MessageReceived("please tell everybody"))
-    step.agents = Subagents(bundle, alone=True)
-    ending = await coordinate(step, bundle, PROVENANCE)
+    working = at_work(step, bundle, agents=Subagents(bundle, alone=True))
+    ending = await loop.coordinate(working, bundle, PROVENANCE)
     await step.commit()
     return ending
 

@@ -4,8 +4,9 @@ import pytest
 
 from gofer.engine.model_order import Parked
 from gofer.engine.model_request import Window
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import TEXT_LIMIT
-from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
@@ -13,7 +14,7 @@ from gofer.models.language_model import Answer
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import Fenced, TemporaryError, ToolError
-from support.engine.memory_run import PROVENANCE, Room, Said, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, no_answer, room, says
 
 pytestmark = pytest.mark.anyio
 
@@ -46,15 +47,15 @@ async def test_the_intent_is_durable_before_the_effect() -> None:
     seen: list[list[str]] = []
     made.tool("blind", "blind", look)
     step = await made.step()
-    await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    await at_work(step).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert seen == [["RunAccepted", "RunOwned", "RunStarted", "ToolCall"]]
 
 
 async def test_an_outcome_shares_the_frame_of_the_next_intent() -> None:
     made = with_tools("keyed")
     step = await made.step()
-    await step.call(permitted(made, "1.0", "keyed"), PROVENANCE)
-    await step.call(permitted(made, "1.1", "keyed"), PROVENANCE)
+    await at_work(step).call(permitted(made, "1.0", "keyed"), PROVENANCE)
+    await at_work(step).call(permitted(made, "1.1", "keyed"), PROVENANCE)
     await step.commit()
     assert await made.kinds() == [["RunOwned", "RunStarted", "ToolCall"], ["ToolResult", "ToolCall"], ["ToolResult"]]
 
@@ -71,7 +72,7 @@ async def test_reads_of_a_turn_share_one_frame_and_happen_at_once() -> None:
     made.tool("read", "read", meet)
     step = await made.step()
     calls = [permitted(made, f"1.{i}", "read", f"r{i}") for i in range(3)]
-    outcomes = await step.call_together(calls, PROVENANCE)
+    outcomes = await at_work(step).call_together(calls, PROVENANCE)
     assert [item.text for item in outcomes] == ["r0", "r1", "r2"]
     assert (await made.kinds())[0] == ["RunOwned", "RunStarted", "ToolCall", "ToolCall", "ToolCall"]
 
@@ -79,9 +80,9 @@ async def test_reads_of_a_turn_share_one_frame_and_happen_at_once() -> None:
 async def test_a_recorded_outcome_is_given_again_without_an_effect() -> None:
     made = with_tools("blind")
     step = await made.step()
-    first = await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    first = await at_work(step).call(permitted(made, "1.0", "blind"), PROVENANCE)
     await step.commit()
-    again = await (await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
+    again = await at_work(await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert again == first
     assert made.acted == ["blind:it"]
 
@@ -97,7 +98,7 @@ async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(ef
 
     made.tool(effect, effect, remember)
     await crash_between_intent_and_outcome(made, effect)
-    outcome = await (await made.step("second")).call(permitted(made, "1.0", effect), PROVENANCE)
+    outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", effect), PROVENANCE)
     assert isinstance(outcome, ToolResult)
     assert keys == ["run1/1.0"]
 
@@ -112,14 +113,14 @@ async def test_a_tool_knows_since_when_to_look_for_what_it_did() -> None:
     made.tool("lookup", "lookup", remember)
     await made.step()
     made.clock.advance(60)
-    await (await made.step()).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    await at_work(await made.step()).call(permitted(made, "1.0", "lookup"), PROVENANCE)
     assert since == [made.clock.now() - 60]
 
 
 async def test_in_doubt_what_cannot_be_repeated_is_unknown() -> None:
     made = with_tools("blind")
     await crash_between_intent_and_outcome(made, "blind")
-    outcome = await (await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
+    outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert isinstance(outcome, ToolUnknown)
     assert made.acted == []
 
@@ -128,7 +129,7 @@ async def test_in_doubt_what_can_be_found_is_not_done_again() -> None:
     made = with_tools("lookup")
     await crash_between_intent_and_outcome(made, "lookup")
     made.marked["run1/1.0"] = Result("it is there", "found")
-    outcome = await (await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
     assert outcome == ToolResult("1.0", "ok", "it is there", "found")
     assert made.acted == []
 
@@ -136,7 +137,7 @@ async def test_in_doubt_what_can_be_found_is_not_done_again() -> None:
 async def test_in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame() -> None:
     made = with_tools("lookup")
     await crash_between_intent_and_outcome(made, "lookup")
-    outcome = await (await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
     assert isinstance(outcome, ToolResult)
     assert made.acted == ["lookup:it"]
     assert (await made.kinds())[-1] == ["RunOwned", "PermitRenewed"]
@@ -149,7 +150,7 @@ async def test_no_effect_without_a_durable_intent() -> None:
     new.note(RunOwned())
     await new.commit()
     with pytest.raises(Fenced):
-        await old.call(permitted(made, "1.0", "blind"), PROVENANCE)
+        await at_work(old).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert made.acted == []
 
 
@@ -160,7 +161,7 @@ async def test_no_effect_without_a_durable_intent() -> None:
 async def test_a_call_nobody_answered_is_an_error_only_if_it_reads(effect: str, kind: type, status: str) -> None:
     made = room()
     made.tool(effect, effect, no_answer)
-    outcome = await (await made.step()).call(permitted(made, "1.0", effect), PROVENANCE)
+    outcome = await at_work(await made.step()).call(permitted(made, "1.0", effect), PROVENANCE)
     assert isinstance(outcome, kind)
     assert getattr(outcome, "status", "") == status
     assert "nobody is there" in outcome.text
@@ -173,7 +174,7 @@ async def test_what_a_tool_says_to_the_model_reaches_it_and_the_run_goes_on() ->
         raise ToolError("Not that one; use the other.")
 
     made.tool("blind", "blind", refuse)
-    outcome = await (await made.step()).call(permitted(made, "1.0", "blind"), PROVENANCE)
+    outcome = await at_work(await made.step()).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert outcome == ToolResult("1.0", "error", "Not that one; use the other.")
 
 
@@ -184,7 +185,7 @@ async def test_a_tools_own_bug_does_not_take_the_run_with_it() -> None:
         raise KeyError("a secret in here")
 
     made.tool("read", "read", stumble)
-    outcome = await (await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
+    outcome = await at_work(await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
     assert "KeyError" in outcome.text
     assert "secret" not in outcome.text
 
@@ -196,7 +197,7 @@ async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
         raise ToolError("x" * (TEXT_LIMIT + 7))
 
     made.tool("read", "read", flood)
-    outcome = await (await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
+    outcome = await at_work(await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
     assert outcome.text.endswith("[7 further characters were cut; ask for less.]")
     assert len(outcome.text) < TEXT_LIMIT + 100
 
@@ -205,21 +206,21 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     made = with_tools("blind")
     step = await made.step()
     await inbox.put(made.store, "run1", "a1", MessageReceived("stop please"))
-    await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    await at_work(step).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived"], ["ToolCall"]]
     assert list(await made.store.items("run1")) == []
     # The item comes back, as after a crash between journaling and dropping it.
     await inbox.put(made.store, "run1", "a1", MessageReceived("stop please"))
     again = await made.step("second")
-    await again.call(permitted(made, "1.1", "blind"), PROVENANCE)
+    await at_work(again).call(permitted(made, "1.1", "blind"), PROVENANCE)
     received = [item.entry for item in await made.journal() if isinstance(item.entry, MessageReceived)]
     assert received == [MessageReceived("stop please", "a1")]
     assert list(await made.store.items("run1")) == []
 
 
-async def ask(made: Room, step: Step) -> None:
+async def ask(made: Room, step: OwnStep) -> None:
     bundle = made.bundle()
-    await step.ask_model(Window(bundle), bundle.chain(), tail(step.progress, step.workspace, made.limits), 10)
+    await at_work(step).ask_model(Window(bundle), bundle.chain(), tail(step.progress, step.workspace, made.limits), 10)
 
 
 async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:

@@ -10,11 +10,13 @@ from gofer.journal.entries import LlmResponse, RunAccepted, RunFinished, Subagen
 from gofer.models.language_model import Answer
 from gofer.projections import progress, workspace
 from gofer.tools.declare import bind_all
+from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Given
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.errors import TemporaryError
+from gofer.values.messages import Media
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import says
+from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
 
 pytestmark = pytest.mark.anyio
@@ -257,3 +259,29 @@ async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:
     made.subagent("helper", tools=["shout"])
     assert "an earlier shout there may have happened" in (await made.go_on()).answer
     assert made.acted == ["shout:x"]
+
+
+async def test_a_subagent_whose_model_sees_no_images_is_told_so_and_shown_none() -> None:
+    def think(asked: Asked) -> Answer:
+        match asked.system, asked.turn:
+            case "You are looker.", 0:
+                return says("", ("look", {"text": "there"}))
+            case "You are looker.", _:
+                seen.append(asked)
+                return says("I see nothing")
+            case _, 0:
+                return says("", hand_over("looker", "what stands there?"))
+            case _:
+                return says("done")
+
+    async def look(call: Call, said: Said) -> Given:
+        return Given("a picture", "a picture", media=(Media("file_1", "image/png", "AAAA"),))
+
+    seen: list[Asked] = []
+    made = agents_room(think)
+    made.tool("look", "read", look)
+    made.subagent("looker", tools=["look"])
+    await made.go_on()
+    (asked,) = seen
+    assert b"image_url" not in asked.body
+    assert "file_1 is an image that you cannot see" in asked.said[-1]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.loop import coordinate
 from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.models.language_model import Answer
@@ -16,7 +15,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, room, says
+from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
 
 pytestmark = pytest.mark.anyio
 

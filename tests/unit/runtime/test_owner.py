@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.deadline import MARGIN, Deadline
+from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import (

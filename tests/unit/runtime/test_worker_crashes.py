@@ -7,7 +7,7 @@ import pytest
 
 from gofer.journal.coordination import Head
 from gofer.projections.attempts import UNREAD
-from gofer.runtime.run_ends import Ended, Observers
+from gofer.runtime.run_reports import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.models.language_model import Answer
-from gofer.runtime.run_ends import Ended, Observers
+from gofer.runtime.run_reports import Ended, Observers
 from gofer.values.errors import Corrupt
 from support.engine.memory_run import says
 from support.runtime.memory_worker import Lost, Office, office

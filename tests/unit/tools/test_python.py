@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gofer.engine.step import Permitted, Step
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Permitted
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.journal.entries import ToolResult
@@ -16,7 +17,7 @@ from gofer.tools.files.read import file_read, peek_file
 from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.values.errors import ToolError
-from support.engine.memory_run import PROVENANCE, Room, Said, says
+from support.engine.memory_run import PROVENANCE, Room, Said, at_work, says
 from support.engine.memory_run import room as empty_room
 from support.stand_ins import NOON
 
@@ -56,9 +57,9 @@ def room(children: Children) -> Room:
     return made
 
 
-async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
+async def ask(step: OwnStep, call: str, tool: str, **arguments: object) -> ToolResult:
     declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
+    outcome = await at_work(step).call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
     assert isinstance(outcome, ToolResult)
     return outcome
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.journal import entries as e
 from gofer.models.language_model import Answer
 from gofer.projections import conversation
@@ -24,7 +24,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.skill import Skill
 from support.engine.approvals import desk, status
-from support.engine.memory_run import PROVENANCE, ListModel, Room, room, says
+from support.engine.memory_run import PROVENANCE, ListModel, Room, coordinate, room, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine import loop
+from gofer.engine.loop import Ending
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
@@ -30,7 +31,7 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, room, says
+from support.engine.memory_run import PROVENANCE, Room, at_work, coordinate, room, says
 from support.models.served import served
 from support.runtime.memory_worker import CATALOG, office
 from support.runtime.worker_parts import Unchanging
@@ -56,9 +57,9 @@ def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundl
 async def work(made: Room, withdrawn: Sequence[str] = (), skills: Mapping[str, Skill] = SKILLS) -> Ending:
     bundle = bundle_with(made, skills)
     step = await made.step()
-    step.withdrawn = frozenset(withdrawn)
     step.note(MessageReceived("please"))
-    ending = await coordinate(step, bundle, PROVENANCE)
+    working = at_work(step, bundle, withdrawn=frozenset(withdrawn))
+    ending = await loop.coordinate(working, bundle, PROVENANCE)
     await step.commit()
     return ending
 

@@ -70,9 +70,8 @@ async def test_what_a_workflow_prohibits_its_subagents_cannot_load_either() -> N
 async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
-    step = await made.held()
-    step.withdrawn = frozenset({"tables"})
-    await made.go_on_with(step)
+    made.withdrawn = frozenset({"tables"})
+    await made.go_on()
     assert await told(made) == ["The skill 'tables' is not used any more; go on without it."]
 
 

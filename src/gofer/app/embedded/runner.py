@@ -16,7 +16,7 @@ from gofer.app.http import SharedHttp
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
-from gofer.engine.deadline import Deadline
+from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox

@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 
 from gofer.models.abilities import utilisation
 from gofer.projections.progress import Progress
-from gofer.runtime.run_ends import Ended
+from gofer.runtime.run_reports import Ended
 
 NAMESPACE = "Gofer"
 

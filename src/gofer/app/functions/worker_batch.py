@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.app.functions.batch import Batch, BatchQueue, failures, read_batch
-from gofer.engine.deadline import Deadline
+from gofer.engine.owned_run import Deadline
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
 from gofer.stores.queue import QueueMessage
 from gofer.values.errors import TemporaryError

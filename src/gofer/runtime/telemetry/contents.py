@@ -1,4 +1,4 @@
-"""What was said in a run, for spans that may hold it? As messages in the form of OpenTelemetry.
+"""What was said in a run, as messages in the form of OpenTelemetry, for spans that may hold it.
 
 Only what AGENT_LOG_LEVEL=full asks for comes here. A request holds what is new since the one before it: together they
 are the conversation, and none of it stands there twice.
@@ -134,7 +134,8 @@ def _arguments(text: str) -> object:
 
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:
-    left, kept = MESSAGES_LIMIT, list[Message]()
+    left = MESSAGES_LIMIT
+    kept = list[Message]()
     for message in reversed(messages):
         left -= len(encode_text(message))
         if left < 0 and kept:

@@ -1,4 +1,4 @@
-"""Which OpenTelemetry spans is a run? Those of its trace, by the conventions for generative AI.
+"""The OpenTelemetry spans of a run: those of its trace, by the conventions for generative AI.
 
 The run is an `invoke_workflow`; below it stand a `chat` for each time a model was asked, an `execute_tool` for each
 call, and an `invoke_agent` for each subagent: with a `chat` of its own, or with all that stands in the journal of its
@@ -7,6 +7,7 @@ entries; the words themselves are added where an operator asked for them (`runti
 a summary is a sentence that may quote, so it counts as words.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from gofer.projections import trace
 from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.trace import Span
 from gofer.runtime.telemetry.contents import contents
-from gofer.runtime.telemetry.trace_ids import session_id, span_id, trace_id
 from gofer.values.canonical_json import as_list
 
 Value = str | bool | int | float | Sequence[str]
@@ -24,7 +24,7 @@ Value = str | bool | int | float | Sequence[str]
 ROOT = "1.0"
 """Address of the claim, with which every journal begins: the span of the run itself."""
 PROVIDER = "openai"
-"""The format that models are spoken to in; whoever is behind the endpoint may be somebody else."""
+"""The format that models are spoken to in; the endpoint may belong to another provider."""
 FINISHED = frozenset({"stop", "tool_calls", "length", "content_filter", "refusal"})
 """Reasons for stopping that are exported as they are."""
 _CODE = re.compile(r"[a-z0-9_.-]{1,64}")
@@ -72,6 +72,8 @@ _ERRORS = {
     "deferred": "unavailable",
 }
 """Statuses that are errors, and the `error.type` of one that has no better."""
+TRACE_BYTES = 16
+SPAN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Exported:
     start: int
     end: int
     client: bool
-    """Whether somebody outside was asked: kind CLIENT; else INTERNAL."""
+    """Return whether a system outside was asked: kind CLIENT; else INTERNAL."""
     attributes: Mapping[str, Value]
     error: str = ""
     """What the status says of an error: its type, or the sentence; empty when it went well."""
@@ -124,7 +126,8 @@ class _Tree:
         self, run: str, journal: Sequence[Recorded], common: Mapping[str, Value], above: bytes = b""
     ) -> list[Exported]:
         """The spans of one journal; of a subagent's those `above` whose span they stand, which stands for its run."""
-        said, made = contents(journal) if self.full else {}, list[Exported]()
+        said = contents(journal) if self.full else {}
+        made = list[Exported]()
         for span in trace.project(journal):
             if span.parent is None and above:
                 continue
@@ -167,7 +170,8 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     error = _error(span)
     if error:
         attributes["error.type"] = error
-    end, client = max(span.start, last if span.end is None else span.end), span.kind == "llm"
+    end = max(span.start, last if span.end is None else span.end)
+    client = span.kind == "llm"
     own = span_id(run, span.began_in)
     return Exported(
         trace=trace_id(run),
@@ -250,7 +254,7 @@ def _question(run: str, span: Span, one: Exported) -> list[Exported]:
 
 
 def _totalled(one: Exported) -> Exported:
-    """A span with what all below it used under names of our own, so that nobody adds it up twice."""
+    """A span with what all below it used under names of our own, so that no reader adds it up twice."""
     named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in one.attributes.items()}
     return replace(one, attributes={name: it for name, it in named.items() if not name.startswith("gen_ai.response.")})
 
@@ -270,7 +274,7 @@ def _tool_calls(span: Span) -> int:
 
 
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:
-    """The run with what all of it used; under names of our own, so that nobody adds it up twice."""
+    """The run with what all of it used; under names of our own, so that no reader adds it up twice."""
     asked = [span for span in spans if span.kind in ("llm", "agent")]
     used: dict[str, Value] = {
         "gofer.usage.input_tokens": sum(_count(span, "gen_ai.usage.input_tokens") for span in asked),
@@ -292,3 +296,18 @@ def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exp
 def _count(span: Span, name: str) -> int:
     value = span.attributes.get(name)
     return value if isinstance(value, int) else 0
+
+
+def trace_id(run: str) -> bytes:
+    """The 16 bytes that name the trace of a run."""
+    return hashlib.sha256(f"gofer trace {run}".encode()).digest()[:TRACE_BYTES]
+
+
+def span_id(run: str, address: str) -> bytes:
+    """The 8 bytes that name the span that begins with the entry at an address."""
+    return hashlib.sha256(f"gofer span {run} {address}".encode()).digest()[:SPAN_BYTES]
+
+
+def session_id(conversation: str) -> str:
+    """Return the name of a conversation outside, of the token that rows have for it."""
+    return hashlib.sha256(f"gofer conversation {conversation}".encode()).hexdigest()[:32]

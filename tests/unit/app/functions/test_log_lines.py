@@ -14,7 +14,7 @@ from gofer.app.functions.schedule import measuring_tokens
 from gofer.app.settings import LogLevel, read_settings
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
-from gofer.runtime.run_ends import Ended
+from gofer.runtime.run_reports import Ended
 from gofer.values.errors import ConfigError
 
 NUMBERS = itertools.count(1)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
-from gofer.runtime.telemetry.otlp import requests, to_json
-from gofer.runtime.telemetry.spans import Exported, exported
-from gofer.runtime.telemetry.trace_ids import session_id
+from gofer.runtime.telemetry.exporter import requests, to_json
+from gofer.runtime.telemetry.spans import Exported, exported, session_id
 from gofer.values.events import Event
 from gofer.values.messages import ToolAsk, Usage
 from support.http.otlp_collector import values

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from gofer.engine.request_size import Scale
+from gofer.engine.model_request import Scale
 from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete

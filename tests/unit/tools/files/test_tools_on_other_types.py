@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gofer.engine.step import Step
+from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from support.engine import run_files
 from support.engine.memory_run import Room
@@ -20,7 +20,7 @@ def ended() -> Iterator[None]:
     CHILDREN.close()
 
 
-async def holding(text: str) -> tuple[Step, str]:
+async def holding(text: str) -> tuple[OwnStep, str]:
     """A step of a run with one file."""
     made: Room = run_files.room(CHILDREN, text)
     step = await made.step()

@@ -1,7 +1,8 @@
-"""The retry of abandoned and parked runs: they are queued again, unless they have ended.
+"""Requests of people to runs: to stop, or to make the next attempt now.
 
-A run goes on from its journal, by the rules that hold for every owner: what happened is not done again, and what nobody
-can tell about is not repeated. The end is such an entry too: a run that ended stays so, and who wants more asks anew.
+A request to stop is an item in the inbox of the run and a queue message. The owner journals it before it begins
+anything new. A run that is retried goes on from its journal, by the rules that hold for every owner: what happened is
+not done again, and a call whose outcome cannot be determined is not repeated. A run that ended stays so.
 """
 
 from dataclasses import dataclass
@@ -16,28 +17,29 @@ from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
 from gofer.runtime.restored_runs import moment, release, restored_from
 from gofer.stores.one_place import Stores
+from gofer.stores.queue import Queue
 from gofer.values.errors import Gone, TemporaryError
 from gofer.values.outside import Clock
 
 _DOUBT = "It looks for its answer before it posts one; what its tools changed after the backup may be done again."
 LEASE = 60.0
-"""Seconds in which the head is written; nobody else does meanwhile."""
+"""Seconds for which the conversation is leased, so that no worker writes the head meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """What became of the wish."""
+    """What became of a request to retry a run."""
 
     rung: bool
     """Whether a worker will look at the run."""
     told: str
-    """For whoever wished it: one sentence."""
+    """For the person who asked: one sentence."""
 
 
 async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     """Requeue an abandoned run, or make the next attempt of a parked run now.
 
-    Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
+    Raises Gone when there is nothing left of it, Damaged when it cannot be read, TemporaryError.
     """
     store = stores.journals
     head = await store.head(run)
@@ -103,3 +105,20 @@ def _ended(status: Status, reason: str) -> str:
             return f"ended and cannot be continued{why}. {anew}"
         case _:
             assert_never(status)
+
+
+async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
+    """Ask for a run to stop; `item` is the same for every repetition of the same wish.
+
+    False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
+    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nothing was stored.
+    """
+    head = await store.head(run)
+    if head is None or (head.ended and not await restored_from(run, store)):
+        return False
+    try:
+        await inbox.put(store, run, item, wish)
+    except Gone:
+        return False
+    await queue.enqueue(run)
+    return True

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.engine.done_before import MARK, notice
+from gofer.engine.private_answer import MARK, notice
 from gofer.journal.entries import ToolResult
 from gofer.projections.progress import Progress
 

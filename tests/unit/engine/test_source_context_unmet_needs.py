@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.engine.unmet_needs import PERSON, stopped
+from gofer.engine.source_context import PERSON, stopped
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Need
 from gofer.sources.slack.source_context import THREAD

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gofer.engine.private_link import LINK
+from gofer.engine.private_answer import LINK
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim

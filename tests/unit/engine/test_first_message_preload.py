@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 from PIL import Image
 
-from gofer.engine.preload import MOST, Preloaded, preload
-from gofer.engine.step import Step
+from gofer.engine.first_message import MOST, Preloaded, preload
+from gofer.engine.own_step import OwnStep
 from gofer.files.image import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import FileAdded
@@ -49,7 +49,7 @@ class Desk:
         source = {"tool": "fetch", "arguments": {"text": name}}
         return NewFile(name, self.types.get(name, ""), None, "Slack", size, source)
 
-    async def step(self, owner: str = "me") -> Step:
+    async def step(self, owner: str = "me") -> OwnStep:
         async def fetch(call: Call, said: Said) -> Result:
             content = self.contents[said.text]
             if isinstance(content, Exception):
@@ -69,7 +69,7 @@ class Desk:
         files = Files(preload_kb=self.preload_kb)
         return replace(loaded, workflow=loaded.workflow.model_copy(update={"files": files, "coordinator": coordinator}))
 
-    async def preload(self, owner: str = "me") -> tuple[Preloaded, Step]:
+    async def preload(self, owner: str = "me") -> tuple[Preloaded, OwnStep]:
         step = await self.step(owner)
         return await preload(step, self.loaded(), PROVENANCE), step
 

@@ -1,0 +1,105 @@
+"""The run's own step: the calls that a run makes by itself, from admission to the summary, and no others."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+
+from gofer.engine.owned_run import Deadline, OwnedRun
+from gofer.engine.permitted_call import OUTAGE, Permitted, unasked
+from gofer.engine.results import Shown
+from gofer.engine.services import Services
+from gofer.engine.step import Sight, attempt, make_calls
+from gofer.journal import entries as e
+from gofer.journal.log import Journal
+from gofer.journal.workspace_entries import FileAdded
+from gofer.sources.part_values import Outcome, OwnCall
+from gofer.tools.definition import Provenance, Repertoire
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ToolError
+
+_OWN_ID = re.compile(r"[a-z][a-z-]*/.+", re.DOTALL)
+"""The form of `<purpose>/<n>`. The ids of models and of scripts begin with a digit."""
+
+
+@dataclass(frozen=True, slots=True)
+class PurposeCall:
+    """A call that the run makes by itself: what its source asks for, under an id that names the purpose."""
+
+    call: str
+    """`<purpose>/<n>`."""
+    asked: OwnCall
+    _: KW_ONLY
+    recorded: bool = True
+    """Whether its arguments are journaled; they need not be where they follow from the journal."""
+    longest: float = OUTAGE
+    """Seconds that the call waits in all for a system that is away."""
+    waits: bool = True
+    """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
+    shown: Shown | None = None
+    """How much of its text a model is shown, where that is for a model: the rest becomes a file. None: it is cut."""
+
+    def __post_init__(self) -> None:
+        if not _OWN_ID.fullmatch(self.call):
+            raise ValueError(f"The run makes calls `<purpose>/<n>` by itself, and {self.call!r} is none.")
+
+
+class OwnStep(OwnedRun):
+    """A run in the hands of its owner, who makes the calls that the run makes by itself."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        services: Services,
+        entries: Sequence[e.Recorded],
+        deadline: Deadline,
+        above: OwnedRun | None = None,
+    ) -> None:
+        super().__init__(journal, services, entries, deadline, above)
+        self.below: dict[str, OwnStep] = {}
+        """The steps of its subagents that this owner has had in hand, by their runs."""
+
+    async def call(self, asked: PurposeCall, provenance: Provenance) -> Outcome:
+        """Make a call of the run's own, or give its recorded outcome.
+
+        Raises Cancelled or OutOfTime when nothing new may begin, Parked when it has to wait, and ToolError for
+        arguments that its tool does not take.
+        """
+        tool = self.services.tools[asked.asked.tool]
+        item = Permitted(
+            asked.call,
+            tool,
+            tool.parse(asked.asked.arguments),
+            asked.asked.arguments if asked.recorded else None,
+            longest=asked.longest,
+            waits=asked.waits,
+        )
+        sight = Sight(
+            provenance=provenance,
+            shown=asked.shown or Shown(),
+            repertoire=Repertoire(),
+            private=self.progress.private,
+            long=asked.shown is not None,
+        )
+
+        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+            return await attempt(self, item, doubt, sight)
+
+        (outcome,) = await make_calls(self, [item], unasked, happen)
+        return outcome
+
+    async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
+        """Return the content of a file, fetched first where it is elsewhere; `purpose` names the call that does it.
+
+        Raises ToolError when it cannot be had, TemporaryError, Cancelled, OutOfTime.
+        """
+        if not added.body:
+            source = added.source or {}
+            fetch = OwnCall(as_text(source.get("tool")), as_object(source.get("arguments")))
+            if fetch.tool not in self.services.tools:
+                raise ToolError("Nothing here knows how to fetch it.", code="gone")
+            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest=0.0), provenance):
+                case e.ToolResult(status="ok"):
+                    added = self.workspace.files[added.file].added
+                case outcome:
+                    raise ToolError(outcome.text)
+        return await self.files.content(added)

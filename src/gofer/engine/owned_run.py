@@ -1,0 +1,212 @@
+"""One run in the hands of its owner: its journal and views, its inbox, and its permit to send.
+
+Both kinds of steps stand on it: `own_step.py` makes the calls that the run makes by itself, `working_step.py` those
+that a model or a script asks for.
+"""
+
+import asyncio
+import contextlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from gofer.engine.effects import Permit, longest_quiet
+from gofer.engine.results import Shown, shorten, unknown
+from gofer.engine.run_files import RunFiles
+from gofer.engine.services import Services
+from gofer.journal import entries as e
+from gofer.journal import inbox
+from gofer.journal.child_runs import news
+from gofer.journal.log import Journal
+from gofer.projections import conversation, progress, repetition, script_replay, token_account, workspace
+from gofer.tools.definition import ANYWHERE, Provenance
+from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
+from gofer.values.outside import Clock
+
+MARGIN = 20.0
+"""Seconds kept for writing down what came of the last call and for leaving in good order."""
+
+
+class Deadline:
+    """The time of one worker, on its own monotonic clock. Without a deadline it is endless until it is ended."""
+
+    def __init__(self, clock: Clock, seconds: float = math.inf) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + seconds
+
+    def end(self) -> None:
+        """It is over: nothing new begins."""
+        self._end = -math.inf
+
+    @property
+    def over(self) -> bool:
+        """Whether it was ended."""
+        return self._end == -math.inf
+
+    @property
+    def left(self) -> float:
+        """Seconds for calls: what is left, less the margin."""
+        return self._end - MARGIN - self._clock.monotonic()
+
+
+@dataclass(slots=True)
+class Claims:
+    """The calls that the owner of a run and of its subagents took for itself among all runs (`engine/once.py`)."""
+
+    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One is taken after the other: what one branch finds free, another may just be taking up again."""
+    taken: set[str] = field(default_factory=set[str])
+    """Begun or about to, as `<run>/<call>`."""
+
+
+class OwnedRun:
+    """One run in the hands of its owner: its journal, and its views, folded in place as it grows."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        services: Services,
+        entries: Sequence[e.Recorded],
+        deadline: Deadline,
+        above: "OwnedRun | None" = None,
+    ) -> None:
+        self.progress = progress.project(entries)
+        self.conversation = conversation.project(entries)
+        self.repetition = repetition.project(entries)
+        self.replay = script_replay.project(entries)
+        self.workspace = workspace.project(entries)
+        self.account = token_account.project(entries)
+        self.run = journal.run
+        self.pen = journal.pen
+        self.services = services
+        self.deadline = deadline
+        self.above = above
+        """The run that asks this one; None unless this is the run of a subagent."""
+        self.claims: Claims = above.claims if above is not None else Claims()
+        self.files = RunFiles(journal, services, self.workspace)
+        self._journal = journal
+        self._begun: bool = above is not None and above.has_begun
+        higher = above.permit if above is not None else None
+        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
+
+    def note(self, entry: e.Entry) -> None:
+        """Add a fact to the next frame; it is durable with the next intent or `commit`."""
+        recorded = self._journal.add(entry)
+        progress.fold(self.progress, recorded)
+        conversation.fold(self.conversation, recorded)
+        repetition.fold(self.repetition, recorded)
+        script_replay.fold(self.replay, recorded)
+        workspace.fold(self.workspace, recorded)
+        token_account.fold(self.account, recorded)
+
+    async def commit(self) -> None:
+        """Make everything noted so far durable. Raises Fenced, TemporaryError."""
+        if self._journal.drafted:
+            await self.permit.write(self._journal.commit)
+
+    async def let_go(self, left: e.RunHandedOver) -> None:
+        """Leave the run although something failed: with all that is drafted, or, where that cannot be, without."""
+        with contextlib.suppress(TemporaryError, Fenced):
+            try:
+                # How it ends, or why it waits, may be drafted already: nothing follows that.
+                if self.progress.finished is None and self.progress.parked is None:
+                    self.note(left)
+                await self.commit()
+            except TemporaryError:
+                self._journal.discard()
+                self._journal.add(left)
+                await self._journal.commit()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether its worker was told to stop."""
+        return self.deadline.over
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether this owner has begun something for the run, or for the run that asks it."""
+        return self._begun
+
+    @property
+    def frames(self) -> int:
+        """How many frames of the run are durable."""
+        return self._journal.frames
+
+    def provenance(self, prompt_file: str) -> Provenance:
+        """Return the links that what this run writes now ends with."""
+        workflow = self.progress.workflow
+        return self.services.links.provenance(workflow, prompt_file, self.run, self.progress.private)
+
+    def now_ms(self) -> int:
+        """Return the wall clock, in unix milliseconds."""
+        return int(self.services.outside.clock.now() * 1000)
+
+    async def shorten(self, text: str, name: str, origin: str, shown: Shown) -> str:
+        """Return a text as a model is shown it, and note the file that a long text becomes. Raises TemporaryError."""
+        said, added = await shorten(text, name, origin, self.files, shown)
+        if added is not None:
+            self.note(added)
+        return said
+
+    async def begin(self, seconds: float) -> None:
+        """Return when something that may take so long may begin. Raises Cancelled, OutOfTime."""
+        await self.take_inbox()
+        self.heed_cancel()
+        # A new owner may always start one step; otherwise a step longer than any worker's deadline would never run.
+        if self.deadline.over or (self._begun and seconds > self.deadline.left):
+            raise OutOfTime(f"Run {self.run} goes on with the next worker.")
+        self._begun = True
+
+    async def has_news(self) -> bool:
+        """Return whether its inbox, or that of a subagent at work, holds an item."""
+        return await news(self.run, [one.run for one in self.progress.children.values()], self.services.store)
+
+    async def take_inbox(self) -> None:
+        """Journal what outsiders put into the inbox; an item that was journaled before a restart is only dropped."""
+        if self.above is not None:
+            await self.above.take_inbox()
+        items = await inbox.read(self.services.store, self._journal.seal)
+        for item in items:
+            if isinstance(item, e.ApprovalClicked) and item.run:
+                await inbox.put(self.services.store, item.run, item.item, replace(item, run="", item=""))
+            elif item.item not in self.progress.taken:
+                self.note(item)
+        if items:
+            await self.commit()
+            await self.services.store.drop_items(self.run, [item.item for item in items])
+
+    def heed_cancel(self) -> None:
+        """Raise Cancelled when a person asked for the run to stop and it has not been concluded."""
+        if (cancelled := self.progress.cancelled) and self.progress.stopping:
+            raise Cancelled(f"cancelled by {cancelled.by}")
+        if self.above is not None:
+            self.above.heed_cancel()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether no person asked for it, or for the run that asks it, to stop."""
+        return not self.progress.stopping and (self.above is None or self.above.wanted)
+
+    @property
+    def locked(self) -> set[tuple[str, str]]:
+        """Tool and destination of calls of unknown outcome, those of the runs above included."""
+        if self.above is None:
+            return self.progress.locked
+        return self.progress.locked | self.above.locked
+
+    def give_up_calls(self, why: str) -> None:
+        """Record calls in doubt as unknown, because no owner looks for them any more."""
+        for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
+            self.note(unknown(call.call, call.tool, why, ANYWHERE))
+
+    def quiet_left(self, predecessor_is_dead: bool) -> float:
+        """Return the seconds until what a lost predecessor may have sent is seen: at most the longest quiet time."""
+        doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
+        tools = (self.services.tools.get(name) for name in doubtful)
+        most = longest_quiet(tools, self.services.patience, predecessor_is_dead=predecessor_is_dead)
+        until = self.progress.quiet_until or self.progress.owned_at + int(most * 1000)
+        return min(max(0.0, (until - self.now_ms()) / 1000), most)
+
+    async def _renew_permit(self) -> bool:
+        self.note(e.PermitRenewed())
+        return await self._journal.commit()

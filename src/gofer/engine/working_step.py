@@ -1,0 +1,197 @@
+"""The working step: the calls that a model or a script asks for, and the questions to models.
+
+It is whole when it is made: it has a guard, subagents, a repertoire and display limits, so no call passes unchecked.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from gofer.engine import model_order
+from gofer.engine.model_request import Window
+from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
+from gofer.engine.results import Shown, unknown
+from gofer.engine.step import Sight, attempt, make_calls
+from gofer.journal import entries as e
+from gofer.journal.workspace_entries import Weights
+from gofer.models.served_model import Candidate
+from gofer.sources.part_values import Outcome
+from gofer.tools.definition import ANYWHERE, Provenance, Repertoire
+from gofer.values.errors import RunStopped, TemporaryError, ToolError
+
+
+class Guard(Protocol):
+    """Checks each new call that a model or a script asks for; the run's own calls need no permission."""
+
+    async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
+        """Return the call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        ...
+
+    def may_leave(self, step: OwnStep, call: str) -> bool:
+        """Return whether a call may take what is private with it."""
+        ...
+
+
+class Agents(Protocol):
+    """Asks other models for a run: its subagents, and the model that chooses tools."""
+
+    async def ask(
+        self, step: "WorkingStep", asked: Asked, provenance: Provenance, gate: Gate = unasked
+    ) -> e.SubagentFinished:
+        """Return the answer of a subagent, for a script.
+
+        Raises ToolError, Limited, and what `WorkingStep.call` raises.
+        """
+        ...
+
+    async def answer(self, step: "WorkingStep", item: Permitted, provenance: Provenance) -> Sequence[e.Entry]:
+        """Return what came of a model's call of another model. Raises what `WorkingStep.call` raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingStep:
+    """A run at work: its coordinator asks models and makes calls by it, and each new call is checked."""
+
+    own: OwnStep
+    """The run in the hands of its owner."""
+    guard: Guard
+    agents: Agents
+    repertoire: Repertoire
+    """What its model can make use of, and the skills that its workflow prohibits by now."""
+    shown: Shown
+    """How much of one text its model is shown."""
+
+    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
+        """Make one call, or give its recorded outcome."""
+        (outcome,) = await self.call_together([permitted], provenance, gate)
+        return outcome
+
+    async def call_together(
+        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
+    ) -> Sequence[Outcome]:
+        """Check calls, and make them at once; see `make_calls`, and what the guard raises."""
+        cleared = [await self._cleared(item, provenance) for item in calls]
+
+        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+            if item.tool.base in ("subagents", "search"):
+                return await self.agents.answer(self, item, provenance)
+            return await attempt(self.own, item, doubt, self._sight(item, provenance))
+
+        return await make_calls(self.own, cleared, gate, happen)
+
+    async def settle(self, provenance: Provenance) -> None:
+        """Give calls of the model or the script that are in doubt their outcome, by the effect they were recorded as.
+
+        What a script only read is read again when it asks again.
+        """
+        own = self.own
+        for call, recorded in list(own.progress.in_doubt.items()):
+            ask = own.conversation.open.get(call)
+            arguments = ask.arguments if ask else recorded.arguments
+            if arguments is None or (ask is None and call not in own.replay.effects):
+                continue
+            tool = self.repertoire.tools.get(recorded.tool)
+            if tool is not None and tool.base == "subagents":
+                continue  # goes on where it was, at once with others, when the turn does
+            try:
+                if tool is None or recorded.effect != tool.effect:
+                    raise ToolError("it is not a tool of this workflow any more")
+                await self.call(Permitted(call, tool, tool.parse(arguments), valued=ask is None), provenance)
+            except ToolError as error:
+                own.note(unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
+
+    def record_value(self, call: str, draw: Callable[[], object]) -> object:
+        """Return what a script is told of the clock or of chance: what it was told before, or something new."""
+        if call not in self.own.replay.values:
+            self.own.note(e.ValueRecorded(call, draw()))
+        return self.own.replay.values[call]
+
+    async def ask_model(
+        self,
+        window: Window,
+        chain: Sequence[Candidate],
+        tail: str,
+        timeout: float,
+        weigh: Callable[[str], Weights] | None = None,
+    ) -> None:
+        """Ask with the conversation so far, one model after the other until one answers, `timeout` seconds each.
+
+        `weigh` gives the estimates for the model that is asked. Raises RunStopped when none will, Parked when one may
+        later; Cancelled or OutOfTime when nothing new may begin.
+        """
+        conversation = self.own.conversation
+
+        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
+            prefix_sha256, body = window.request(params, conversation, tail)
+            weights = weigh(str(params["model"])) if weigh else None
+            return e.LlmRequest(conversation.through, prefix_sha256, params, tail, weights), body
+
+        heard = await self._ask_in_turn(model_order.order(chain, self.own.progress.asked), intend, timeout)
+        self.own.note(heard.recorded())
+
+    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = unasked) -> e.SubagentFinished:
+        """Ask a question beside the conversation; return what is recorded of its answer. Raises as `ask_model`."""
+
+        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
+            gate()
+            started = e.SubagentStarted(call=asked.call, name=asked.name, prompt=asked.prompt, params=params)
+            return started, asked.request(params)
+
+        heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
+        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)
+        self.own.note(finished)
+        return finished
+
+    async def _ask_in_turn(
+        self,
+        chain: Sequence[Candidate],
+        intend: Callable[[model_order.Params], tuple[e.Entry, bytes]],
+        timeout: float,
+        call: str = "model",
+    ) -> model_order.Heard:
+        """Return the answer of the first model that gives one."""
+        own = self.own
+        failures: list[model_order.Failure] = []
+        for candidate in chain:
+            if model_order.barred(candidate, failures):
+                continue
+            if failures:
+                own.note(model_order.deferral(own.run, call, failures[-1].error, own.progress))
+            await own.begin(timeout)
+            intent, body = intend(candidate.params)
+            own.note(intent)
+            await own.commit()
+            try:
+                return await model_order.answer(own.services, candidate.model, body, timeout)
+            except (TemporaryError, RunStopped) as error:
+                failures.append(model_order.Failure(candidate.model.endpoint, error))
+        deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress)
+        own.note(deferred)
+        raise left
+
+    async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
+        """Return the call as it may be made; a refused call has its outcome afterwards."""
+        progress = self.own.progress
+        if item.call in progress.outcomes:
+            return item
+        # A read that is made again is judged again.
+        if (intent := progress.in_doubt.get(item.call)) and not item.judged_again:
+            return item.as_recorded(intent)
+        cleared = await self.guard.clear(self.own, item, provenance)
+        if isinstance(cleared, Permitted):
+            return cleared
+        self.own.note(cleared)
+        return item
+
+    def _sight(self, item: Permitted, provenance: Provenance) -> Sight:
+        # A tool that writes elsewhere refuses a private run by itself, unless it was allowed for this very call.
+        leaves = item.tool.effect != "read" and self.guard.may_leave(self.own, item.call)
+        return Sight(
+            provenance=provenance,
+            shown=self.shown,
+            repertoire=self.repertoire,
+            private=self.own.progress.private and not leaves,
+            long=not item.valued,
+        )
