@@ -111,10 +111,21 @@ def worker_function(
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
-    """Return what a company's tools name; without it their calls are refused, and all else works."""
+    """Return what a company's tools name; calls that lack a variable are refused, and all else works."""
     try:
         return parameters.told(names)
+    except TemporaryError:
+        # One name that the role may not read refuses the whole request.
+        readable = [name for name in names if _is_readable(parameters, name)]
+        return parameters.told(readable)
+
+
+def _is_readable(parameters: Parameters, name: str) -> bool:
+    """Return whether one variable can be read; log why it cannot."""
+    try:
+        parameters.told([name])
     except TemporaryError as error:
-        hint = "List them under ReadSettings of the worker in template.yaml."
-        _log.error("the variables of tools/ (%s) cannot be read: %s %s", ", ".join(names), error, hint)
-        return {}
+        hint = "List it under ReadSettings of the worker in template.yaml."
+        _log.error("the variable %s of tools/ cannot be read: %s %s", name, error, hint)
+        return False
+    return True
