@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
-from gofer.app.embedded.editions import Edition, Editions, Make, Watcher
+from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
@@ -37,6 +37,7 @@ from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.notion import settings as notion
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
+from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -102,7 +103,8 @@ async def open_embedded(
     another process serves the state.
     """
     # Before the files are read: an edit during the start is new to the watcher.
-    seen = fingerprint(root)
+    files = Edits(fingerprint(root))
+    tools = Edits(fingerprint(root, (TOOLS,)))
     catalog = checked_catalog(root / "agents")
     company = load_company(root)
     if world is None:
@@ -136,7 +138,9 @@ async def open_embedded(
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
-        watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
+        watcher = Watcher(
+            root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), files, tools
+        )
         simulated.subscribe(url)
         model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
