@@ -22,10 +22,11 @@ _QUOTED = 80
 _OUTSIDE = frozenset(why for name, why in MODULES.items() if name in ("socket", "subprocess"))
 """Why scripts do not import modules that reach other machines or start processes; tools do not either."""
 
-_CONNECTIONS = """
-    open_connection open_unix_connection start_server start_unix_server sock_connect create_connection
-    create_unix_connection create_datagram_endpoint create_server create_unix_server
-""".split()
+_CONNECTIONS = (
+    *("open_connection", "open_unix_connection", "start_server", "start_unix_server", "sock_connect"),
+    *("create_connection", "create_unix_connection", "create_server", "create_unix_server"),
+    "create_datagram_endpoint",
+)
 """Names of asyncio and its loops that reach other machines."""
 _PROGRAMS = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell")
 """Names of asyncio and its loops that start programs."""
