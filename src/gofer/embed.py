@@ -15,9 +15,9 @@ from gofer.app.embedded.program_runner import Embedding, open_program_runner
 from gofer.app.embedded.run_result import Run, RunStatus
 from gofer.app.embedded.runner import Runner
 from gofer.app.embedded.simulated import Simulated
-from gofer.app.event_input import Told, event_input
+from gofer.app.event_input import EventInput, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
-from gofer.app.unverified_payloads import Headers
+from gofer.app.unverified_payloads import PARAMETERS, Headers
 from gofer.models.language_model import Model
 from gofer.models.scripted import ScriptedModel, scripted
 from gofer.sources.program.question import question
@@ -130,8 +130,8 @@ class Gofer:
         Raises ConfigError for a payload that starts nothing.
         """
         opened = self._running()
-        said = Told("the payload", body, source, headers, hook)
-        event = event_input(opened.runner.catalog, workflow, said, opened.runner.now())
+        given = EventInput("the payload", body, source, headers, hook, PARAMETERS)
+        event = event_input(opened.runner.catalog, workflow, given, opened.runner.now())
         opened.simulated.adopt(event, body)
         return event
 

@@ -1,6 +1,7 @@
 """The receivers of payloads that a person has in a file: they translate, and none of them verifies."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gofer.check.explain import Way
 from gofer.sources.receiver import refuse_unverified
@@ -21,7 +22,25 @@ _DELIVERY = ("webhook-id", "<webhook-id>")
 Headers = Sequence[tuple[str, str]]
 
 
-def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "") -> Way:
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How those who give a payload know the parts of what they give."""
+
+    source: str
+    hook: str
+    file: str
+    """What holds the payload."""
+    header: str
+    """A header, with `{}` for its name and for its value."""
+
+
+OPTIONS = Wording("with --source", "with --hook", "a file with the payload by --event", '--header "{}: {}"')
+"""At a command line."""
+PARAMETERS = Wording("by source=", "by hook=", "a payload by body=", 'headers=[("{}", "{}")]')
+"""In a program."""
+
+
+def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS) -> Way:
     """How payloads of a source come in, and what they may start.
 
     `hook` names the webhook, and may be empty where there is one only. Raises ConfigError when it names none.
@@ -29,7 +48,7 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "") ->
     routes = read_routes(catalog.routes())
     match source:
         case "webhook":
-            found = find_hook(catalog, hook)
+            found = find_hook(catalog, hook, wording)
             named = any(name.lower() == "webhook-id" for name, _ in headers)
             told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
             return Way(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
@@ -41,7 +60,7 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "") ->
             return Way(spec.unverified, routes, spec.path, headers)
 
 
-def find_hook(catalog: Catalog, name: str) -> Hook:
+def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
     """The webhook of a name, or the only one. Raises ConfigError."""
     hooks = {hook.name: hook for hook in every_hook(catalog.hooks, {})}
     known = ", ".join(hooks) or "none"
@@ -50,7 +69,7 @@ def find_hook(catalog: Catalog, name: str) -> Hook:
     if name:
         raise ConfigError(f"There is no webhook {name[:80]!r} in agents/; there are: {known}.")
     if len(hooks) != 1:
-        raise ConfigError(f"Say with --hook which webhook is called; there are: {known}.")
+        raise ConfigError(f"Say {wording.hook} which webhook is called; there are: {known}.")
     return next(iter(hooks.values()))
 
 

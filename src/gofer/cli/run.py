@@ -11,7 +11,7 @@ import yaml
 
 from gofer.app.catalog import checked_catalog, mocks
 from gofer.app.embedded.run_once import Outcome, run_once
-from gofer.app.event_input import Told, event_input
+from gofer.app.event_input import EventInput, event_input
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.sender import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
@@ -71,13 +71,13 @@ def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
     settings = process_settings()
     _check_options(arguments, settings)
-    told = _told(arguments)
-    event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
+    given = _given(arguments)
+    event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, given, SystemClock().now())
     if arguments.live_tools:
         _check_credentials(settings, event.source)
     world = _world(arguments)
     scripts = _scripts(arguments.script)
-    body = told.body or b""
+    body = given.body or b""
     overrides = _mocks(arguments.mocks)
     outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
     if outcome.simulated or overrides is not None:
@@ -97,16 +97,16 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if result["status"] == "done" else 1
 
 
-def _told(arguments: argparse.Namespace) -> Told:
+def _given(arguments: argparse.Namespace) -> EventInput:
     headers, hook = read_headers(arguments), read_hook(arguments)
     if arguments.event is None:
-        return Told(source=arguments.source or "", headers=headers, hook=hook)
+        return EventInput(source=arguments.source or "", headers=headers, hook=hook)
     path = Path(arguments.event)
     try:
         body = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
-    return Told(str(path), body, arguments.source or "", headers, hook)
+    return EventInput(str(path), body, arguments.source or "", headers, hook)
 
 
 def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
