@@ -72,7 +72,7 @@ class Gofer:
         `folder` is the one with `agents/`. `store` keeps runs in memory, or in a folder that no other process may use
         meanwhile. `tools` are added to those of Gofer, and replace tools with their names. `model` answers in place of
         every endpoint: a model, or the base URL of one. `settings` are the variables that `gofer serve` reads, by
-        their names. `world` is what simulators of Slack, Jira, Notion and GitHub start with.
+        their names. `world` is what the simulators start with, by their names.
         Raises ConfigError for a setting that is wrong.
         """
         chosen = settings if isinstance(settings, Settings) else read_settings(settings or {})
@@ -125,8 +125,8 @@ class Gofer:
     def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
         """Return the event that a payload is, as its sender sends it; its signature is not asked for.
 
-        `source` says who sends it, where several may. GitHub says in `headers` what happened, and `hook` names the
-        webhook that is called. What a payload of Slack names is planted in the simulated world.
+        `source` says who sends it, where several may. Some systems say in `headers` what happened, and `hook` names the
+        webhook that is called. What a payload names and its simulated world lacks is planted there.
         Raises ConfigError for a payload that starts nothing.
         """
         opened = self._running()

@@ -125,6 +125,8 @@ def test_every_sentence_of_the_last_table_is_one_that_gofer_says() -> None:
     said = "".join(path.read_text() for path in (ROOT / "src" / "gofer").rglob("*.py"))
     phrases = [phrase for row in table("## When it does not start") for phrase in re.findall(r"`([^`]+)`", row[0])]
     assert len(phrases) > 10
+    # Where the system is a value, the code says its name only when it runs.
+    said = said.replace("{app.spec.system}", "Slack").replace("{spec.system}", "Slack")
     assert [phrase for phrase in phrases if phrase not in said] == []
 
 

@@ -1,6 +1,7 @@
 """The settings without which the real systems cannot be served, each with where an operator finds its value."""
 
 from gofer.app.settings import Settings
+from gofer.sources.manuals import WORKPLACE
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError
 
@@ -11,10 +12,10 @@ _MODEL = (
 
 
 def check_complete(settings: Settings) -> None:
-    """Raises ConfigError with one line for each setting that is missing or of the wrong kind."""
+    """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
     wrong = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
     if not settings.has_model:
         wrong.append(_MODEL)
     wrong += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
     if wrong:
-        raise ConfigError("\n".join([*wrong, "Write them into .env or the environment; see docs/slack-app.md."]))
+        raise ConfigError("\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE.guide}."]))

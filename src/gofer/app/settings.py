@@ -37,7 +37,7 @@ class Settings:
     webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
     """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
     tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
-    """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
+    """TOKENS_EXPIRE: the last day of tokens that expire, as `FIRST_TOKEN=2027-03-01, SECOND_TOKEN=2027-05-31`."""
     model_keys: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     """MODEL_KEY_<NAME>, by the whole name: keys of endpoints that defaults.yaml names."""
     model_base_urls: frozenset[str] = field(default_factory=frozenset[str])
@@ -128,8 +128,8 @@ def _expiries(text: str) -> Mapping[str, date]:
         try:
             found[name] = date.fromisoformat(day)
         except ValueError as error:
-            told = "a name and a day each, as JIRA_API_TOKEN=2027-03-01, with a comma between two"
-            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {told}.") from error
+            example = f"a name and a day each, as {RECEIVERS[-1].token.name}=2027-03-01, with a comma between two"
+            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {example}.") from error
     return found
 
 

@@ -17,7 +17,7 @@ from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.runtime.sweeper import Sweeper
-from gofer.sources.slack import settings as slack
+from gofer.sources.apps import APPS
 from gofer.values.errors import ConfigError
 
 BATCH = 1_000
@@ -27,7 +27,7 @@ _JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers o
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer sweep`."""
+    """Declare the options of `gofer sweep`."""
     parser.add_argument("--json", action="store_true", help=_JSON)
     parser.add_argument(
         "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
@@ -37,7 +37,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Continues what an earlier process left under way, and stops."""
+    """Continue the unfinished runs of an earlier process, and stop."""
     swept = _away(arguments) if chosen_place(arguments).away else _here(arguments)
     waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
@@ -49,8 +49,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _here(arguments: argparse.Namespace) -> "_Swept":
     settings = process_settings()
-    if not settings.sources[slack.BOT_TOKEN]:
-        raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
+    for app in APPS:
+        if not settings.sources[app.token]:
+            raise ConfigError(f"Set {app.token.name}; without a {app.system} nobody can be answered.")
     return asyncio.run(_sweep(settings, arguments.seconds))
 
 

@@ -1,8 +1,8 @@
-"""How do simulators stand in for the systems outside, each a server on this machine?"""
+"""The simulators that stand in for the systems outside, each a server on this machine."""
 
 import contextlib
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import httpx2
@@ -75,11 +75,16 @@ def _state(system: Simulator) -> Mapping[str, object]:
 async def simulate(
     stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
 ) -> tuple[Simulated, Settings]:
-    """Starts what a world describes; the settings given back lead there, and to nothing real."""
-    simulated, settings = Simulated(), _without_credentials(settings)
+    """Start what a world describes; the settings given back lead there, and to nothing real."""
+    simulated = Simulated()
+    settings = _without_credentials(settings)
     for name, start in _STARTS.items():
         if name in world:
-            settings = await start(stack, simulated, settings, world, http)
+            leading = start(simulated, world, http)
+            system = simulated.systems[name]
+            stack.push_async_callback(system.close)
+            simulated.urls[name] = await stack.enter_async_context(serve(system.app))
+            settings = replace(settings, sources=settings.sources.but(*leading(simulated.urls[name])))
     return simulated, settings
 
 
@@ -102,90 +107,59 @@ def _receiving(settings: SourceSettings) -> SourceSettings:
     return SourceSettings({setting.name: settings[setting] for setting in kept})
 
 
-def _with(settings: Settings, *changed: tuple[str, object]) -> Settings:
-    """Return settings that lead to a simulated system."""
-    return replace(settings, sources=settings.sources.but(*changed))
+Leading = Callable[[str], Sequence[tuple[str, object]]]
+"""Returns the settings that lead to a simulator at a URL, with what they hold."""
 
 
-async def _slack(
-    stack: contextlib.AsyncExitStack,
-    simulated: Simulated,
-    settings: Settings,
-    world: Mapping[str, object],
-    http: httpx2.AsyncClient,
-) -> Settings:
-    token, secret = random_id(), random_id()
-    slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
-    stack.push_async_callback(slack.close)
-    simulated.slack, simulated.urls["slack"] = slack, await stack.enter_async_context(serve(slack.app))
-    return _with(
-        settings,
-        slack_settings.API_URL.to(f"{simulated.urls['slack']}/api/"),
+def _slack(simulated: Simulated, world: Mapping[str, object], http: httpx2.AsyncClient) -> Leading:
+    token = random_id()
+    secret = random_id()
+    simulated.slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
+    return lambda url: [
+        slack_settings.API_URL.to(f"{url}/api/"),
         slack_settings.BOT_TOKEN.to(Secret(token)),
         slack_settings.SIGNING_SECRETS.to((Secret(secret),)),
-    )
+    ]
 
 
-async def _jira(
-    stack: contextlib.AsyncExitStack,
-    simulated: Simulated,
-    settings: Settings,
-    world: Mapping[str, object],
-    http: httpx2.AsyncClient,
-) -> Settings:
-    email, token, secret = "gofer@example.com", random_id(), random_id()
+def _jira(simulated: Simulated, world: Mapping[str, object], http: httpx2.AsyncClient) -> Leading:
+    email = "gofer@example.com"
+    token = random_id()
+    secret = random_id()
     part = as_object(world["jira"])
     jira = JiraSimulator(part, clock=SystemClock().now, http=http, email=email, token=token, webhook_secret=secret)
-    stack.push_async_callback(jira.close)
-    simulated.jira, simulated.urls["jira"] = jira, await stack.enter_async_context(serve(jira.app))
-    return _with(
-        settings,
-        jira_settings.BASE_URL.to(simulated.urls["jira"]),
+    simulated.jira = jira
+    return lambda url: [
+        jira_settings.BASE_URL.to(url),
         jira_settings.EMAIL.to(email),
         jira_settings.API_TOKEN.to(Secret(token)),
         jira_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
         jira_settings.ACCOUNT_ID.to(jira.site.account),
-    )
+    ]
 
 
-async def _notion(
-    stack: contextlib.AsyncExitStack,
-    simulated: Simulated,
-    settings: Settings,
-    world: Mapping[str, object],
-    http: httpx2.AsyncClient,
-) -> Settings:
-    token, secret = random_id(), random_id()
+def _notion(simulated: Simulated, world: Mapping[str, object], http: httpx2.AsyncClient) -> Leading:
+    token = random_id()
+    secret = random_id()
     part = as_object(world["notion"])
-    notion = NotionSimulator(part, clock=SystemClock().now, http=http, token=token, verification_token=secret)
-    stack.push_async_callback(notion.close)
-    simulated.notion, simulated.urls["notion"] = notion, await stack.enter_async_context(serve(notion.app))
-    return _with(
-        settings,
-        notion_settings.BASE_URL.to(simulated.urls["notion"]),
+    simulated.notion = NotionSimulator(part, clock=SystemClock().now, http=http, token=token, verification_token=secret)
+    return lambda url: [
+        notion_settings.BASE_URL.to(url),
         notion_settings.TOKEN.to(Secret(token)),
         notion_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
-    )
+    ]
 
 
-async def _github(
-    stack: contextlib.AsyncExitStack,
-    simulated: Simulated,
-    settings: Settings,
-    world: Mapping[str, object],
-    http: httpx2.AsyncClient,
-) -> Settings:
-    token, secret = random_id(), random_id()
+def _github(simulated: Simulated, world: Mapping[str, object], http: httpx2.AsyncClient) -> Leading:
+    token = random_id()
+    secret = random_id()
     part = as_object(world["github"])
-    github = GitHubSimulator(part, clock=SystemClock().now, http=http, token=token, webhook_secret=secret)
-    stack.push_async_callback(github.close)
-    simulated.github, simulated.urls["github"] = github, await stack.enter_async_context(serve(github.app))
-    return _with(
-        settings,
-        github_settings.API_URL.to(simulated.urls["github"]),
+    simulated.github = GitHubSimulator(part, clock=SystemClock().now, http=http, token=token, webhook_secret=secret)
+    return lambda url: [
+        github_settings.API_URL.to(url),
         github_settings.TOKEN.to(Secret(token)),
         github_settings.WEBHOOK_SECRETS.to((Secret(secret),)),
-    )
+    ]
 
 
 _STARTS = {"slack": _slack, "jira": _jira, "notion": _notion, "github": _github}

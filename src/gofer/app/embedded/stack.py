@@ -1,4 +1,4 @@
-"""How is everything put together in one process, with real services or with simulators in their place?"""
+"""The embedded stack: everything in one process, with real services or with simulators in their place."""
 
 import contextlib
 import random
@@ -20,10 +20,10 @@ from gofer.app.front import front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import Endpoints, build_model, keys_of
-from gofer.app.notion_token import FILE, Tell, Window, registered
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.request_bodies import Bodies
+from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
@@ -34,7 +34,7 @@ from gofer.runtime.receive import Ingress
 from gofer.runtime.scheduler import Clockwork
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
-from gofer.sources.notion import settings as notion
+from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import FOLDER as TOOLS
@@ -93,12 +93,12 @@ async def open_embedded(
     *,
     host: str = LOCAL,
     bounds: Bounds = BOUNDS,
-    tell_token: Tell | None = None,
+    awaited: AwaitedSecret | None = None,
 ) -> AsyncGenerator[EmbeddedStack]:
-    """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
+    """Open everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
-    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
-    verification token is taken, and is told of it.
+    `host` is the address of this machine that the front listens on. `awaited` opens the window in which the secret of
+    a source is registered.
     Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
     another process serves the state.
     """
@@ -117,8 +117,8 @@ async def open_embedded(
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
         else:
-            settings = _with_registered_secret(settings)
-        window = _window(settings, tell_token, clock)
+            settings = _with_registered_secrets(settings)
+        window = _window(settings, awaited, clock)
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
@@ -146,12 +146,14 @@ async def open_embedded(
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
 
 
-def _with_registered_secret(settings: Settings) -> Settings:
-    """Return settings with the secret that Notion registered, where the environment has none."""
-    if settings.sources[notion.WEBHOOK_SECRETS]:
-        return settings
-    known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
-    return replace(settings, sources=settings.sources.but(known))
+def _with_registered_secrets(settings: Settings) -> Settings:
+    """Return settings with the secrets that sources registered, where the environment has none."""
+    known = [
+        spec.secret.to(registered(settings.data, spec.registration))
+        for spec in RECEIVERS
+        if spec.registration is not None and not settings.sources[spec.secret]
+    ]
+    return replace(settings, sources=settings.sources.but(*known))
 
 
 def _make(
@@ -197,11 +199,12 @@ def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
     return start
 
 
-def _window(settings: Settings, tell_token: Tell | None, clock: Clock) -> Window | None:
-    """Return the window in which Notion's verification token is taken, where an operator waits for it."""
-    if tell_token is None:
+def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> Window | None:
+    """Return the window in which a secret is registered, where an operator waits for one."""
+    if awaited is None:
         return None
-    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.sources[notion.WEBHOOK_SECRETS]])
+    known = [*settings.sources[awaited.spec.secret]]
+    return Window(awaited, settings.data / awaited.registration.file, write_secret, clock, known)
 
 
 def _children(stack: contextlib.AsyncExitStack) -> Children:

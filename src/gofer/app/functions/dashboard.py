@@ -1,4 +1,4 @@
-"""The dashboard function: Gofer's own pages, behind a sign-in with Slack."""
+"""The dashboard function: Gofer's own pages, behind a sign-in."""
 
 from collections.abc import Mapping
 
@@ -14,17 +14,15 @@ from gofer.app.functions.asgi import call
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import SsmParameters
-from gofer.app.functions.parameters import SIGN_IN, Following
+from gofer.app.functions.parameters import KEY, Following
 from gofer.app.functions.payload import Response
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.pages.page_headers import PageHeaders
 from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
-from gofer.sources.slack import settings as slack
-from gofer.sources.slack.openid import SlackOpenId
-from gofer.sources.slack.page_requests import SlackRefused, SlackWeb
-from gofer.sources.slack.people import SlackPeople
+from gofer.sources.serving import PageRefused
+from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
@@ -34,6 +32,8 @@ from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
 
 NAMESPACE = "Gofer"
+NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
+"""The parameters that the pages need."""
 
 
 def dashboard_function(ground: Ground) -> Handler:
@@ -54,7 +54,7 @@ def dashboard_function(ground: Ground) -> Handler:
 
     async def answer(event: object, seconds: float) -> Response:
         catalog = await catalogs.current()
-        return await call(following.current(lambda: (catalog, parameters.told(SIGN_IN))), event)
+        return await call(following.current(lambda: (catalog, parameters.told(NAMES))), event)
 
     return ground.handler(answer)
 
@@ -62,19 +62,12 @@ def dashboard_function(ground: Ground) -> Handler:
 def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
     settings = known.settings
-    needed = {
-        "SLACK_CLIENT_ID": settings.sources[slack.CLIENT_ID],
-        "SLACK_CLIENT_SECRET": settings.sources[slack.CLIENT_SECRET],
-        "SLACK_BOT_TOKEN": settings.sources[slack.BOT_TOKEN],
-        "GOFER_URL": settings.public_url,
-    }
+    needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
+    needed["GOFER_URL"] = settings.public_url
     if missing := [name for name, value in needed.items() if not value]:
         raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
-    people = SlackPeople(SlackWeb(settings.sources[slack.API_URL], settings.sources[slack.BOT_TOKEN], outside.http))
-    openid = SlackOpenId(
-        people, settings.sources[slack.CLIENT_ID], settings.sources[slack.CLIENT_SECRET], settings.public_url
-    )
-    return sign_in(openid, outside, store, known.installation_key, count_refusal)
+    identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
+    return sign_in(identities, outside, store, known.installation_key, count_refusal)
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
@@ -95,8 +88,8 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
 
 
-def count_refusal(refused: SlackRefused) -> None:
-    """Count a refusal by Slack that keeps the pages closed; the log line beside it names the call and the code."""
+def count_refusal(refused: PageRefused) -> None:
+    """Count a refusal that keeps the pages closed; the log line beside it names the call and the code."""
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
     metrics.flush_metrics()

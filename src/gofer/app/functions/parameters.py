@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from gofer.sources.receivers import RECEIVERS
-from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
 
@@ -17,9 +16,6 @@ FRESH = 300.0
 AGAIN = 30.0
 """Seconds after which what could not be read again is asked for once more; until then it is what it was."""
 KEY = "INSTALLATION_KEY"
-_SIGN_IN = (slack.BOT_TOKEN, slack.API_URL, slack.CLIENT_ID, slack.CLIENT_SECRET)
-SIGN_IN = (KEY, "GOFER_URL", *(setting.name for setting in _SIGN_IN))
-"""What the pages need."""
 SYSTEMS = (
     *(KEY, "GOFER_URL"),
     *(setting.name for spec in RECEIVERS for setting in spec.acts_with),

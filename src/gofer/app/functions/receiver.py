@@ -11,11 +11,12 @@ from gofer.app.functions.current import Current, Told
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.front import Front
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.notion_registration import NAME, opened
 from gofer.app.functions.parameters import KEY
+from gofer.app.functions.secret_registration import SecretParameter
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.receiver_spec import Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.receiver import JwtProofs
 from gofer.stores.aws.blobs import S3Bodies
@@ -30,7 +31,7 @@ THREADS = 4
 """Requests of one delivery that are under way at once."""
 
 SOON = 1.5
-"""Seconds for each step of asking Parameter Store: while it hangs, a door goes on in time with what it knows."""
+"""Seconds for each step of asking Parameter Store: while it hangs, a receiver goes on in time with what it knows."""
 
 OWN: Mapping[str, str] = {
     spec.secret.name: spec.account.setting.name
@@ -41,7 +42,7 @@ OWN: Mapping[str, str] = {
 
 
 def check_own_account(environment: Mapping[str, str]) -> None:
-    """Raises ConfigError where Gofer would hear itself; a door holds no token with which it could ask who it is."""
+    """Raise ConfigError where Gofer would start itself: a receiver holds no token with which it could ask who it is."""
     for heard, own in OWN.items():
         if environment.get(heard) and not environment.get(own):
             told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
@@ -50,13 +51,42 @@ def check_own_account(environment: Mapping[str, str]) -> None:
 
 def source_receiver(ground: Ground, source: str) -> Handler:
     """Return the function of a source of the registry, which reads the settings that its receiver needs."""
-    return receiver(ground, *(setting.name for setting in BY_SOURCE[source].receives_with))
+    spec = BY_SOURCE[source]
+    names = [setting.name for setting in spec.receives_with]
+    if spec.registration is None:
+        return receiver(ground, *names)
+    return receiver(ground, *names, registered=_registered(ground, spec.secret.name, spec.registration))
 
 
-def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
+def _registered(ground: Ground, name: str, registration: Registration) -> SecretParameter:
+    """Return the parameter of a secret that its source registers."""
+    ssm = _parameters(ground)
+    path = f"{ground.environment.get('GOFER_PARAMETERS', '')}{name}"
+
+    def read() -> str:
+        return ssm.read([path]).get(path, "")
+
+    def write(value: str) -> None:
+        ssm.write(path, value)
+
+    return SecretParameter(name, registration.secret, read, write)
+
+
+def _parameters(ground: Ground) -> LightParameters:
+    return LightParameters(ground.wire("ssm", timeout=SOON))
+
+
+def receiver(
+    ground: Ground,
+    *names: str,
+    jwt: JwtProofs | None = None,
+    hooks: bool = False,
+    registered: SecretParameter | None = None,
+) -> Handler:
     """Return a function that receives deliveries; `names` are the parameters of its own.
 
-    With `hooks` it has the receivers of the published webhooks.
+    With `hooks` it has the receivers of the published webhooks. With `registered` it takes a secret that its source
+    offers.
     """
     cloud, aws = ground.cloud, Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))
@@ -65,29 +95,24 @@ def receiver(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: b
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
     stores = FrontStores(store, blobs, queue)
-    ssm, token = (
-        LightParameters(ground.wire("ssm", timeout=SOON)),
-        f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
-    )
-    parameters = ground.parameters(ssm)
+    parameters = ground.parameters(_parameters(ground))
     # As old as the process: a front that is made anew goes on counting.
     log = DeliveryLog()
 
     def build(told: Told) -> Ingress:
         compiled, environment = told
         check_own_account(environment)
-        environment, window = opened(
-            environment, lambda: ssm.read([token]).get(token, ""), lambda value: ssm.write(token, value), ground.clock
-        )
-        known, own = aws_settings(environment), compiled.hooks if hooks else None
-        key, outside = known.installation_key, ground.outside()
+        window = None
+        if registered is not None:
+            environment, window = registered.opened(environment, ground.clock)
+        known = aws_settings(environment)
         return build_ingress(
             known.settings,
             compiled.routes,
             stores,
-            key,
-            outside,
-            hooks=own,
+            known.installation_key,
+            ground.outside(),
+            hooks=compiled.hooks if hooks else None,
             jwt=jwt,
             window=window,
             log=log,

@@ -23,7 +23,7 @@ from gofer.projections.outline import about, levels
 from gofer.projections.progress import Progress
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
-from gofer.sources.github.receiver import of_private_repository
+from gofer.sources.receivers import BY_SOURCE
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
@@ -138,7 +138,8 @@ class Pages:
             now_ms = int(self.clock.now() * 1000)
             await hide_place(request.path_params["run"], begun.event, self.stores, now_ms)
             return await self.readers.sees(request, begun.event)
-        if of_private_repository(begun.event):
+        spec = BY_SOURCE.get(begun.event.source)
+        if spec is not None and spec.is_restricted(begun.event):
             return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))
         return True
 

@@ -1,8 +1,8 @@
 """Sessions of people who signed in, and what ends one before its time.
 
 A session is a cookie. Signing out ends every session of a person, also one in a cookie that was stolen: each session
-names the *round* that it belongs to, and signing out begins a new round in a memo. Slack is asked at least every
-CHECK_SECONDS whether the person is still a full member.
+names the *round* that it belongs to, and signing out begins a new round in a memo. The system of the sign-in is
+asked at least every CHECK_SECONDS whether the person is still a full member.
 """
 
 import hmac
@@ -12,14 +12,14 @@ from starlette.requests import Request
 
 from gofer.app.pages.cookies import Cookie
 from gofer.journal.store import Store
-from gofer.sources.slack.people import SlackPeople
+from gofer.sources.serving import Members
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 
 SESSION_SECONDS = 8 * 3600
 """After that a person signs in anew."""
 CHECK_SECONDS = 3600
-"""How long Slack's word that a person is a full member is taken."""
+"""How long the word that a person is a full member is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Session:
     ends: int
     """Unix seconds."""
     checked: int
-    """When Slack last said that the person is a full member, unix seconds."""
+    """When the system last said that the person is a full member, unix seconds."""
 
     def fields(self) -> dict[str, str]:
         """Return what its cookie holds."""
@@ -51,7 +51,7 @@ class Sessions:
     """The sessions of one stage."""
 
     cookie: Cookie
-    people: SlackPeople
+    members: Members
     store: Store
     outside: Outside
 
@@ -77,15 +77,15 @@ class Sessions:
     async def current(self, request: Request) -> Session | None:
         """Return the session of a request, or None where there is none or the person signed out.
 
-        Slack is asked anew when the last check is too old. Raises BadRequest(403) when the person is no full member any
-        more, TemporaryError when Slack or the store does not say.
+        The system is asked anew when the last check is too old. Raises BadRequest(403) when the person is no full
+        member any more, TemporaryError when the system or the store does not say.
         """
         session = self.read(request)
         if session is None or session.round != await self._round(session.user):
             return None
         if session.checked + CHECK_SECONDS > self._now:
             return session
-        await self.people.check_member(session.user, session.team)
+        await self.members.check_member(session.user, session.team)
         return replace(session, checked=self._now)
 
     def renew(self, session: Session) -> str:

@@ -6,15 +6,16 @@ import json
 import pytest
 
 from gofer.app.settings import read_settings
-from gofer.app.slack_app import SlackApp, identify
+from gofer.sources.serving import InstalledApp
+from gofer.sources.slack.app import identify
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import HttpResponse
 from support.stand_ins import AnsweringHttp
 
-SETTINGS = read_settings({"SLACK_BOT_TOKEN": "xoxb-hunter2", "SLACK_API_URL": "http://127.0.0.1/api"})
+SETTINGS = read_settings({"SLACK_BOT_TOKEN": "xoxb-hunter2", "SLACK_API_URL": "http://127.0.0.1/api"}).sources
 
 
-def asked(status: int, body: object, **headers: str) -> SlackApp:
+def asked(status: int, body: object, **headers: str) -> InstalledApp:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     http = AnsweringHttp(lambda url, content: HttpResponse(status, headers, raw))
     app = asyncio.run(identify(SETTINGS, http))
@@ -24,7 +25,7 @@ def asked(status: int, body: object, **headers: str) -> SlackApp:
 
 def test_the_app_of_a_token() -> None:
     app = asked(200, {"ok": True, "team": "Acme", "user": "gofer"}, **{"x-oauth-scopes": "chat:write, users:read"})
-    assert app == SlackApp("Acme", "gofer", frozenset({"chat:write", "users:read"}))
+    assert app == InstalledApp("Acme", "gofer", frozenset({"chat:write", "users:read"}))
     assert asked(200, {"ok": True}).scopes is None
 
 

@@ -1,4 +1,4 @@
-"""How do Slack's deliveries come through a socket that Gofer opens? The only module that knows Bolt.
+"""Socket Mode: Slack's deliveries through a socket that Gofer opens. The only module that knows Bolt.
 
 Bolt asks for connections, opens them anew and acknowledges envelopes; what an envelope means is decided where HTTP
 deliveries are translated. An envelope is acknowledged after its claim is stored, and not at all when it could not be:
@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from typing import cast
 
 import aiohttp
@@ -20,11 +20,12 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from gofer.app.settings import Settings
-from gofer.sources.receiver import RawRequest, Receiver, Reply
-from gofer.sources.slack import settings as slack
+from gofer.sources.receiver import RawRequest
+from gofer.sources.serving import Connection, Hear
+from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
+from gofer.sources.slack.settings import API_URL, APP_TOKEN, BOT_TOKEN, TEAM_IDS
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError, TemporaryError
 
@@ -32,8 +33,6 @@ PATIENCE = 30.0
 """Seconds the first connection may take."""
 PING = 10.0
 """Seconds between two looks at a connection; one that is silent four times as long is opened anew."""
-Hear = Callable[[Receiver, RawRequest], Awaitable[Reply]]
-"""Takes a delivery whose sender is known, as `dispatch.Ingress.hear`."""
 
 _log = logging.getLogger(__name__)
 _bolt_log = logging.getLogger("slack_bolt")
@@ -41,9 +40,9 @@ _bolt_log = logging.getLogger("slack_bolt")
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: Settings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
-    """Slack's deliveries reach `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
-    client = AsyncWebClient(settings.sources[slack.BOT_TOKEN].reveal(), settings.sources[slack.API_URL])
+async def connected(settings: SourceSettings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
+    """Pass Slack's deliveries to `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
+    client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
     app = AsyncApp(
         # Also the name of a logger that Bolt sets up.
         name="slack_bolt",
@@ -54,7 +53,7 @@ async def connected(settings: Settings, hear: Hear, ping: float = PING) -> Async
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
-    handler = AsyncSocketModeHandler(app, settings.sources[slack.APP_TOKEN].reveal(), ping_interval=ping)
+    handler = AsyncSocketModeHandler(app, settings[APP_TOKEN].reveal(), ping_interval=ping)
     # As everywhere in Gofer, no proxy is taken from the environment.
     client.proxy = handler.client.proxy = None
     renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
@@ -68,16 +67,16 @@ async def connected(settings: Settings, hear: Hear, ping: float = PING) -> Async
 
 
 class _Intake:
-    """What Bolt calls first for every envelope, and last: nothing of Bolt's own comes after it."""
+    """The only step of Bolt for every envelope: nothing of Bolt's own comes after it."""
 
-    def __init__(self, hear: Hear, settings: Settings) -> None:
+    def __init__(self, hear: Hear, settings: SourceSettings) -> None:
         self._hear = hear
-        # Doors that verify nothing: whoever holds the app's token opened the socket.
+        # These receivers verify nothing, because the app's token opened the socket.
         self._events = SlackReceiver(())
-        self._actions = InteractivityReceiver((), settings.sources[slack.TEAM_IDS])
+        self._actions = InteractivityReceiver((), settings[TEAM_IDS])
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
-        """200 acknowledges the envelope; with any other status it is not acknowledged."""
+        """Return 200 to acknowledge the envelope; any other status leaves it unacknowledged."""
         events = req.body.get("type") in ("event_callback", "url_verification")
         path, receiver = ("/slack/events", self._events) if events else (PATH, self._actions)
         delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
@@ -99,7 +98,7 @@ async def _connect(handler: AsyncSocketModeHandler) -> None:
 
 
 async def _renew_url(handler: AsyncSocketModeHandler, every: float) -> None:
-    """Gets a new URL while there is no connection: one is good for one try, and the library tries the same for ever."""
+    """Get a new URL while there is no connection: one is good for one try, and the library tries the same for ever."""
     while True:
         await asyncio.sleep(every)
         if handler.client.wss_uri and not await handler.client.is_connected():
@@ -113,3 +112,6 @@ def _refused(code: str) -> str:
         f"Slack does not accept SLACK_APP_TOKEN ({code}); make an app-level token with the scope connections:write "
         "under Basic Information, App-Level Tokens, and turn Socket Mode on."
     )
+
+
+SOCKET_MODE = Connection("slack", "Socket Mode", APP_TOKEN, connected)

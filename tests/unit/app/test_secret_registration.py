@@ -1,4 +1,4 @@
-"""Notion's verification token is taken once, while somebody waits for it, and is nobody else's to read."""
+"""A secret that a source registers is taken once, while an operator waits for it, and only the owner can read it."""
 
 import asyncio
 import stat
@@ -8,12 +8,12 @@ import pytest
 
 from gofer.app.embedded.state_files import write_secret
 from gofer.app.ingress import build_ingress
-from gofer.app.notion_token import FILE, Window, registered
+from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import read_settings
 from gofer.runtime.receive import Ingress
 from gofer.sources.notion.receiver import sign
 from gofer.sources.receiver import RawRequest, Reply
-from gofer.sources.receivers import PATHS
+from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -22,15 +22,18 @@ from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.stand_ins import SetClock, make_outside
 
+SPEC = BY_SOURCE["notion"]
+assert SPEC.registration is not None
+REGISTRATION = SPEC.registration
+FILE = REGISTRATION.file
 FIRST, SECOND = Secret("secret_of_the_first"), Secret("secret_of_the_second")
 
 
 class Room:
     def __init__(self, folder: Path, *known: Secret) -> None:
         self.path, self.clock, self.told = folder / FILE, SetClock(), list[str]()
-        self.window = Window(
-            self.path, write_secret, lambda path, token: self.told.append(token.reveal()), self.clock, [*known]
-        )
+        awaited = AwaitedSecret(SPEC, REGISTRATION, lambda path, secret: self.told.append(secret.reveal()))
+        self.window = Window(awaited, self.path, write_secret, self.clock, [*known])
         self.ingress: Ingress = build_ingress(
             read_settings({}),
             {},
@@ -58,7 +61,7 @@ def test_the_first_token_is_kept_and_verifies_from_then_on(tmp_path: Path) -> No
     assert room.trusts(FIRST)
     assert room.told == [FIRST.reveal()]
     assert stat.S_IMODE(room.path.stat().st_mode) == 0o600
-    assert [token.reveal() for token in registered(tmp_path)] == [FIRST.reveal()]
+    assert [token.reveal() for token in registered(tmp_path, REGISTRATION)] == [FIRST.reveal()]
 
 
 def test_another_token_is_not_taken_and_the_same_one_again_changes_nothing(tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_a_token_that_cannot_be_written_is_asked_for_again(tmp_path: Path) -> No
 
 
 def test_a_file_without_a_token_is_named(tmp_path: Path) -> None:
-    assert registered(tmp_path) == ()
+    assert registered(tmp_path, REGISTRATION) == ()
     (tmp_path / FILE).write_text("two words")
     with pytest.raises(ConfigError, match="holds no verification token; delete it"):
-        registered(tmp_path)
+        registered(tmp_path, REGISTRATION)
