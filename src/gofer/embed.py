@@ -12,12 +12,10 @@ from types import TracebackType
 from typing import Literal
 
 from gofer.app.embedded.program_runner import Embedding, open_program_runner
-from gofer.app.embedded.run_result import Run, RunStatus
-from gofer.app.embedded.runner import Runner
+from gofer.app.embedded.runner import Run, Runner, RunStatus
 from gofer.app.embedded.simulated import Simulated
-from gofer.app.event_input import EventInput, event_input
+from gofer.app.event_input import PARAMETERS, EventInput, Headers, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
-from gofer.app.unverified_payloads import PARAMETERS, Headers
 from gofer.models.language_model import Model
 from gofer.models.scripted import ScriptedModel, scripted
 from gofer.sources.program.question import question

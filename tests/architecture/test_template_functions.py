@@ -10,9 +10,9 @@ import pytest
 
 from gofer.app.functions import dashboard, schedule, worker
 from gofer.app.functions.dashboard import count_refusal
-from gofer.app.functions.metrics import measure
 from gofer.app.functions.parameters import KEY, SYSTEMS
 from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.functions.worker import measure
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gofer.app.dotenv import read_dotenv
-from gofer.app.required_settings import check_complete
-from gofer.app.settings import read_settings
+from gofer.app.not_set_up import check_complete
+from gofer.app.settings import read_dotenv, read_settings
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.manifest import needed
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS

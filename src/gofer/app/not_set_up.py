@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from gofer.app.settings import Settings
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
-from gofer.sources.receivers import BY_SOURCE
+from gofer.sources.manuals import WORKPLACE
+from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.hook import variable
+from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
 from gofer.workflows.when import Trigger
 
@@ -42,3 +44,19 @@ def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> li
         except Refused as error:
             closed.append(str(error))
     return closed
+
+
+_MODEL = (
+    "OPENAI_API_KEY is missing: write your provider's key, or OPENAI_BASE_URL for a compatible endpoint, or "
+    "MODEL_BASE_URLS for endpoints of agents/defaults.yaml."
+)
+
+
+def check_complete(settings: Settings) -> None:
+    """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
+    wrong = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
+    if not settings.has_model:
+        wrong.append(_MODEL)
+    wrong += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
+    if wrong:
+        raise ConfigError("\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE.guide}."]))

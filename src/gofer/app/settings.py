@@ -1,13 +1,13 @@
 """The settings of one process: read from its environment once, checked at once, and passed on as values."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from gofer.app.dotenv import read_dotenv
 from gofer.app.otlp_settings import Otlp, read_otlp
 from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
@@ -15,6 +15,39 @@ from gofer.sources.settings import SourceSettings, read_credential, read_secrets
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.base_url import is_base_url
+
+_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
+_VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*)?""", re.DOTALL)
+
+
+def read_dotenv(path: Path) -> Mapping[str, str]:
+    """What a file sets; nothing when there is none. Raises ConfigError that names the line and never its value."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as text; correct it or take it away.") from error
+    found: dict[str, str] = {}
+    for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        if line and not line.startswith("#"):
+            name, value = _read_line(f"{path}:{number}", line)
+            if name in found:
+                raise ConfigError(f"{path}:{number}: {name} is set a second time; keep one of the lines.")
+            found[name] = value
+    return found
+
+
+def _read_line(place: str, line: str) -> tuple[str, str]:
+    assignment = _ASSIGNMENT.fullmatch(line)
+    if not assignment:
+        raise ConfigError(f"{place}: this is no setting; write NAME=value, or # before a comment.")
+    name, written = assignment.groups()
+    value = _VALUE.fullmatch(written)
+    if not value:
+        raise ConfigError(f'{place}: the value of {name} is not clear; put it in quotes, as {name}="…".')
+    return name, next((part for part in value.groups() if part is not None), "")
+
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""

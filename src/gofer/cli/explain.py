@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from gofer.app.unverified_payloads import way
+from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
-from gofer.cli.sender import read_headers, read_hook, sender_options
+from gofer.cli.arguments import read_headers, read_hook, sender_options
 from gofer.sources.manuals import MANUALS, WORKPLACE
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.workflow_files import load_catalog

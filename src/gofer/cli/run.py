@@ -13,7 +13,7 @@ from gofer.app.catalog import checked_catalog, mocks
 from gofer.app.embedded.run_once import Outcome, run_once
 from gofer.app.event_input import EventInput, event_input
 from gofer.app.settings import Settings, process_settings
-from gofer.cli.sender import read_headers, read_hook, sender_options
+from gofer.cli.arguments import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
 from gofer.projections.waits import ATTEMPTS, moment
 from gofer.sources.manual import listed

@@ -8,7 +8,7 @@ from pathlib import Path
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.service import Service, open_service
 from gofer.app.embedded.stack import GRACE
-from gofer.app.embedded.stopping import until_stopped
+from gofer.app.embedded.working import until_stopped
 from gofer.app.logs import start_logging
 from gofer.app.not_set_up import closed_endpoints, out_of_reach
 from gofer.app.secret_registration import MINUTES, AwaitedSecret

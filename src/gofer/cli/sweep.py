@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gofer.app.embedded.sweeping import open_swept
+from gofer.app.embedded.runner import open_swept
 from gofer.app.embedded.working import working
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings

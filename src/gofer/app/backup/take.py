@@ -16,14 +16,15 @@ from gofer.app.backup.backup_manifest import NAME, SEALED, CopiedFile, Manifest,
 from gofer.app.backup.copied_files import (
     bodies,
     clear,
+    copy_database,
     copy_file,
     described,
     emptied_on_failure,
     make_folder,
+    runs_of,
     sync_folders,
     write_file,
 )
-from gofer.app.backup.database_copy import copy_database, runs_of
 from gofer.app.backup.sealed_keys import WORK, Secrets, seal
 from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.app.embedded.state import read_state

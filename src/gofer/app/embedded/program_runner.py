@@ -10,8 +10,7 @@ import httpx2
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.models_asked import of_settings, only
-from gofer.app.embedded.run_stores import RunStores, folder_stores, memory_stores
-from gofer.app.embedded.runner import Runner, Tools, open_runner
+from gofer.app.embedded.runner import Runner, RunStores, Tools, folder_stores, memory_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client

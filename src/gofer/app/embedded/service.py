@@ -8,7 +8,7 @@ from pathlib import Path
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.embedded.working import working
-from gofer.app.required_settings import check_complete
+from gofer.app.not_set_up import check_complete
 from gofer.app.secret_registration import AwaitedSecret
 from gofer.app.settings import Settings
 from gofer.app.toolbox import unset

@@ -16,13 +16,12 @@ from gofer.app.embedded.state import State, installation_key, served_state
 from gofer.app.embedded.state_files import write_secret
 from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
-from gofer.app.front import front
+from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import Endpoints, build_model, keys_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
-from gofer.app.request_bodies import Bodies
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors

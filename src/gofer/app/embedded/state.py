@@ -24,8 +24,7 @@ from gofer.app.embedded.integrity import (
     mark_used,
     unclean_until_closed,
 )
-from gofer.app.embedded.serving_lock import LOCK, read_holder, refusal, sign
-from gofer.app.embedded.state_files import refused, write_secret
+from gofer.app.embedded.state_files import LOCK, read_holder, refusal, refused, sign, write_secret
 from gofer.app.private_files import tighten_folder
 from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal as journal

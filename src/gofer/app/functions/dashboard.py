@@ -1,26 +1,26 @@
 """The dashboard function: Gofer's own pages, behind a sign-in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message
 
 from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
 from gofer.app.aws.settings import AwsSettings, aws_settings
 from gofer.app.front import healthy, unreadable
-from gofer.app.functions.asgi import call
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import SsmParameters
 from gofer.app.functions.parameters import KEY, Following
-from gofer.app.functions.payload import Response
+from gofer.app.functions.payload import Response, query, read_request, respond, response
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.pages.page_headers import PageHeaders
-from gofer.app.pages.run_pages import Pages
+from gofer.app.pages.run_pages import PageHeaders, Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
+from gofer.sources.receiver import RawRequest, Reply
 from gofer.sources.serving import PageRefused
 from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.workflow_files import WorkflowForm
@@ -30,6 +30,58 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
+
+
+async def call(app: ASGIApp, event: object) -> Response:
+    """Return the answer of the application; an event that is no request is one with status 400."""
+    request = read_request(event)
+    if request is None:
+        return response(Reply(400, b"This is no HTTP request."))
+    answer = _Answer(request)
+    await app(_scope(request, query(event)), answer.receive, answer.send)
+    return respond(answer.status, answer.headers, bytes(answer.body))
+
+
+def _scope(request: RawRequest, query_string: str) -> dict[str, object]:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": "https",
+        "path": request.path,
+        "raw_path": request.path.encode(),
+        "root_path": "",
+        "query_string": query_string.encode(),
+        "headers": [(_bytes(name), _bytes(value)) for name, value in request.headers],
+        "client": None,
+        "server": None,
+    }
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
+
+
+class _Answer:
+    """One exchange: a body that is there at once, and an answer that is kept until it is whole."""
+
+    def __init__(self, request: RawRequest) -> None:
+        self._request = request
+        self.status = 500
+        self.headers: Sequence[tuple[str, str]] = ()
+        self.body = bytearray()
+
+    async def receive(self) -> Message:
+        return {"type": "http.request", "body": self._request.body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]]
+        elif message["type"] == "http.response.body":
+            self.body += message.get("body", b"")
+
 
 NAMESPACE = "Gofer"
 NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))

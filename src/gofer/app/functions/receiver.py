@@ -3,19 +3,21 @@
 What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
 """
 
+import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
-from gofer.app.functions.current import Current, Told
 from gofer.app.functions.foundation import Ground
-from gofer.app.functions.front import Front
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameters import KEY
+from gofer.app.functions.parameters import KEY, Current, Told
+from gofer.app.functions.payload import Response, read_request, response
 from gofer.app.functions.secret_registration import SecretParameter
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
+from gofer.sources.receiver import RawRequest, Reply
 from gofer.sources.receiver_spec import Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.receiver import JwtProofs
@@ -25,7 +27,35 @@ from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.queue import SqsQueue
 from gofer.stores.one_place import FrontStores
-from gofer.values.errors import ConfigError
+from gofer.values.errors import ConfigError, TemporaryError
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A function at a door."""
+
+    ingress: Current[Ingress]
+
+    async def answer(self, event: object, seconds: float) -> Response:
+        """Return the HTTP answer to an event; never raises for what a sender can cause."""
+        request = read_request(event)
+        if request is None:
+            return response(Reply(400, b"This is no HTTP request."))
+        return response(await self._receive(request))
+
+    async def _receive(self, request: RawRequest) -> Reply:
+        if request.path == "/healthz":
+            return Reply(200, b"ok\n")
+        try:
+            ingress = await self.ingress.now()
+            return await ingress.receive(request)
+        except (TemporaryError, ConfigError) as error:
+            # Nothing was accepted: the sender is asked to come again, and the line says who has to act.
+            _log.error("a delivery was turned away: %s", error)
+            return Reply(503, b"Gofer cannot take this now. Send it again.")
+
 
 THREADS = 4
 """Requests of one delivery that are under way at once."""

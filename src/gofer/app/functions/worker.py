@@ -3,27 +3,87 @@
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 
 from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.metrics import measure
 from gofer.app.functions.parameter_store import SsmParameters
 from gofer.app.functions.parameters import SYSTEMS, Following, Parameters
 from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import Endpoints, build_model
-from gofer.app.published_catalog import live_catalog
 from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
+from gofer.models.abilities import utilisation
+from gofer.projections.progress import Progress
+from gofer.runtime.run_ends import Ended
 from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.tools.company import load_company
 from gofer.values.errors import TemporaryError
+from gofer.values.outside import Clock
 from gofer.values.secret import Secret
+from gofer.workflows.load import Catalog
+from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
+from gofer.workflows.published import BundleStore, Live, bundle_key
+
+NAMESPACE = "Gofer"
+
+
+def measure(ended: Ended) -> None:
+    """Write the numbers of a run that ended."""
+    with single_metric("RunsEnded", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+        metric.add_dimension("status", ended.status)
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
+    if progress := ended.progress:
+        _measure_models(metrics, progress, ended.windows)
+    match ended.trouble:
+        case "poison":
+            metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
+        case "damaged":
+            metrics.add_metric("DamagedRuns", MetricUnit.Count, 1)
+        case "":
+            pass
+    if unlisted := ended.unlisted:
+        # An alarm counts these: to turn somebody away is no failure.
+        if unlisted.cause != "turned_away":
+            metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
+        with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+            metric.add_dimension("cause", unlisted.cause)
+            metric.add_dimension("system", unlisted.system or "gofer")
+    metrics.flush_metrics()
+
+
+def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, int]) -> None:
+    if (share := utilisation(progress.largest, windows)) is not None:
+        metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * share, 2))
+    if progress.cost_usd is None:
+        # Without it a day of unpriced models would look like a day without any.
+        metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
+    else:
+        metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
+
+
+def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
+    """The workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
+
+    The package's own `agents/`, if it has them, count as long as nothing was ever published.
+    """
+
+    def load(raw: bytes) -> Catalog:
+        return read_catalog(raw, code, WorkflowForm)
+
+    packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
+    return LiveCatalog(Live(shelf, clock, bundle_key, load, packaged))
+
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from gofer.app.embedded.framing import HEADER_BYTES
+from gofer.app.embedded.connection_limits import HEADER_BYTES
 from gofer.app.embedded.server import serve
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.app.operations import Operations
-from gofer.cli.stuck import STILL_MS, Stuck, find_stuck
+from gofer.cli.runs import STILL_MS, Stuck, find_stuck
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import Entry, RunAccepted, RunFinished, RunStarted
 from gofer.journal.hidden_runs import hide

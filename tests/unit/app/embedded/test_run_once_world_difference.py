@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.embedded.world_difference import LONGEST, MOST, difference
+from gofer.app.embedded.run_once import LONGEST, MOST, difference
 
 NOTHING = {"added": {}, "removed": {}, "changed": {}, "more": 0}
 JSON = st.recursive(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.request_bodies import SECONDS, Bodies
+from gofer.app.front import SECONDS, Bodies
 from gofer.values.errors import BadRequest
 from support.http.leaping_loop import LEAPING, Backend, leap
 

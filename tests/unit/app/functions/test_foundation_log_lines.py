@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from gofer.app.functions.log_lines import start_lines
-from gofer.app.functions.metrics import measure
+from gofer.app.functions.foundation import start_lines
 from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.functions.worker import measure
 from gofer.app.settings import LogLevel, read_settings
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from gofer.app.embedded.stopping import until_stopped
+from gofer.app.embedded.working import until_stopped
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

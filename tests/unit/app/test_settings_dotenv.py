@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.dotenv import read_dotenv
+from gofer.app.settings import read_dotenv
 from gofer.values.errors import ConfigError
 
 

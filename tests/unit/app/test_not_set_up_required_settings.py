@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.app.required_settings import check_complete
+from gofer.app.not_set_up import check_complete
 from gofer.app.settings import read_settings
 from gofer.values.errors import ConfigError
 

@@ -19,8 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from gofer.app.http import SharedHttp, http_client
-from gofer.app.public_http import PublicOnly, is_public_address
+from gofer.app.http import PublicOnly, SharedHttp, http_client, is_public_address
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import HttpRequest, NotPublic
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.unverified_payloads import SOURCES, Headers, find_hook, hook_name, way
+from gofer.app.event_input import SOURCES, Headers, find_hook, hook_name, way
 from gofer.check.explain import Explanation, Way, explain
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
