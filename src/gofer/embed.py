@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from gofer.app.embedded.program_runner import Embedding, open_program_runner
-from gofer.app.embedded.runner import Run, Runner, RunStatus
+from gofer.app.embedded.program_runner import Embedding, ProgramRunner, open_program_runner
+from gofer.app.embedded.runner import Run, RunStatus
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.event_input import PARAMETERS, EventInput, Headers, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
@@ -45,11 +45,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What is open within the block."""
+    """A runner that is open within the block."""
 
     stack: contextlib.AsyncExitStack
-    runner: Runner
-    simulated: Simulated
+    program: ProgramRunner
 
 
 class Gofer:
@@ -104,21 +103,21 @@ class Gofer:
             raise ConfigError("This Gofer is open already; make another one for another block.")
         async with contextlib.AsyncExitStack() as stack:
             opened = await stack.enter_async_context(open_program_runner(self._given))
-            self._opened = _Opened(stack.pop_all(), opened.runner, opened.simulated)
+            self._opened = _Opened(stack.pop_all(), opened)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hand over runs that are under way, within five seconds, and close everything."""
-        opened = self._running()
+        """Hand over runs that have not ended, within five seconds, and close everything."""
+        opened = self._open()
         self._opened = None
         await opened.stack.__aexit__(kind, error, trace)
 
     @property
     def simulated(self) -> Simulated:
-        """The simulators of `world`, for a look at what a run did there; without a world it has none."""
-        return self._running().simulated
+        """Return the simulators of `world`, for a look at what a run did there; without a world it has none."""
+        return self._program().simulated
 
     def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
         """Return the event that a payload is, as its sender sends it; its signature is not asked for.
@@ -127,7 +126,7 @@ class Gofer:
         webhook that is called. What a payload names and its simulated world lacks is planted there.
         Raises ConfigError for a payload that starts nothing.
         """
-        opened = self._running()
+        opened = self._program()
         given = EventInput("the payload", body, source, headers, hook, PARAMETERS)
         event = event_input(opened.runner.catalog, workflow, given, opened.runner.now())
         opened.simulated.adopt(event, body)
@@ -140,7 +139,7 @@ class Gofer:
         Raises ConfigError for an unknown workflow, TemporaryError when the store fails. Everything else that goes
         wrong is the status and the reason of the run.
         """
-        runner = self._running().runner
+        runner = self._program().runner
         if isinstance(event, str):
             event = question(event, by, random_id())
         elif by:
@@ -152,9 +151,12 @@ class Gofer:
 
         Raises ConfigError for a run that the store does not have, TemporaryError when the store fails.
         """
-        return await self._running().runner.work(run)
+        return await self._program().runner.work(run)
 
-    def _running(self) -> _Opened:
+    def _program(self) -> ProgramRunner:
+        return self._open().program
+
+    def _open(self) -> _Opened:
         if self._opened is None:
             raise ConfigError("This Gofer is closed; call it inside of `async with Gofer(…) as gofer:`.")
         return self._opened

@@ -1,4 +1,7 @@
-"""The event that a run by hand begins with: a payload in a file, or the time of a schedule."""
+"""Events from payloads that a person or a program has in a file, and from the times of schedules.
+
+The receivers here translate, and none of them verifies.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +47,7 @@ PARAMETERS = Wording("by source=", "by hook=", "a payload by body=", 'headers=[(
 
 
 def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS) -> Way:
-    """How payloads of a source come in, and what they may start.
+    """Return how payloads of a source come in, and what they may start.
 
     `hook` names the webhook, and may be empty where there is one only. Raises ConfigError when it names none.
     """
@@ -64,7 +67,7 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wo
 
 
 def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
-    """The webhook of a name, or the only one. Raises ConfigError."""
+    """Return the webhook of a name, or the only one. Raises ConfigError."""
     hooks = {hook.name: hook for hook in every_hook(catalog.hooks, {})}
     known = ", ".join(hooks) or "none"
     if name in hooks:
@@ -77,7 +80,7 @@ def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
 
 
 def hook_name(path: str) -> str:
-    """The name of the webhook at a path. Raises ConfigError."""
+    """Return the name of the webhook at a path. Raises ConfigError."""
     name = path.removeprefix("/hooks/")
     if name == path or not name:
         raise ConfigError(f"--path is {path[:80]!r}; webhooks are at /hooks/<name>.")

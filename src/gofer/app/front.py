@@ -1,4 +1,9 @@
-"""The HTTP application of one local server: requests reach receivers and pages."""
+"""The HTTP application of one local server: requests reach receivers and pages.
+
+The bodies of all open requests share one memory, so that unverified senders take no more together. A body counts for
+the bytes of it that arrived, until its request is answered. When the memory is full, the bodies that have been
+arriving longest make room, because vendors send theirs at once.
+"""
 
 import asyncio
 import logging
@@ -146,12 +151,12 @@ def answer(reply: Reply) -> Response:
 
 
 async def healthy(request: Request) -> Response:
-    """Whether anybody is there at all."""
+    """Answer that the server is there."""
     return Response(b"ok\n", media_type="text/plain")
 
 
 async def unreadable(request: Request, error: Exception) -> Response:
-    """A page whose rows or journal cannot be read; the sentence is for whoever runs Gofer, not for a visitor."""
+    """Answer for a page whose rows or journal cannot be read; the cause is for the operator, not for a visitor."""
     _log.error("%s was not shown: %s", request.url.path, error)
     return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")
 

@@ -1,4 +1,9 @@
-"""The network as tools reach it: one shared client, without redirects, with hard limits on time and size."""
+"""The network as tools reach it: one shared client, without redirects, with hard limits on time and size.
+
+A request may be limited to the public internet. Its transport resolves a name once, refuses it unless every address
+of it is public, and connects to an address that it checked. So a name that changes its address between the check and
+the connection gains nothing.
+"""
 
 import asyncio
 import socket
@@ -113,7 +118,8 @@ RESPONSE_LIMIT = FILE_BYTES + 1_000_000
 """Bytes of any response that are read at most: more than of the largest file, whose own limit names the cause."""
 
 
-POOLS, POOL_SIZE = 8, 25
+POOLS = 8
+POOL_SIZE = 25
 """Pools of connections, and connections of each: for every request a pool looks at each idle one it has."""
 
 
@@ -244,4 +250,4 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
 
 
 def _nothing() -> None:
-    """What a body says when it is closed again."""
+    """Do nothing: the body was closed before."""

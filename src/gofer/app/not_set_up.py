@@ -1,4 +1,4 @@
-"""What is not set up: workflows that nothing can start, and endpoints of models that are closed."""
+"""What is not set up: settings that are missing, workflows that nothing can start, and endpoints that are closed."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ from gofer.workflows.when import Trigger
 
 
 def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
-    """Workflows of which no trigger is set up, each with the setting that its first one lacks."""
+    """Return workflows of which no trigger is set up, each with the setting that its first one lacks."""
     lacking = {
         name: [_lacks(settings, trigger) for trigger in loaded.workflow.when]
         for name, loaded in sorted(catalog.workflows.items())
@@ -23,7 +23,7 @@ def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
 
 
 def _lacks(settings: Settings, trigger: Trigger) -> str:
-    """The setting without which a trigger never fires; empty when it can."""
+    """Return the setting without which a trigger never fires; empty when it can."""
     if trigger.hook is not None:
         own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
         return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)

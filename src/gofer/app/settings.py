@@ -21,7 +21,14 @@ _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*
 
 
 def read_dotenv(path: Path) -> Mapping[str, str]:
-    """What a file sets; nothing when there is none. Raises ConfigError that names the line and never its value."""
+    """Return what a file sets; nothing without a file. Raises ConfigError that names the line and never its value.
+
+    The file has a small part of what shells read, the same for every line, and nothing is expanded:
+
+    # a comment                       a line of its own, or after a space
+    NAME=value                        `export` before it is allowed
+    NAME="two words"  NAME='a # b'    quotes keep spaces and #; there are no escapes
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -86,21 +93,21 @@ class Settings:
     simulated: bool = False
     """Whether simulators stand in for the systems outside; set by what starts them, never by the environment."""
     offline: bool = False
-    """Whether the model is the offline one; set by the laptop, never by the environment."""
+    """Whether the model is the offline one; set by what starts it, never by the environment."""
 
     @property
     def has_model(self) -> bool:
-        """Whether a real model is set up."""
+        """Return whether a real model is set up."""
         return self.has_default_endpoint or bool(self.model_base_urls)
 
     @property
     def has_default_endpoint(self) -> bool:
-        """Whether models without an endpoint of agents/defaults.yaml can be asked."""
+        """Return whether models without an endpoint of agents/defaults.yaml can be asked."""
         return bool(self.openai_api_key or self.openai_base_url)
 
     @property
     def reaches_people(self) -> bool:
-        """Whether a system that people use is set up."""
+        """Return whether a system that people use is set up."""
         return any(self.sources[spec.token] for spec in RECEIVERS)
 
     def hears(self, spec: ReceiverSpec) -> bool:
@@ -111,17 +118,17 @@ class Settings:
 
 
 def process_settings() -> Settings:
-    """The settings of this process: its environment, and below it the `.env` file of the current folder."""
+    """Return the settings of this process: its environment, and below it the `.env` file of the current folder."""
     return read_settings(process_variables())
 
 
 def process_variables() -> Mapping[str, str]:
-    """What is set for this process: its environment, and below it the `.env` file of the current folder."""
+    """Return what is set for this process: its environment, and below it the `.env` file of the current folder."""
     return {**read_dotenv(Path(".env")), **os.environ}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """The environment of another process on this machine that has the same systems and the same model."""
+    """Return the environment of another process on this machine that has the same systems and the same model."""
     return {
         **os.environ,
         **{name: text for spec in RECEIVERS for name, text in settings.sources.texts(spec.acts_with).items()},
@@ -135,7 +142,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings in an environment. Raises ConfigError naming the one that is wrong."""
+    """Return the settings in an environment. Raises ConfigError naming the one that is wrong."""
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
@@ -192,7 +199,7 @@ def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Se
 
 
 def read_log_level(environment: Mapping[str, str]) -> LogLevel:
-    """How much log lines tell, known before everything else is. Raises ConfigError."""
+    """Return how much log lines tell, known before everything else is. Raises ConfigError."""
     value = environment.get("AGENT_LOG_LEVEL") or "summary"
     for level in get_args(LogLevel):
         if value == level:

@@ -1,4 +1,4 @@
-"""The types of arguments on a command line."""
+"""The options that several commands share: numbers, runs, places, senders of payloads, and questions at a terminal."""
 
 import argparse
 import getpass
@@ -45,8 +45,8 @@ async def listed(store: Store, prefix: str) -> Head:
     return found[0]
 
 
-OPENERS = {False: "gofer.app.embedded.operations", True: "gofer.app.aws.operations"}
-"""Who opens the state, here and on AWS: only the one that is asked for is imported, for AWS' SDK takes its time."""
+OPENERS = {False: "gofer.app.embedded.state", True: "gofer.app.aws.operations"}
+"""The modules that open the state, here and on AWS: only the chosen one is imported, for AWS' SDK takes its time."""
 
 
 class Opener(Protocol):

@@ -102,7 +102,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> EventInput:
-    headers, hook = read_headers(arguments), read_hook(arguments)
+    headers = read_headers(arguments)
+    hook = read_hook(arguments)
     if arguments.event is None:
         return EventInput(source=arguments.source or "", headers=headers, hook=hook)
     path = Path(arguments.event)
@@ -204,7 +205,7 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
 
 
 def _mocks(path: str | None) -> Overrides | None:
-    """What a file says that tools give; None without mocks."""
+    """Return what a file says that tools give; None without mocks."""
     if not path:
         return None if path is None else {}
     try:
@@ -216,7 +217,7 @@ def _mocks(path: str | None) -> Overrides | None:
 
 
 def _scripts(path: str | None) -> Sequence[Script] | None:
-    """What the offline model says; None leaves the model to the settings."""
+    """Return what the offline model says; None leaves the model to the settings."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`gofer runs`: the newest runs, and how each ended or what it waits for."""
+"""`gofer runs`: the newest runs, how each ended or what it waits for, and with `--stuck` those that need attention."""
 
 import argparse
 import asyncio

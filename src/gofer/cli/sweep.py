@@ -33,7 +33,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
     )
     place_options(parser)
-    parser.epilog = "On AWS the workers there are rung for each run that has not ended; nothing is done here."
+    parser.epilog = (
+        "On AWS each run that has not ended gets a queue message for the workers there; nothing is done here."
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -57,7 +59,7 @@ def _here(arguments: argparse.Namespace) -> "_Swept":
 
 def _away(arguments: argparse.Namespace) -> "_Swept":
     with operations(arguments) as opened:
-        return asyncio.run(_ring(opened, arguments.seconds))
+        return asyncio.run(_enqueue(opened, arguments.seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,8 @@ async def _sweep(settings: Settings, seconds: int) -> _Swept:
         return await _became(before, store)
 
 
-async def _ring(opened: Operations, seconds: int) -> _Swept:
-    """Rings for everything that has not ended, whoever is at work, and waits for it."""
+async def _enqueue(opened: Operations, seconds: int) -> _Swept:
+    """Enqueue every run that has not ended, and wait for it."""
     before = await _unfinished(opened.stores.journals)
     await Sweeper(opened.stores.journals, opened.stores.queue, opened.clock).sweep(0)
     await _wait(opened.stores.journals, seconds, 20 * PAUSE)
@@ -87,7 +89,7 @@ async def _ring(opened: Operations, seconds: int) -> _Swept:
 
 
 async def _became(before: Sequence[Head], store: Store) -> _Swept:
-    """What there is to say of the runs that had not ended before."""
+    """Return what became of the runs that had not ended before."""
     left = {head.run: head for head in await _unfinished(store)}
     # As they are by now: whether a run is private is known for sure only after it was let in.
     gone = [await store.head(head.run) for head in before if head.run not in left]
@@ -101,7 +103,7 @@ def _swept(ended: Sequence[Head], waiting: Sequence[Head]) -> _Swept:
 
 
 async def _wait(store: Store, seconds: int, pause: float) -> None:
-    """Returns when every run has ended, or after some seconds."""
+    """Return when every run has ended, or after some seconds."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await _all_ended(store, pause)

@@ -1,4 +1,8 @@
-"""A stage on AWS, opened for commands that look after runs and for publishing."""
+"""A stage on AWS, opened for commands that look after runs and for publishing.
+
+A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`.
+Nothing else there is read: an operator needs none of its secrets.
+"""
 
 import contextlib
 import re
@@ -11,8 +15,9 @@ import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.app.aws.bundles import S3BundleStore
-from gofer.app.aws.clients import build_client, cloud_settings, misconfigured, new_session, open_cloud
+from gofer.app.aws.clients import build_client, misconfigured, new_session, open_cloud
 from gofer.app.aws.schedules import EventBridge
+from gofer.app.aws.settings import cloud_settings
 from gofer.app.operations import Operations, Place
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.stores.aws.calls import Aws, trouble

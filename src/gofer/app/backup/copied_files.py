@@ -1,4 +1,8 @@
-"""Copies of files: written whole, hashed on the way, and durable when the caller goes on."""
+"""Copies of files and of the database: written whole, hashed on the way, and durable when the caller goes on.
+
+The database is copied while another process may write to it. Rows are read in one transaction, so the copy is what was
+there at one moment. Queue messages and leases are left out, and the file is written anew, without free pages.
+"""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks.
+"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks, and of a Gofer that is killed.
 
 Each scene lets a person act in a simulated system, waits for the runs that follow, and reports what changed there.
 """

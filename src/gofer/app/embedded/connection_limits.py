@@ -1,6 +1,6 @@
 """Bounds of connections: how long one may be open without a request, and how many may be open at once.
 
-uvicorn waits for the end of a request's headers for ever, and at its own `limit_concurrency` refuses whoever asks next
+uvicorn waits for the end of a request's headers for ever, and at its own `limit_concurrency` refuses the next client
 rather than those who never finish asking. Here the ones that have waited longest make room.
 """
 

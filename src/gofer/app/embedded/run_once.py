@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal, cast
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.models_asked import of_settings
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.runner import Tools, folder_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import MOCKED, apart, move_apart
 from gofer.app.http import http_client
+from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
@@ -42,7 +42,7 @@ class _Change:
 
 
 def difference(before: object, after: object) -> dict[str, object]:
-    """What was added, removed and changed, each by its path, and how many more differences are not told.
+    """Return what was added, removed and changed, each by its path, and how many more differences are not told.
 
     A path is a JSON pointer; in a list of things with ids it holds the id instead of the place.
     """
@@ -63,7 +63,7 @@ def difference(before: object, after: object) -> dict[str, object]:
 
 
 def _plain(state: object) -> object:
-    """The state as it would be read from a file: lists for tuples, text for keys."""
+    """Return the state as it would be read from a file: lists for tuples, text for keys."""
     return json.loads(json.dumps(state))
 
 
@@ -116,7 +116,7 @@ def _by_name(
 
 
 def _alike(before: Sequence[object], after: Sequence[object]) -> int:
-    """How many items are the same from the beginning on."""
+    """Return how many items are the same from the beginning on."""
     # As JSON: for Python, False equals 0, also within lists and objects.
     both = zip(map(_as_json, before), map(_as_json, after), strict=False)
     return next((at for at, (one, other) in enumerate(both) if one != other), min(len(before), len(after)))
@@ -184,7 +184,7 @@ async def run_once(
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
-        models = of_settings(settings, http)
+        models = models_of(settings, http)
         if mocks is not None:
             # No process serves this state, so what is due there is deleted now.
             await Purger(stores.stores, clock).purge()

@@ -13,14 +13,14 @@ from weakref import WeakValueDictionary
 import httpx2
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.models_asked import of_settings
 from gofer.app.embedded.state import installation_key, served_state
 from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
 from gofer.app.http import SharedHttp, http_client
+from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.deadline import Deadline
 from gofer.engine.services import Links
 from gofer.files.child import Children
@@ -89,26 +89,26 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How it ended, or why it has not."""
+        """Return how it ended, or why it has not."""
         if self.progress.finished is not None:
             return self.progress.finished.status
         return "parked" if self.progress.parked is not None else "handed_over"
 
     @property
     def reason(self) -> str:
-        """Why it ended as it did, or what it waits for; empty when there is nothing to explain."""
+        """Return why it ended as it did, or what it waits for; empty when there is nothing to explain."""
         if self.progress.finished is not None:
             return self.progress.finished.reason
         return self.progress.why_parked if self.progress.parked is not None else ""
 
     @property
     def text(self) -> str:
-        """The answer as people read it, or the sentence that says why there is none; empty before the end."""
+        """Return the answer as people read it, or the sentence that says why there is none; empty before the end."""
         return self.progress.concluded.text if self.progress.concluded is not None else ""
 
     @property
     def answer(self) -> str | Mapping[str, object]:
-        """The answer: the value that the workflow's `output` asks for where it has one, and the text where not."""
+        """Return the answer: the value that the workflow's `output` asks for, and the text without an `output`."""
         concluded = self.progress.concluded
         if concluded is not None and concluded.output is not None:
             return concluded.output
@@ -281,7 +281,7 @@ async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
     move_apart(settings.data)
     clock = SystemClock()
     async with folder_stores(settings.data, clock) as stores, http_client() as http:
-        models = of_settings(settings, http)
+        models = models_of(settings, http)
         async with open_runner(
             settings, catalog, stores, models, http, clock, _as_they_are, load_company(root)
         ) as runner:

@@ -42,17 +42,17 @@ class Simulated:
 
     @property
     def systems(self) -> Mapping[str, Simulator]:
-        """Those that are there, by name."""
+        """Return the simulators of the world, by name."""
         every = {"slack": self.slack, "jira": self.jira, "notion": self.notion, "github": self.github}
         return {name: system for name, system in every.items() if system is not None}
 
     def subscribe(self, front: str) -> None:
-        """Each delivers what happens in it to Gofer's front from now on."""
+        """Deliver what happens in each to Gofer's front from now on."""
         for name, system in self.systems.items():
             system.subscribe(front + PATHS[name])
 
     def state(self) -> dict[str, object]:
-        """What is in each, as plain JSON, for comparing the world before and after."""
+        """Return what is in each, as plain JSON, for comparing the world before and after."""
         return {name: _state(system) for name, system in self.systems.items()}
 
     def adopt(self, event: Event, body: bytes) -> None:
@@ -63,7 +63,7 @@ class Simulated:
             self.slack.adopt(as_object(decode(body)))
 
     async def settled(self) -> None:
-        """Waits until nobody has anything to deliver."""
+        """Wait until no simulator has anything to deliver."""
         for system in self.systems.values():
             await system.settled()
 
@@ -89,7 +89,7 @@ async def simulate(
 
 
 def _without_credentials(settings: Settings) -> Settings:
-    """Nothing of the real outside can be reached from a simulated world, whatever the environment says."""
+    """Return settings that reach nothing real, also where the environment has credentials."""
     return replace(
         settings,
         sources=_receiving(settings.sources),

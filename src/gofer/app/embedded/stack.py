@@ -19,13 +19,13 @@ from gofer.app.embedded.worlds import move_apart
 from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
-from gofer.app.model_endpoints import Endpoints, build_model, keys_of
+from gofer.app.model_endpoints import models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -73,12 +73,12 @@ class EmbeddedStack:
 
     @property
     def catalog(self) -> Catalog:
-        """The workflows in force."""
+        """Return the workflows in force."""
         return self.editions.now.catalog
 
     @property
     def ingress(self) -> Ingress:
-        """The front in force."""
+        """Return the front in force."""
         return self.editions.now.ingress
 
 
@@ -128,14 +128,15 @@ async def open_embedded(
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
-        model = build_model(settings, http)
-        reach = Endpoints(settings, http, keys_of(settings), model)
         # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
-        children = ChildProcesses(_children(stack), stack.enter_context(contextlib.closing(sandbox())))
-        access = ModelAccess(model, reach)
+        children = ChildProcesses(
+            stack.enter_context(contextlib.closing(Children())), stack.enter_context(contextlib.closing(sandbox()))
+        )
         limits = WorkerLimits(grace=GRACE)
-        worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
+        worker = build_worker(
+            settings, installation, editions, models_of(settings, http), children, limits=limits, company=company
+        )
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(
             root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), files, tools
@@ -204,10 +205,3 @@ def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> 
         return None
     known = [*settings.sources[awaited.spec.secret]]
     return Window(awaited, settings.data / awaited.registration.file, write_secret, clock, known)
-
-
-def _children(stack: contextlib.AsyncExitStack) -> Children:
-    """Who does dangerous work on bytes; no process is begun before there is any."""
-    children = Children()
-    stack.callback(children.close)
-    return children

@@ -1,4 +1,4 @@
-"""Files beside the database: written whole and durable, or refused with a sentence."""
+"""Files beside the database: written whole and durable, and the lock file with the process that serves the folder."""
 
 import contextlib
 import errno

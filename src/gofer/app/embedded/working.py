@@ -1,4 +1,4 @@
-"""A worker at work: it listens to its queue, and a sweeper and a purger look after the state meanwhile."""
+"""A worker at work: it listens to its queue, a sweeper and a purger look after the state, and a signal stops it."""
 
 import asyncio
 import contextlib
@@ -48,9 +48,9 @@ STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 async def until_stopped(work: Coroutine[None, None, None], say: Callable[[], None]) -> int:
-    """Does the work until it ends, SIGTERM or Ctrl-C; then calls `say`, cancels it and waits until it is done.
+    """Work until the work ends, SIGTERM or Ctrl-C; then call `say`, cancel it and wait until it is done.
 
-    Gives the exit code: 0, or 130 after Ctrl-C. A second signal ends the process at once.
+    Return the exit code: 0, or 130 after Ctrl-C. A second signal ends the process at once.
     """
     with _signals() as asked:
         working = asyncio.create_task(work)
@@ -67,7 +67,7 @@ async def until_stopped(work: Coroutine[None, None, None], say: Callable[[], Non
 
 @contextlib.contextmanager
 def _signals() -> Generator[asyncio.Future[signal.Signals]]:
-    """The first signal that asks for an end."""
+    """Give the first signal that asks for an end."""
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[signal.Signals] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""The dashboard function: Gofer's own pages, behind a sign-in."""
+"""The dashboard function: Gofer's own pages, behind a sign-in, as an ASGI application that answers events."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,12 +8,12 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message
 
-from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
+from gofer.app.aws.clients import Cloud
 from gofer.app.aws.settings import AwsSettings, aws_settings
 from gofer.app.front import healthy, unreadable
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameter_store import open_stage
 from gofer.app.functions.parameters import KEY, Following
 from gofer.app.functions.payload import Response, query, read_request, respond, response
 from gofer.app.http import SharedHttp, http_client
@@ -90,10 +90,7 @@ NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
 
 def dashboard_function(ground: Ground) -> Handler:
     """Return the function at /runs and beside it, for people."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    cloud, parameters = open_stage(ground)
     outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 

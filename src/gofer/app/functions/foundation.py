@@ -1,4 +1,9 @@
-"""The foundation of every function: log lines, parameters, and the workflows that came with its code."""
+"""The foundation of every function: log lines, parameters, and the workflows that were published last.
+
+The front follows the small part of a bundle: routes, hooks and schedules. It lies on the way of a cold start to its
+first 2xx: no YAML, no pydantic. `app/logs.py` decides what `AGENT_LOG_LEVEL` lets through, as for every other
+process.
+"""
 
 import asyncio
 import contextlib
@@ -68,7 +73,7 @@ def live_front(
     packaged: bytes | None = None,
     patience: float = PATIENCE,
 ) -> Live[T]:
-    """What `build` makes of the published routes, hooks and schedules, made anew whenever others are published.
+    """Return what `build` makes of the published routes, hooks and schedules, made anew whenever others are published.
 
     `packaged` is the small part that came with the code: it counts as long as nothing was ever published. `patience` is
     how many seconds a request of a later look may take.
@@ -111,7 +116,7 @@ class Ground:
 
     @property
     def package(self) -> Path:
-        """Where the function's code is."""
+        """Return where the function's code is."""
         return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
 
     def parameters(self, store: ParameterStore) -> Parameters:

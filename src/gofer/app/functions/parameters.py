@@ -1,6 +1,7 @@
 """The settings of a function: its environment, and below it the parameters of its stage that it names.
 
-A role may read just the parameters that are named here, so they are never asked for by their path.
+A role may read just the parameters that are named here, so they are never asked for by their path. What a function
+makes of them, and of published workflows, is made anew when either was changed.
 """
 
 import logging
@@ -15,7 +16,7 @@ from gofer.values.outside import Clock
 from gofer.workflows.published import Compiled, Live
 
 FRESH = 300.0
-"""Seconds that a parameter is taken for what it was: a secret that was changed is known to everybody after that."""
+"""Seconds that a parameter is taken for what it was: a secret that was changed is known to all processes after that."""
 AGAIN = 30.0
 """Seconds after which what could not be read again is asked for once more; until then it is what it was."""
 KEY = "INSTALLATION_KEY"
@@ -38,7 +39,7 @@ class ParameterStore(Protocol):
     """Where parameters are read."""
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The values of those that are there, by the whole name. Raises TemporaryError, ConfigError."""
+        """Return the values of those that are there, by the whole name. Raises TemporaryError, ConfigError."""
         ...
 
 
@@ -53,7 +54,7 @@ class Parameters:
         self._read: dict[str, tuple[float, str | None]] = {}
 
     def told(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The environment and these parameters, as they were at most FRESH seconds ago or could be read last.
+        """Return the environment and these parameters, as they were at most FRESH seconds ago or could be read last.
 
         Raises TemporaryError for one that could never be read.
         """
@@ -85,7 +86,7 @@ class Following(Generic[K, T]):
         self._held: tuple[K, T] | None = None
 
     def current(self, read: Callable[[], K]) -> T:
-        """What the settings come to now, or what they came to last when they cannot be read or are wrong.
+        """Return the object of the settings as they are now, or of the last ones that could be read and were right.
 
         Raises ConfigError, TemporaryError when there never was anything.
         """
@@ -124,11 +125,11 @@ class Current(Generic[T]):
         self._hooks = hooks
 
     async def now(self) -> T:
-        """Raises ConfigError, TemporaryError when there never was one."""
+        """Return the object as it is now. Raises ConfigError, TemporaryError when there never was one."""
         return self._made(await self._published.current())
 
     async def anew(self) -> T:
-        """After a look at what is published now: somebody else may have seen it first. Raises as `now`."""
+        """Return the object after a look at what is published now. Raises as `now`."""
         return self._made(await self._published.look())
 
     def _made(self, compiled: Compiled) -> T:

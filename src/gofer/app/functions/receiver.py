@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """A function at a door."""
+    """A function that receives deliveries."""
 
     ingress: Current[Ingress]
 
@@ -58,7 +58,7 @@ class Front:
 
 
 THREADS = 4
-"""Requests of one delivery that are under way at once."""
+"""Requests of one delivery that run at once."""
 
 SOON = 1.5
 """Seconds for each step of asking Parameter Store: while it hangs, a receiver goes on in time with what it knows."""
@@ -118,7 +118,8 @@ def receiver(
     With `hooks` it has the receivers of the published webhooks. With `registered` it takes a secret that its source
     offers.
     """
-    cloud, aws = ground.cloud, Aws(THREADS)
+    cloud = ground.cloud
+    aws = Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))
     table = DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table, cloud.keys_table)
     store = DynamoStore(table)

@@ -1,4 +1,4 @@
-"""How is the schedule function put together: a front for what fires, a sweeper and a purger?"""
+"""The schedule function: a front for the times of schedules, a sweeper and a purger."""
 
 import asyncio
 import logging
@@ -8,11 +8,10 @@ from datetime import UTC, date, datetime
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
-from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameter_store import open_stage
 from gofer.app.functions.parameters import KEY, Current, Told
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
@@ -54,7 +53,7 @@ class Ticking:
     pauses: Sequence[float] = PAUSES
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
-        """What was done, in numbers and ids. Raises TemporaryError, Damaged: then Lambda tries again; BadRequest."""
+        """Return what was done, in numbers and ids. Raises BadRequest; TemporaryError, Damaged: Lambda tries again."""
         match as_object(event):
             case {"sweep": True}:
                 rung = await self.sweeper.sweep(self.sweeper.still)
@@ -70,7 +69,8 @@ class Ticking:
                 raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
 
     async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
-        schedule, at = as_text(told["schedule"]), fire_time(as_text(told["at"]))
+        schedule = as_text(told["schedule"])
+        at = fire_time(as_text(told["at"]))
         timed = await self._timed(schedule, at)
         found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
@@ -81,7 +81,7 @@ class Ticking:
         return {"run": await timed.ingress.start(scheduled(plan.workflow, plan.schedule, nominal), plan.workflow)}
 
     async def _timed(self, schedule: str, at: datetime) -> Timed:
-        """What is published, looked at until the schedule is in it or has had the time to be."""
+        """Return what is published, looked at until it has the schedule or had the time to get it."""
         timed = await self.timed.now()
         # Scheduler may know of it before this process has looked at what is published, or before it is published.
         for pause in (0.0, *(self.pauses if abs(self._now() - at) <= HEARD else ())):
@@ -99,7 +99,7 @@ NAMESPACE = "Gofer"
 
 
 def measuring_tokens(days: Mapping[str, date]) -> Callable[[float], None]:
-    """Says how long each token is still good, below zero when it is not any more; gets the time in unix seconds."""
+    """Return what measures how many days each token is still good, below zero after its last day."""
 
     def measure(now: float) -> None:
         today = datetime.fromtimestamp(now, UTC).date()
@@ -115,11 +115,8 @@ NAMES = (KEY, "TOKENS_EXPIRE")
 
 
 def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handler:
-    """The function that EventBridge Scheduler calls; shorter pauses are only right where publishing takes no time."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    """Return the function that EventBridge Scheduler calls; shorter pauses are right where publishing takes no time."""
+    cloud, parameters = open_stage(ground)
 
     def make(told: Told) -> Timed:
         compiled, environment = told

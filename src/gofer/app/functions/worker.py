@@ -1,4 +1,9 @@
-"""The worker function put together: clients and stores once, the worker anew when a setting was changed."""
+"""The worker function put together: clients and stores once, the worker anew when a setting was changed.
+
+It follows published bundles as wholes, with the scripts that were deployed with it. Embedded metrics are lines that
+CloudWatch reads numbers from. Their dimensions are bounded: the service, the status of a run, and the cause and the
+system of an end that no list shows. No run, workflow or person is one.
+"""
 
 import logging
 import threading
@@ -7,16 +12,15 @@ from pathlib import Path
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 
-from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameter_store import open_stage
 from gofer.app.functions.parameters import SYSTEMS, Following, Parameters
 from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.model_endpoints import Endpoints, build_model
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.model_endpoints import models_of
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
@@ -53,7 +57,7 @@ def measure(ended: Ended) -> None:
         case "":
             pass
     if unlisted := ended.unlisted:
-        # An alarm counts these: to turn somebody away is no failure.
+        # An alarm counts these: to turn a person away is no failure.
         if unlisted.cause != "turned_away":
             metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
         with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
@@ -73,7 +77,7 @@ def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, 
 
 
 def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
-    """The workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
+    """Return the workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
 
     The package's own `agents/`, if it has them, count as long as nothing was ever published.
     """
@@ -96,14 +100,14 @@ MOST = 4
 
 
 def places(environment: Mapping[str, str]) -> int:
-    """How many children may be under way at once in a function's memory; one where nobody says how much it is."""
+    """Return how many children fit into a function's memory at once; one where its size is unknown."""
     told = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
     memory = int(told) if told.isascii() and told.isdecimal() else 0
     return min(MOST, max(1, (memory - OWN) // PLACE))
 
 
 def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
-    """What reads documents and what runs code in this function; nothing is started before the first job."""
+    """Return what reads documents and what runs code; neither starts a process before its first job."""
     count = places(environment)
     shared = threading.Semaphore(count)
     # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
@@ -120,11 +124,8 @@ LEASE = 60.0
 def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
-    """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    """Return the function that continues runs; shorter waits than these are only right where nothing can be late."""
+    cloud, parameters = open_stage(ground)
     company = load_company(ground.package)
     names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
@@ -139,7 +140,6 @@ def worker_function(
 
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)
-        model = build_model(known.settings, http)
         url = known.settings.public_url
         installation = Installation(
             stores=cloud.stores,
@@ -150,12 +150,11 @@ def worker_function(
             alone=False,
             patience=patience or Patience(),
         )
-        models = ModelAccess(model, Endpoints(known.settings, http, key_in, model))
         return build_worker(
             known.settings,
             installation,
             live,
-            models,
+            models_of(known.settings, http, key_in),
             ChildProcesses(reading, python),
             limits=WorkerLimits(lease=lease, receives=RECEIVES),
             notify=measure,

@@ -1,6 +1,8 @@
 """The worker function: continues all conversations of one batch at once, until its time is over.
 
-A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations.
+A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations. Lambda
+deletes the messages that are not named as failed, but only when the whole batch is done; until then an answered message
+would be received again. So each is deleted when it is answered, except the last, which Lambda deletes.
 """
 
 import asyncio
@@ -27,18 +29,19 @@ class Batch:
     queue_messages: Mapping[str, QueueMessage]
     """By the id of their message."""
     malformed: Mapping[str, str]
-    """Receipts of messages that are no doorbells, by id: they come back until they are dead letters, for people."""
+    """Receipts of messages that name no run, by id: they come back until they are dead letters, for people."""
 
 
 def read_batch(event: object) -> Batch:
-    """The doorbells in an event. Raises BadRequest when it is no event of SQS: then nothing can be named as failed."""
+    """Return the queue messages in an event. Raises BadRequest when it is no event of SQS: none can be named."""
     records = as_object(event).get("Records")
     if not isinstance(records, list):
         raise BadRequest(400, "This is no event of SQS.")
     queue_messages: dict[str, QueueMessage] = {}
     malformed: dict[str, str] = {}
     for record in map(as_object, as_list(as_object(event).get("Records"))):
-        message, queue_message = as_text(record.get("messageId")), _queue_message(record)
+        message = as_text(record.get("messageId"))
+        queue_message = _queue_message(record)
         if queue_message is None:
             malformed[message] = as_text(record.get("receiptHandle"))
         else:
@@ -49,7 +52,7 @@ def read_batch(event: object) -> Batch:
 
 
 def failures(messages: Sequence[str]) -> dict[str, object]:
-    """What Lambda is told: these messages come back."""
+    """Return what tells Lambda that these messages come back."""
     return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
 
 
@@ -106,7 +109,7 @@ class BatchQueue:
 
 
 LEAVE = 8.0
-"""Seconds before its deadline at which what is still under way is cut off, to be written down as left."""
+"""Seconds before its deadline at which unfinished work is cut off, to be written down as left."""
 NOW = 1.0
 """Seconds until another worker may take up what was cut off."""
 
@@ -122,7 +125,7 @@ class Working:
     leave: float = LEAVE
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
-        """Deals with a batch in so many seconds; says which messages come back. Raises BadRequest for no batch."""
+        """Work on a batch for so many seconds; return the messages that come back. Raises BadRequest for no batch."""
         batch = read_batch(event)
         worker = await self.worker()
         queue = BatchQueue(worker.queue, {queue_message.receipt for queue_message in batch.queue_messages.values()})

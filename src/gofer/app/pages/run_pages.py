@@ -1,7 +1,7 @@
 """The pages that the links under an answer lead to: the runs, one run's trace, the prompt that made it.
 
 A request for `application/json` gets the same for programs. Private runs are not listed, and have a page only for the
-people who are where they began (`readers.py`). Traces hold names and counts, no contents.
+people who are where they began (`Readers`). Traces hold names and counts, no contents.
 """
 
 import asyncio

@@ -3,6 +3,9 @@
 A session is a cookie. Signing out ends every session of a person, also one in a cookie that was stolen: each session
 names the *round* that it belongs to, and signing out begins a new round in a memo. The system of the sign-in is
 asked at least every CHECK_SECONDS whether the person is still a full member.
+
+A cookie holds signed values with an end, for one name and one stage: its JSON, until when it holds, and a MAC over both
+under the installation's key. Each person can read the own cookie, so it holds ids and nothing secret.
 """
 
 import base64

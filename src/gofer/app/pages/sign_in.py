@@ -139,7 +139,7 @@ class SignIn:
 
     @property
     def readers(self) -> SignedInReaders:
-        """The people whom the pages behind it are shown to."""
+        """Return the people to whom the pages behind it are shown."""
         return SignedInReaders(self.sessions, self.identities.members, self.report)
 
     def routes(self) -> list[Route]:
