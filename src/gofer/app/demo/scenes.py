@@ -8,13 +8,19 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
 from gofer.app.demo.tour import PATIENCE, WORKFLOW, Tour, TourFailed
+from gofer.app.embedded.stack import EmbeddedStack
 from gofer.journal.coordination import UNFINISHED, Head
+from gofer.sources.schedule.receiver import scheduled
+from gofer.sources.webhook.proofs import standard_key, standard_signature
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ConfigError
+from gofer.values.outside import HttpRequest
 from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
@@ -237,3 +243,33 @@ def _one_answer(tour: Tour, asked: Message) -> None:
     tour.say(f"Answers in the thread: {len(answers)}.")
     if len(answers) != 1 or answers[0].edited_ts is None:
         raise TourFailed(f"expected one finished answer, found {len(answers)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Outsiders:
+    """What is neither a person nor a simulated system."""
+
+    embedded: EmbeddedStack
+
+    async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
+        """Begin the run of a workflow's schedule for a time (aware), or as if now were its time.
+
+        Raises ConfigError when it has no schedule.
+        """
+        nominal = nominal or datetime.fromtimestamp(self.embedded.worker.services.outside.clock.now(), UTC)
+        for plan in self.embedded.clockwork.plans:
+            if plan.workflow == workflow:
+                return await self.embedded.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
+        raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
+
+    async def call(self, hook: str, body: bytes) -> int:
+        """Call a webhook over HTTP, signed as Standard Webhooks; return the status. Raises TemporaryError."""
+        services = self.embedded.worker.services
+        settings = self.embedded.settings
+        (secret, *_) = settings.webhook_secrets[""]
+        delivery = services.outside.new_id()
+        at = str(int(services.outside.clock.now()))
+        signature = standard_signature(standard_key(secret), delivery, at, body)
+        headers = {"webhook-id": delivery, "webhook-timestamp": at, "webhook-signature": signature}
+        request = HttpRequest("POST", f"{self.embedded.url}/hooks/{hook}", headers, body)
+        return (await services.outside.http.send(request)).status
