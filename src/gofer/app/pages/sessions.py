@@ -13,7 +13,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from starlette.requests import Request
 
@@ -103,13 +103,7 @@ class Session:
 
     def fields(self) -> dict[str, str]:
         """Return what its cookie holds."""
-        return {
-            "user": self.user,
-            "team": self.team,
-            "round": self.round,
-            "ends": str(self.ends),
-            "checked": str(self.checked),
-        }
+        return {name: str(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True)
