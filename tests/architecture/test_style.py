@@ -15,21 +15,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 165,
-    "conditional expressions": 999,
+    "parallel assignments": 144,
+    "conditional expressions": 993,
     "nested conditional expressions": 6,
-    "module docstrings that are questions": 55,
-    "indefinite pronouns in docstrings": 194,
+    "module docstrings that are questions": 46,
+    "indefinite pronouns in docstrings": 173,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 77,
+    "doorbell": 69,
     "shelf": 141,
     "aside": 28,
     "surroundings": 3,
     "occasion": 0,
-    "given up": 65,
+    "given up": 60,
     "put off": 23,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""

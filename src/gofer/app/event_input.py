@@ -40,9 +40,19 @@ class Wording:
     """A header, with `{}` for its name and for its value."""
 
 
-OPTIONS = Wording("with --source", "with --hook", "a file with the payload by --event", '--header "{}: {}"')
+OPTIONS = Wording(
+    source="with --source",
+    hook="with --hook",
+    file="a file with the payload by --event",
+    header='--header "{}: {}"',
+)
 """At a command line."""
-PARAMETERS = Wording("by source=", "by hook=", "a payload by body=", 'headers=[("{}", "{}")]')
+PARAMETERS = Wording(
+    source="by source=",
+    hook="by hook=",
+    file="a payload by body=",
+    header='headers=[("{}", "{}")]',
+)
 """In a program."""
 
 

@@ -130,9 +130,7 @@ async def open_embedded(
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
-        children = ChildProcesses(
-            stack.enter_context(contextlib.closing(Children())), stack.enter_context(contextlib.closing(sandbox()))
-        )
+        children = _children(stack)
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(
             settings, installation, editions, models_of(settings, http), children, limits=limits, company=company
@@ -205,3 +203,9 @@ def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> 
         return None
     known = [*settings.sources[awaited.spec.secret]]
     return Window(awaited, settings.data / awaited.registration.file, write_secret, clock, known)
+
+
+def _children(stack: contextlib.AsyncExitStack) -> ChildProcesses:
+    """Return the children that read bytes and run code; no process is begun before there is a job."""
+    documents = stack.enter_context(contextlib.closing(Children()))
+    return ChildProcesses(documents, stack.enter_context(contextlib.closing(sandbox())))
