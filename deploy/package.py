@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from gofer.app.catalog import checked_catalog, price_list
+from gofer.app.source_template import logical_name
 from gofer.sources.receivers import PATHS
 from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
@@ -72,10 +73,10 @@ def main(words: Sequence[str]) -> int:
 
 def handler_of(function: str) -> str:
     """The handler of a function by its logical id: `slack` for `SlackFunction`."""
-    handler = function.removesuffix("Function").lower()
-    if handler not in KINDS:
+    handlers = {f"{logical_name(handler)}Function": handler for handler in KINDS}
+    if function not in handlers:
         sys.exit(f"There is no handler for {function}; write one of {', '.join(KINDS)}, with Function behind it.")
-    return handler
+    return handlers[function]
 
 
 def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take = shutil.copy2) -> None:

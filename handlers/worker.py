@@ -1,4 +1,4 @@
-"""The function that hears doorbells."""
+"""The function that receives queue messages."""
 
 from gofer.app.functions.foundation import stand
 from gofer.app.functions.worker import worker_function

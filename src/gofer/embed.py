@@ -11,13 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from gofer.app.embedded.program_runner import Embedding, open_program_runner
-from gofer.app.embedded.run_result import Run, RunStatus
-from gofer.app.embedded.runner import Runner
+from gofer.app.embedded.program_runner import Embedding, ProgramRunner, open_program_runner
+from gofer.app.embedded.runner import Run, RunStatus
 from gofer.app.embedded.simulated import Simulated
-from gofer.app.event_input import Told, event_input
+from gofer.app.event_input import PARAMETERS, EventInput, Headers, event_input
 from gofer.app.settings import Settings, process_settings, read_settings
-from gofer.app.unverified_payloads import Headers
 from gofer.models.language_model import Model
 from gofer.models.scripted import ScriptedModel, scripted
 from gofer.sources.program.question import question
@@ -47,11 +45,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What is open within the block."""
+    """A runner that is open within the block."""
 
     stack: contextlib.AsyncExitStack
-    runner: Runner
-    simulated: Simulated
+    program: ProgramRunner
 
 
 class Gofer:
@@ -72,7 +69,7 @@ class Gofer:
         `folder` is the one with `agents/`. `store` keeps runs in memory, or in a folder that no other process may use
         meanwhile. `tools` are added to those of Gofer, and replace tools with their names. `model` answers in place of
         every endpoint: a model, or the base URL of one. `settings` are the variables that `gofer serve` reads, by
-        their names. `world` is what simulators of Slack, Jira, Notion and GitHub start with.
+        their names. `world` is what the simulators start with, by their names.
         Raises ConfigError for a setting that is wrong.
         """
         chosen = settings if isinstance(settings, Settings) else read_settings(settings or {})
@@ -106,32 +103,32 @@ class Gofer:
             raise ConfigError("This Gofer is open already; make another one for another block.")
         async with contextlib.AsyncExitStack() as stack:
             opened = await stack.enter_async_context(open_program_runner(self._given))
-            self._opened = _Opened(stack.pop_all(), opened.runner, opened.simulated)
+            self._opened = _Opened(stack.pop_all(), opened)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hand over runs that are under way, within five seconds, and close everything."""
-        opened = self._running()
+        """Hand over runs that have not ended, within five seconds, and close everything."""
+        opened = self._open()
         self._opened = None
         await opened.stack.__aexit__(kind, error, trace)
 
     @property
     def simulated(self) -> Simulated:
-        """The simulators of `world`, for a look at what a run did there; without a world it has none."""
-        return self._running().simulated
+        """Return the simulators of `world`, for a look at what a run did there; without a world it has none."""
+        return self._program().simulated
 
     def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
         """Return the event that a payload is, as its sender sends it; its signature is not asked for.
 
-        `source` says who sends it, where several may. GitHub says in `headers` what happened, and `hook` names the
-        webhook that is called. What a payload of Slack names is planted in the simulated world.
+        `source` says who sends it, where several may. Some systems say in `headers` what happened, and `hook` names the
+        webhook that is called. What a payload names and its simulated world lacks is planted there.
         Raises ConfigError for a payload that starts nothing.
         """
-        opened = self._running()
-        said = Told("the payload", body, source, headers, hook)
-        event = event_input(opened.runner.catalog, workflow, said, opened.runner.now())
+        opened = self._program()
+        given = EventInput("the payload", body, source, headers, hook, PARAMETERS)
+        event = event_input(opened.runner.catalog, workflow, given, opened.runner.now())
         opened.simulated.adopt(event, body)
         return event
 
@@ -142,7 +139,7 @@ class Gofer:
         Raises ConfigError for an unknown workflow, TemporaryError when the store fails. Everything else that goes
         wrong is the status and the reason of the run.
         """
-        runner = self._running().runner
+        runner = self._program().runner
         if isinstance(event, str):
             event = question(event, by, random_id())
         elif by:
@@ -154,9 +151,12 @@ class Gofer:
 
         Raises ConfigError for a run that the store does not have, TemporaryError when the store fails.
         """
-        return await self._running().runner.work(run)
+        return await self._program().runner.work(run)
 
-    def _running(self) -> _Opened:
+    def _program(self) -> ProgramRunner:
+        return self._open().program
+
+    def _open(self) -> _Opened:
         if self._opened is None:
             raise ConfigError("This Gofer is closed; call it inside of `async with Gofer(…) as gofer:`.")
         return self._opened

@@ -34,7 +34,7 @@ PLAIN = {
 KEYED = {
     "values/row_tokens.py": "names in rows",
     "app/functions/aws_http.py": "signs requests to AWS",
-    "app/pages/cookies.py": "signs cookies",
+    "app/pages/sessions.py": "signs cookies",
     "sources/signed_decision.py": "signs buttons",
     "sources/github/receiver.py": "verifies deliveries",
     "sources/jira/receiver.py": "verifies deliveries",

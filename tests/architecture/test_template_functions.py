@@ -8,13 +8,13 @@ from datetime import date
 
 import pytest
 
-from gofer.app.functions import schedule, worker
+from gofer.app.functions import dashboard, schedule, worker
 from gofer.app.functions.dashboard import count_refusal
-from gofer.app.functions.metrics import measure
-from gofer.app.functions.parameters import KEY, SIGN_IN, SYSTEMS
+from gofer.app.functions.parameters import KEY, SYSTEMS
 from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.functions.worker import measure
 from gofer.app.functions.worker_batch import LEAVE
-from gofer.app.pages.slack_readers import SIGN_OUT
+from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
 from gofer.app.source_template import source_resources
 from gofer.journal.unlisted_ends import Ends
@@ -149,7 +149,7 @@ def asked_by(handler: str) -> set[str]:
         case "worker":
             return {*SYSTEMS, "MODEL_KEY_*"}
         case "dashboard":
-            return set(SIGN_IN)
+            return set(dashboard.NAMES)
         case "schedule":
             return set(schedule.NAMES)
         case "webhook":

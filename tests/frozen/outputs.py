@@ -9,9 +9,9 @@ from pathlib import Path
 from frozen.lines import line, lines, pretty
 from frozen.names import EXCEPTED
 from gofer.app.catalog import mistakes
+from gofer.app.event_input import way
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
-from gofer.app.unverified_payloads import way
 from gofer.check.explain import Way
 from gofer.check.explain import explain as explained
 from gofer.cli.main import main

@@ -15,9 +15,9 @@ import httpx2
 from frozen.lines import line
 from frozen.recording import described
 from frozen.stage import ThreadlessLoop
+from gofer.app.event_input import way
 from gofer.app.settings import Settings, read_settings
 from gofer.app.toolbox import build_tools
-from gofer.app.unverified_payloads import way
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import UNFINISHED

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gofer.app.unverified_payloads import SOURCES, way
+from gofer.app.event_input import SOURCES, way
 from gofer.check.explain import Explanation, explain
 from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.load import Catalog

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gofer.app.demo.outside_systems import Outsiders
+from gofer.app.demo.scenes import Outsiders
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message
 from support.app.company import Company

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.app.backup.passphrase import known_passphrase, new_passphrase
+from gofer.app.backup.sealed_keys import known_passphrase, new_passphrase
 from gofer.values.errors import ConfigError
 from support.app.command_line import gofer, run_json
 

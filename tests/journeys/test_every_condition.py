@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gofer.app.embedded.server import serve
+from gofer.app.event_input import way
 from gofer.app.ingress import build_ingress
-from gofer.app.unverified_payloads import way
 from gofer.check.explain import Explanation, explain
 from gofer.journal.coordination import Head
 from gofer.runtime.receive import Ingress

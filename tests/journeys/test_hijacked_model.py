@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from gofer.app.demo.outside_systems import Outsiders
+from gofer.app.demo.scenes import Outsiders
 from gofer.app.embedded.stack import open_embedded
 from gofer.app.embedded.working import working
 from gofer.journal.coordination import UNFINISHED, Head

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gofer.app.published_catalog import live_catalog
-from gofer.app.published_routes import live_front
+from gofer.app.functions.foundation import live_front
+from gofer.app.functions.worker import live_catalog
 from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
 from gofer.runtime.telemetry.spans import trace_id

@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from gofer.app.embedded.server import serve
-from gofer.app.front import front
+from gofer.app.front import MEMORY, Bodies, front
 from gofer.app.pages.run_pages import Pages
-from gofer.app.request_bodies import MEMORY, Bodies
 from gofer.app.settings import read_settings
 from gofer.sources.receivers import receivers
 from gofer.sources.webhook.hook import read_hooks

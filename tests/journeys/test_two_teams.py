@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gofer.app.embedded.working import working
-from gofer.app.unverified_payloads import way
+from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
 from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.load import Catalog

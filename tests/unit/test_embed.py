@@ -122,6 +122,21 @@ async def test_an_event_is_answered_where_it_happened(tmp_path: Path) -> None:
     assert "Hello." in shown
 
 
+async def test_a_program_reads_of_its_own_parameters_when_more_must_be_said(tmp_path: Path) -> None:
+    folder = company(tmp_path)
+    agents = folder / "agents"
+    (agents / "answer.yaml").write_text(
+        WORKFLOW.format(more="").replace("[slack.mention]", "[slack.mention, jira.issue_created]")
+    )
+    (agents / "review.yaml").write_text(WORKFLOW.format(more="").replace("[slack.mention]", "[github.push]"))
+    (agents / "review.md").write_text("Review it.")
+    async with Gofer(folder, model=scripted("x")) as gofer:
+        with pytest.raises(ConfigError, match=r"^Say by source= who sends this payload: slack or jira\.$"):
+            gofer.event("answer", b"{}")
+        with pytest.raises(ConfigError, match=r'add it, such as headers=\[\("X-GitHub-Event", "push"\)\]'):
+            gofer.event("review", b"{}")
+
+
 async def test_every_mistake_of_a_folder_is_in_one_error(tmp_path: Path) -> None:
     folder = company(tmp_path, "tools: [no_such_tool]\nlimits: {tool_calls: -1}")
     with pytest.raises(ConfigError) as caught:

@@ -67,7 +67,7 @@ def models(folder: Path) -> str:
 
 
 def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:
-    """The workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake in it."""
+    """Return the workflows of a folder, which may also name `own` tools. Raises ConfigError with its mistakes."""
     if folder.is_dir():
         refuse(mistakes(folder, own))
     return load_catalog(folder, look_up=look_up)

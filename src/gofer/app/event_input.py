@@ -1,111 +1,195 @@
-"""With which event does a run by hand begin: what somebody has in a file, or a time that has come?"""
+"""Events from payloads that a person or a program has in a file, and from the times of schedules.
+
+The receivers here translate, and none of them verifies.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from gofer.app.unverified_payloads import Headers, way
 from gofer.check.explain import Way
-from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form
-from gofer.sources.receivers import BY_SOURCE
-from gofer.sources.schedule.receiver import scheduled
+from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form, refuse_unverified
+from gofer.sources.receivers import BY_SOURCE, PATHS
+from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
+from gofer.sources.webhook.hook import Hook, Standard, every_hook
+from gofer.sources.webhook.receiver import WebhookReceiver
 from gofer.values.canonical_json import decode
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.events import Event
 from gofer.values.schedules.planned import planned
 from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.routes import read_routes
+
+SOURCES: Sequence[str] = (*PATHS, "webhook", "schedule")
+"""Who can send something that starts a workflow."""
+_DELIVERY = ("webhook-id", "<webhook-id>")
+"""Stands for the id that a sender of Standard Webhooks makes up for each call."""
+
+Headers = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What somebody says of the event."""
+class Wording:
+    """How those who give a payload know the parts of what they give."""
+
+    source: str
+    hook: str
+    file: str
+    """What holds the payload."""
+    header: str
+    """A header, with `{}` for its name and for its value."""
+
+
+OPTIONS = Wording(
+    source="with --source",
+    hook="with --hook",
+    file="a file with the payload by --event",
+    header='--header "{}: {}"',
+)
+"""At a command line."""
+PARAMETERS = Wording(
+    source="by source=",
+    hook="by hook=",
+    file="a payload by body=",
+    header='headers=[("{}", "{}")]',
+)
+"""In a program."""
+
+
+def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS) -> Way:
+    """Return how payloads of a source come in, and what they may start.
+
+    `hook` names the webhook, and may be empty where there is one only. Raises ConfigError when it names none.
+    """
+    routes = read_routes(catalog.routes())
+    match source:
+        case "webhook":
+            found = find_hook(catalog, hook, wording)
+            named = any(name.lower() == "webhook-id" for name, _ in headers)
+            told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
+            return Way(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
+        case "schedule":
+            plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
+            return Way(ScheduleReceiver(plans), routes, "", headers)
+        case _:
+            spec = BY_SOURCE[source]
+            return Way(spec.unverified, routes, spec.path, headers)
+
+
+def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
+    """Return the webhook of a name, or the only one. Raises ConfigError."""
+    hooks = {hook.name: hook for hook in every_hook(catalog.hooks, {})}
+    known = ", ".join(hooks) or "none"
+    if name in hooks:
+        return hooks[name]
+    if name:
+        raise ConfigError(f"There is no webhook {name[:80]!r} in agents/; there are: {known}.")
+    if len(hooks) != 1:
+        raise ConfigError(f"Say {wording.hook} which webhook is called; there are: {known}.")
+    return next(iter(hooks.values()))
+
+
+def hook_name(path: str) -> str:
+    """Return the name of the webhook at a path. Raises ConfigError."""
+    name = path.removeprefix("/hooks/")
+    if name == path or not name:
+        raise ConfigError(f"--path is {path[:80]!r}; webhooks are at /hooks/<name>.")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class EventInput:
+    """What a person or a program gives of the event."""
 
     file: str = ""
-    """Where the body stands, for people."""
+    """The place of the body, for people."""
     body: bytes | None = None
-    """As the sender sends it; None is a time that has come."""
+    """As the sender sends it; None for the time of a schedule."""
     source: str = ""
-    """Who sends it; empty where the workflow and the body decide."""
+    """The sender; empty where the workflow and the body decide."""
     headers: Headers = ()
     hook: str = ""
     """The webhook that is called; empty for the one that the workflow names."""
+    wording: Wording = OPTIONS
 
 
-def event_input(catalog: Catalog, workflow: str, told: Told, now: float) -> Event:
-    """The event that a workflow is run on; `now` in unix seconds is the nominal time of a schedule without a body.
+def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) -> Event:
+    """Return the event that a workflow is run on.
 
+    `now` in unix seconds is the nominal time of a schedule without a body.
     Raises ConfigError for a body that starts nothing, and when more must be said.
     """
     loaded = catalog.workflows.get(workflow)
     if loaded is None:
         known = ", ".join(catalog.workflows)
         raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
-    if not told.hook:
+    if not given.hook:
         own = list(dict.fromkeys(trigger.hook.name for trigger in loaded.workflow.when if trigger.hook))
-        told = replace(told, hook=own[0] if len(own) == 1 else "")
-    source = told.source or _source(catalog, loaded, told)
-    if told.body is None:
+        given = replace(given, hook=own[0] if len(own) == 1 else "")
+    source = given.source or _source(catalog, loaded, given)
+    if given.body is None:
         if source != "schedule":
-            raise ConfigError("Name a file with the payload by --event; only a schedule needs none.")
-        return _now(catalog, workflow, now)
-    event = _translated(way(catalog, source, told.headers, told.hook), source, told.file, told.body, told.headers)
+            raise ConfigError(f"Name {given.wording.file}; only a schedule needs none.")
+        return _scheduled(catalog, workflow, given.wording, now)
+    come_in = way(catalog, source, given.headers, given.hook, given.wording)
+    event = _translated(come_in, source, given, given.body)
     if source == "schedule" and event.facts.get("workflow") != workflow:
-        raise ConfigError(f"{told.file} is a time of another workflow; write {workflow!r} there.")
+        raise ConfigError(f"{given.file} is a time of another workflow; write {workflow!r} there.")
     return event
 
 
-def _source(catalog: Catalog, loaded: Loaded, told: Told) -> str:
-    """Who sends what starts a workflow: the only one, or the only one whose event the body is."""
+def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:
+    """Return the sender of what starts a workflow: the only one, or the only one that sends such a body."""
     sources = list(dict.fromkeys(trigger.kind.partition(".")[0] for trigger in loaded.workflow.when))
-    if told.body is None and "schedule" in sources:
+    if given.body is None and "schedule" in sources:
         return "schedule"
-    if len(sources) == 1 or told.body is None:
+    if len(sources) == 1 or given.body is None:
         return sources[0]
-    # Whatever it is, a webhook would take it: that decides nothing.
-    fitting = [source for source in sources if source != "webhook" and _fits(catalog, source, told, told.body)]
+    # A webhook takes any body, so it decides nothing.
+    fitting = [source for source in sources if source != "webhook" and _fits(catalog, source, given, given.body)]
     if len(fitting) == 1:
         return fitting[0]
-    raise ConfigError(f"Say with --source who sends this payload: {_or(sources)}.")
+    raise ConfigError(f"Say {given.wording.source} who sends this payload: {' or '.join(sources)}.")
 
 
-def _fits(catalog: Catalog, source: str, told: Told, body: bytes) -> bool:
-    come_in = way(catalog, source, told.headers)
+def _fits(catalog: Catalog, source: str, given: EventInput, body: bytes) -> bool:
+    come_in = way(catalog, source, given.headers)
     try:
         return isinstance(come_in.receiver.translate(come_in.request(body)), Event)
     except BadRequest:
         return False
 
 
-def _now(catalog: Catalog, workflow: str, now: float) -> Event:
+def _scheduled(catalog: Catalog, workflow: str, wording: Wording, now: float) -> Event:
     plans = [planned(name, compiled) for name, compiled in catalog.schedules() if name == workflow]
     if not plans:
-        raise ConfigError(f"The workflow {workflow!r} has no schedule; name a file with a payload by --event.")
+        raise ConfigError(f"The workflow {workflow!r} has no schedule; name {wording.file}.")
     return scheduled(workflow, plans[0].schedule, datetime.fromtimestamp(int(now), UTC))
 
 
-def _translated(come_in: Way, source: str, file: str, body: bytes, headers: Headers) -> Event:
+def _translated(come_in: Way, source: str, given: EventInput, body: bytes) -> Event:
     if not come_in.whole and not is_form(body):
         try:
             decode(body)
         except BadRequest as error:
-            raise ConfigError(f"{file} is not JSON; save the payload as its sender sent it.") from error
-    _check_kind_header(source, headers)
+            raise ConfigError(f"{given.file} is not JSON; save the payload as its sender sent it.") from error
+    _check_kind_header(source, given)
     try:
         return _event(come_in.receiver.translate(come_in.request(body)))
     except BadRequest as error:
-        raise ConfigError(f"{file} starts nothing: {error}") from error
+        raise ConfigError(f"{given.file} starts nothing: {error}") from error
 
 
-def _check_kind_header(source: str, headers: Headers) -> None:
+def _check_kind_header(source: str, given: EventInput) -> None:
     """Raise ConfigError where the source says in a header what happened, and the header is not given."""
     spec = BY_SOURCE.get(source)
     if spec is None or not spec.kind_header:
         return
     needed = spec.kind_header.partition(":")[0].lower()
-    if not any(name.lower() == needed for name, _ in headers):
-        raise ConfigError(
-            f'{spec.system} says in a header what happened; add it, such as --header "{spec.kind_header}".'
-        )
+    if not any(name.lower() == needed for name, _ in given.headers):
+        name, _, value = spec.kind_header.partition(": ")
+        example = given.wording.header.format(name, value)
+        raise ConfigError(f"{spec.system} says in a header what happened; add it, such as {example}.")
 
 
 def _event(arrival: Arrival) -> Event:
@@ -122,7 +206,3 @@ def _event(arrival: Arrival) -> Event:
             raise ConfigError("This payload is its sender's test of the URL; it starts nothing.")
         case Registration():
             raise ConfigError("This payload offers a secret; it starts nothing.")
-
-
-def _or(words: Sequence[str]) -> str:
-    return " or ".join(words)

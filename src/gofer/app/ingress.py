@@ -30,7 +30,7 @@ def build_ingress(
     window: Registering | None = None,
     log: DeliveryLog | None = None,
 ) -> Ingress:
-    """The front over given stores; a source without a secret has no door.
+    """Return the front over given stores; a source without a secret has no receiver.
 
     `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes a secret that a
     vendor registers. `log` outlives this front where a process makes a new one when a setting changes.

@@ -19,7 +19,7 @@ _MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code", "p
 
 
 def start_logging(level: LogLevel) -> None:
-    """Sends the log lines of this process to stderr."""
+    """Send the log lines of this process to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(level))
     root = logging.getLogger()

@@ -7,6 +7,7 @@ import httpx2
 from openai import AsyncOpenAI, Omit
 
 from gofer.app.settings import Settings
+from gofer.engine.services import refuse_all
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Access, Answer, Model, Refused
 from gofer.models.served_model import OPENAI_KEY, Endpoint
@@ -51,7 +52,7 @@ class Client(AsyncOpenAI):
 
     @property
     def default_headers(self) -> dict[str, str | Omit]:
-        """The headers of each request beside its key."""
+        """Return the headers of each request beside its key."""
         headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}
         if self.organization:
             headers["OpenAI-Organization"] = self.organization
@@ -119,6 +120,34 @@ class Endpoints:
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
         return OpenAIModel(Client(self.http, endpoint.base_url, key), at)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """The models that a worker may ask."""
+
+    default: Model
+    """The model behind the default endpoint."""
+    reach: Callable[[Endpoint], Model] = refuse_all
+    """Opens the models behind an endpoint that the files name. Raises Refused."""
+
+
+def models_of(settings: Settings, http: httpx2.AsyncClient, keys: Keys | None = None) -> ModelAccess:
+    """Return the models that the settings lead to; `keys` finds keys elsewhere than in the settings.
+
+    Raises ConfigError when no endpoint is set up.
+    """
+    default = build_model(settings, http)
+    return ModelAccess(default, Endpoints(settings, http, keys or keys_of(settings), default))
+
+
+def only(model: Model) -> ModelAccess:
+    """Return one model in place of every endpoint."""
+
+    def reach(endpoint: Endpoint) -> Model:
+        return model
+
+    return ModelAccess(model, reach)
 
 
 def _default_url(settings: Settings) -> str:

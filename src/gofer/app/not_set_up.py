@@ -1,18 +1,20 @@
-"""What is not set up: workflows that nothing can start, and endpoints of models that are closed."""
+"""What is not set up: settings that are missing, workflows that nothing can start, and endpoints that are closed."""
 
 from collections.abc import Callable, Mapping
 
 from gofer.app.settings import Settings
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
-from gofer.sources.receivers import BY_SOURCE
+from gofer.sources.manuals import WORKPLACE
+from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.hook import variable
+from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
 from gofer.workflows.when import Trigger
 
 
 def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
-    """Workflows of which no trigger is set up, each with the setting that its first one lacks."""
+    """Return workflows of which no trigger is set up, each with the setting that its first one lacks."""
     lacking = {
         name: [_lacks(settings, trigger) for trigger in loaded.workflow.when]
         for name, loaded in sorted(catalog.workflows.items())
@@ -21,7 +23,7 @@ def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
 
 
 def _lacks(settings: Settings, trigger: Trigger) -> str:
-    """The setting without which a trigger never fires; empty when it can."""
+    """Return the setting without which a trigger never fires; empty when it can."""
     if trigger.hook is not None:
         own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
         return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
@@ -42,3 +44,19 @@ def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> li
         except Refused as error:
             closed.append(str(error))
     return closed
+
+
+_MODEL = (
+    "OPENAI_API_KEY is missing: write your provider's key, or OPENAI_BASE_URL for a compatible endpoint, or "
+    "MODEL_BASE_URLS for endpoints of agents/defaults.yaml."
+)
+
+
+def check_complete(settings: Settings) -> None:
+    """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
+    wrong = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
+    if not settings.has_model:
+        wrong.append(_MODEL)
+    wrong += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
+    if wrong:
+        raise ConfigError("\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE.guide}."]))

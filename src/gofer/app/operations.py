@@ -11,7 +11,7 @@ from gofer.values.outside import Clock
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which state somebody means."""
+    """The state that a command acts on."""
 
     variables: Mapping[str, str]
     """What is set for this process."""
@@ -22,12 +22,12 @@ class Place:
 
     @property
     def away(self) -> bool:
-        """Whether it is on AWS."""
+        """Return whether it is on AWS."""
         return bool(self.stage or self.variables.get("GOFER_TABLE"))
 
     @property
     def data(self) -> Path:
-        """The folder of the embedded state."""
+        """Return the folder of the embedded state."""
         return Path(self.variables.get("GOFER_DATA") or ".gofer")
 
 
@@ -40,7 +40,7 @@ class Operations:
 
 
 def read_place(variables: Mapping[str, str], stage: str, profile: str) -> Place:
-    """The place that options and environment name. Raises ConfigError when they contradict each other."""
+    """Return the place that options and environment name. Raises ConfigError when they contradict each other."""
     place = Place(variables, stage, profile)
     if profile and not place.away:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Where do traces go? The standard variables of OpenTelemetry, as far as they are about traces over HTTP."""
+"""The collector of traces: the standard variables of OpenTelemetry for traces over HTTP."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ class Otlp:
     headers: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     resource: Mapping[str, str] = field(default_factory=lambda: {"service.name": "gofer"})
     timeout: float | None = None
-    """Seconds that one request may take; None when nobody says."""
+    """Seconds that one request may take; None when it is not set."""
 
 
 def read_otlp(environment: Mapping[str, str]) -> Otlp:
-    """What the environment says. Raises ConfigError naming the variable that is wrong."""
+    """Return what the environment says. Raises ConfigError naming the variable that is wrong."""
     _check_protocol(environment)
     resource = {"service.name": "gofer", **_pairs("OTEL_RESOURCE_ATTRIBUTES", environment)}
     if name := environment.get("OTEL_SERVICE_NAME", "").strip():
@@ -65,7 +65,8 @@ def _timeout(environment: Mapping[str, str]) -> float | None:
 def _endpoint(environment: Mapping[str, str]) -> str:
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ""
-    own, every = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
+    own = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    every = "OTEL_EXPORTER_OTLP_ENDPOINT"
     # One that is for traces alone is taken as it stands.
     if url := environment.get(own, "").strip():
         return _checked(own, url)

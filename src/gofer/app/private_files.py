@@ -33,7 +33,7 @@ def forbid_core_dumps() -> None:
 
 
 def _state_of(data: Path) -> Iterator[Path]:
-    """The folder, its files, and the folders of bodies."""
+    """Yield the folder, its files, and the folders of bodies."""
     yield data
     for path in data.iterdir():
         if path.is_file():

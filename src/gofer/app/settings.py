@@ -1,13 +1,13 @@
 """The settings of one process: read from its environment once, checked at once, and passed on as values."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from gofer.app.dotenv import read_dotenv
 from gofer.app.otlp_settings import Otlp, read_otlp
 from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
@@ -15,6 +15,46 @@ from gofer.sources.settings import SourceSettings, read_credential, read_secrets
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.base_url import is_base_url
+
+_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
+_VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*)?""", re.DOTALL)
+
+
+def read_dotenv(path: Path) -> Mapping[str, str]:
+    """Return what a file sets; nothing without a file. Raises ConfigError that names the line and never its value.
+
+    The file has a small part of what shells read, the same for every line, and nothing is expanded:
+
+    # a comment                       a line of its own, or after a space
+    NAME=value                        `export` before it is allowed
+    NAME="two words"  NAME='a # b'    quotes keep spaces and #; there are no escapes
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as text; correct it or take it away.") from error
+    found: dict[str, str] = {}
+    for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        if line and not line.startswith("#"):
+            name, value = _read_line(f"{path}:{number}", line)
+            if name in found:
+                raise ConfigError(f"{path}:{number}: {name} is set a second time; keep one of the lines.")
+            found[name] = value
+    return found
+
+
+def _read_line(place: str, line: str) -> tuple[str, str]:
+    assignment = _ASSIGNMENT.fullmatch(line)
+    if not assignment:
+        raise ConfigError(f"{place}: this is no setting; write NAME=value, or # before a comment.")
+    name, written = assignment.groups()
+    value = _VALUE.fullmatch(written)
+    if not value:
+        raise ConfigError(f'{place}: the value of {name} is not clear; put it in quotes, as {name}="…".')
+    return name, next((part for part in value.groups() if part is not None), "")
+
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
@@ -37,7 +77,7 @@ class Settings:
     webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
     """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
     tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
-    """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
+    """TOKENS_EXPIRE: the last day of tokens that expire, as `FIRST_TOKEN=2027-03-01, SECOND_TOKEN=2027-05-31`."""
     model_keys: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     """MODEL_KEY_<NAME>, by the whole name: keys of endpoints that defaults.yaml names."""
     model_base_urls: frozenset[str] = field(default_factory=frozenset[str])
@@ -53,21 +93,21 @@ class Settings:
     simulated: bool = False
     """Whether simulators stand in for the systems outside; set by what starts them, never by the environment."""
     offline: bool = False
-    """Whether the model is the offline one; set by the laptop, never by the environment."""
+    """Whether the model is the offline one; set by what starts it, never by the environment."""
 
     @property
     def has_model(self) -> bool:
-        """Whether a real model is set up."""
+        """Return whether a real model is set up."""
         return self.has_default_endpoint or bool(self.model_base_urls)
 
     @property
     def has_default_endpoint(self) -> bool:
-        """Whether models without an endpoint of agents/defaults.yaml can be asked."""
+        """Return whether models without an endpoint of agents/defaults.yaml can be asked."""
         return bool(self.openai_api_key or self.openai_base_url)
 
     @property
     def reaches_people(self) -> bool:
-        """Whether a system that people use is set up."""
+        """Return whether a system that people use is set up."""
         return any(self.sources[spec.token] for spec in RECEIVERS)
 
     def hears(self, spec: ReceiverSpec) -> bool:
@@ -78,17 +118,17 @@ class Settings:
 
 
 def process_settings() -> Settings:
-    """The settings of this process: its environment, and below it the `.env` file of the current folder."""
+    """Return the settings of this process: its environment, and below it the `.env` file of the current folder."""
     return read_settings(process_variables())
 
 
 def process_variables() -> Mapping[str, str]:
-    """What is set for this process: its environment, and below it the `.env` file of the current folder."""
+    """Return what is set for this process: its environment, and below it the `.env` file of the current folder."""
     return {**read_dotenv(Path(".env")), **os.environ}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """The environment of another process on this machine that has the same systems and the same model."""
+    """Return the environment of another process on this machine that has the same systems and the same model."""
     return {
         **os.environ,
         **{name: text for spec in RECEIVERS for name, text in settings.sources.texts(spec.acts_with).items()},
@@ -102,7 +142,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings in an environment. Raises ConfigError naming the one that is wrong."""
+    """Return the settings in an environment. Raises ConfigError naming the one that is wrong."""
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
@@ -128,8 +168,8 @@ def _expiries(text: str) -> Mapping[str, date]:
         try:
             found[name] = date.fromisoformat(day)
         except ValueError as error:
-            told = "a name and a day each, as JIRA_API_TOKEN=2027-03-01, with a comma between two"
-            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {told}.") from error
+            example = f"a name and a day each, as {RECEIVERS[-1].token.name}=2027-03-01, with a comma between two"
+            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {example}.") from error
     return found
 
 
@@ -159,7 +199,7 @@ def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Se
 
 
 def read_log_level(environment: Mapping[str, str]) -> LogLevel:
-    """How much log lines tell, known before everything else is. Raises ConfigError."""
+    """Return how much log lines tell, known before everything else is. Raises ConfigError."""
     value = environment.get("AGENT_LOG_LEVEL") or "summary"
     for level in get_args(LogLevel):
         if value == level:

@@ -1,6 +1,10 @@
-"""The block of `template.yaml` that gives a source its function on AWS: function, role, logs and an alarm."""
+"""What gives a source its function on AWS in `template.yaml`: function, role, logs, alarm, permissions and its URL."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.values.errors import ConfigError
 
 _RESOURCES = """\
   {Name}Function:
@@ -74,21 +78,78 @@ _PARAMETER = (
 _KEY = "INSTALLATION_KEY"
 
 
+_LOG_GROUP = "              - !GetAtt {Name}Logs.Arn\n"
+_OUTPUT = """\
+  {Name}WebhookUrl:
+    Description: For the webhook of {system}.
+    Value: !Sub ${{UrlSetting.Value}}{path}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of what a source needs, and the lines of the template that it follows."""
+
+    place: str
+    """For people."""
+    below: Sequence[str]
+    """The beginnings of lines that stand in this order, without their indentation."""
+    text: str
+
+    def insert(self, template: str) -> str:
+        """Return a template with this part. Raises ConfigError for a template without the place."""
+        lines = template.splitlines(keepends=True)
+        at = 0
+        for beginning in self.below:
+            found = (n for n, line in enumerate(lines[at:], at + 1) if line.lstrip().startswith(beginning))
+            at = next(found, 0)
+            if not at:
+                raise ConfigError(f"template.yaml has no {self.place}; add this by hand:\n{self.text}")
+        return "".join([*lines[:at], self.text, *lines[at:]])
+
+
+def logical_name(source: str) -> str:
+    """Return how logical ids of a source begin, which are letters and digits only."""
+    return "".join(word.capitalize() for word in source.split("_"))
+
+
 def source_resources(spec: ReceiverSpec) -> str:
     """Return the function of a source with its role and its logs."""
     names = [_KEY, *(setting.name for setting in spec.receives_with)]
-    parameters = "\n".join(f"{_PARAMETER}{name}" for name in names)
-    return _filled(_RESOURCES, spec, parameters)
+    return _filled(_RESOURCES, spec, "\n".join(f"{_PARAMETER}{name}" for name in names))
+
+
+def source_parts(spec: ReceiverSpec) -> Sequence[Part]:
+    """Return everything that a source needs in the template."""
+    resources = f"{source_resources(spec)}\n{_filled(_ALARM, spec)}\n"
+    settings = "".join(f"{_PARAMETER}{setting.name}\n" for setting in spec.acts_with)
+    return [
+        Part("Resources", ["Resources:"], resources),
+        Part("ReadSettings of WorkerRole", ["WorkerRole:", "- Sid: ReadSettings", "Resource:"], settings),
+        Part(
+            "ReadLogs of OperatorPolicy", ["OperatorPolicy:", "- Sid: ReadLogs", "Resource:"], _filled(_LOG_GROUP, spec)
+        ),
+        Part("Outputs", ["Outputs:"], _filled(_OUTPUT, spec)),
+    ]
 
 
 def source_template(spec: ReceiverSpec) -> str:
-    """Return everything that a source needs below `Resources` of the template."""
-    return f"{source_resources(spec)}\n{_filled(_ALARM, spec)}"
+    """Return everything that a source needs in the template, each part below a comment that names its place."""
+    return "\n".join(f"# Below {part.place}:\n{part.text}" for part in source_parts(spec))
+
+
+def add_source(spec: ReceiverSpec, template: str) -> str:
+    """Return a template with everything that a source needs. Raises ConfigError."""
+    if f"handlers/{spec.source}.handler" in template:
+        raise ConfigError(f"template.yaml has the function of {spec.system} already; remove it to write it anew.")
+    for part in source_parts(spec):
+        template = part.insert(template)
+    return template
 
 
 def _filled(text: str, spec: ReceiverSpec, parameters: str = "") -> str:
     return text.format(
-        Name=spec.source.capitalize(),
+        Name=logical_name(spec.source),
         source=spec.source,
         system=spec.system,
         path=spec.path,

@@ -3,16 +3,15 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from gofer.app.model_endpoints import ModelAccess
 from gofer.app.settings import Settings
 from gofer.app.toolbox import build_tools
 from gofer.engine.effects import Patience
-from gofer.engine.services import Links, Services, refuse_all
+from gofer.engine.services import Links, Services
 from gofer.files.child import Children
 from gofer.files.document import pages_of
 from gofer.files.image import BYTES, Fitted, fitted
-from gofer.models.language_model import Model
 from gofer.models.prices import stand_in_prices
-from gofer.models.served_model import Endpoint
 from gofer.runtime.run_reports import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
@@ -34,16 +33,6 @@ class Installation:
     alone: bool
     """Whether a lock keeps every other worker out."""
     patience: Patience = field(default_factory=Patience)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAccess:
-    """The models that a worker may ask."""
-
-    default: Model
-    """The model behind the default endpoint."""
-    reach: Callable[[Endpoint], Model] = refuse_all
-    """Opens the models behind an endpoint that the files name. Raises Refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +85,9 @@ def build_worker(
 
 
 def build_exporter(settings: Settings, http: Http) -> Exporter:
-    """What makes spans of runs, and sends them where the settings say."""
-    otlp, full = settings.otlp, settings.log_level == "full"
+    """Return what makes spans of runs and sends them where the settings say."""
+    otlp = settings.otlp
+    full = settings.log_level == "full"
     # Only the address that is the same for everybody: exported again, a span must be what it was.
     return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url, otlp.timeout or TIMEOUT)
 

@@ -22,6 +22,15 @@ _QUOTED = 80
 _OUTSIDE = frozenset(why for name, why in MODULES.items() if name in ("socket", "subprocess"))
 """Why scripts do not import modules that reach other machines or start processes; tools do not either."""
 
+_CONNECTIONS = (
+    *("open_connection", "open_unix_connection", "start_server", "start_unix_server", "sock_connect"),
+    *("create_connection", "create_unix_connection", "create_server", "create_unix_server"),
+    "create_datagram_endpoint",
+)
+"""Names of asyncio and its loops that reach other machines."""
+_PROGRAMS = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell")
+"""Names of asyncio and its loops that start programs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -102,11 +111,17 @@ def _place_of(module: Module, act: object) -> Place:
 
 
 def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
+    has_loops = any(map(_imports_asyncio, nodes(module.tree)))
     for node in nodes(module.tree):
         match node:
             case ast.Import(names=names):
                 for alias in names:
                     yield from _check_import(module, node, alias.name, declared)
+            case ast.ImportFrom(module="asyncio" | "asyncio.streams" | "asyncio.subprocess", names=names):
+                for alias in names:
+                    yield from _check_asyncio(module, node, alias.name)
+            case ast.Attribute(attr=name) if has_loops and name in (*_CONNECTIONS, *_PROGRAMS):
+                yield from _check_asyncio(module, node, name)
             case ast.ImportFrom(level=level, module=name) if level:
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
                 yield _import(module, node, "This import begins with a dot.", hint)
@@ -143,6 +158,26 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
     elif root not in (*sys.stdlib_module_names, "gofer", FOLDER) and not is_declared(root, declared):
         message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
         yield _import(module, node, message, "Add it to `dependencies` there, or do without it.")
+
+
+def _imports_asyncio(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(alias.name.split(".")[0] == "asyncio" for alias in names)
+        case ast.ImportFrom(module=str(name)):
+            return name.split(".")[0] == "asyncio"
+        case _:
+            return False
+
+
+def _check_asyncio(module: Module, node: ast.AST, name: str) -> Iterator[Mistake]:
+    if name in _CONNECTIONS:
+        message = f"`{name}` speaks to other machines, which a tool does through `call.http` alone."
+    elif name in _PROGRAMS:
+        message = f"`{name}` starts programs, which a tool does not."
+    else:
+        return
+    yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
 
 
 def _check_neighbours(module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Mistake]:

@@ -1,11 +1,14 @@
-"""The types of arguments on a command line."""
+"""The options that several commands share: numbers, runs, places, senders of payloads, and questions at a terminal."""
 
 import argparse
+import getpass
 import importlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, cast
 
+from gofer.app.event_input import SOURCES, hook_name
 from gofer.app.operations import Operations, Place, read_place
 from gofer.app.settings import process_variables
 from gofer.journal.coordination import Head
@@ -42,8 +45,8 @@ async def listed(store: Store, prefix: str) -> Head:
     return found[0]
 
 
-OPENERS = {False: "gofer.app.embedded.operations", True: "gofer.app.aws.operations"}
-"""Who opens the state, here and on AWS: only the one that is asked for is imported, for AWS' SDK takes its time."""
+OPENERS = {False: "gofer.app.embedded.state", True: "gofer.app.aws.operations"}
+"""The modules that open the state, here and on AWS: only the chosen one is imported, for AWS' SDK takes its time."""
 
 
 class Opener(Protocol):
@@ -79,3 +82,53 @@ def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operatio
     """Return the state that they name, until the block ends. Raises ConfigError, TemporaryError."""
     place = chosen_place(arguments)
     return cast(Opener, importlib.import_module(OPENERS[place.away])).open_operations(place)
+
+
+def asking() -> Callable[[str], str] | None:
+    """Return what asks for a secret without showing it, or None where there is no terminal."""
+    if not sys.stdin.isatty():
+        return None
+    return getpass.getpass
+
+
+def progress(done: str) -> Callable[[int, int], None]:
+    """Return what shows on one line how many files were dealt with; nothing where there is no terminal."""
+    shown = sys.stderr.isatty()
+
+    def tell(count: int, total: int) -> None:
+        if shown and (count % 100 == 0 or count == total):
+            print(f"\r{done} {count} of {total} files", end="", file=sys.stderr, flush=True)
+        if shown and count == total:
+            print(file=sys.stderr)
+
+    return tell
+
+
+def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Declare the options."""
+    parser.add_argument("--source", required=required, choices=sorted(SOURCES), help="who sends such payloads")
+    parser.add_argument(
+        "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header that comes with each payload"
+    )
+    hook = parser.add_mutually_exclusive_group()
+    hook.add_argument("--hook", default="", metavar="NAME", help="the webhook that is called; needed if there are more")
+    hook.add_argument("--path", default="", metavar="/hooks/NAME", help="the same as a path")
+
+
+def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
+    """Return the headers. Raises ConfigError."""
+    return [_header(text) for text in arguments.header]
+
+
+def read_hook(arguments: argparse.Namespace) -> str:
+    """Return the name of the webhook, or the empty string. Raises ConfigError."""
+    if arguments.path:
+        return hook_name(arguments.path)
+    return arguments.hook
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise ConfigError(f"--header is {text[:60]!r}; write a name, a colon and a value.")
+    return name.strip(), value.strip()

@@ -6,11 +6,11 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from gofer.app.backup.passphrase import new_passphrase
+from gofer.app.backup.sealed_keys import new_passphrase
 from gofer.app.backup.take import take_backup
 from gofer.app.operations import read_place
 from gofer.app.settings import process_variables
-from gofer.cli.terminal import asking, progress
+from gofer.cli.arguments import asking, progress
 from gofer.runtime.restored_runs import moment
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock

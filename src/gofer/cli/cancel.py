@@ -19,7 +19,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Ask for the run to stop; what is under way is finished, nothing new begins."""
+    """Ask for the run to stop; an open step is finished, and nothing new begins."""
     with operations(arguments) as opened:
         run, asked = asyncio.run(_cancel(opened, arguments.run, arguments.by))
     if not asked:

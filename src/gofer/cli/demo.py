@@ -5,9 +5,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gofer.app.demo.kill_scene import killed_between_a_call_and_its_outcome
-from gofer.app.demo.outside_systems import Outsiders
-from gofer.app.demo.scenes import Scenes
+from gofer.app.demo.scenes import Outsiders, Scenes, killed_between_a_call_and_its_outcome
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.embedded.working import working

@@ -4,29 +4,37 @@ import argparse
 import sys
 from pathlib import Path
 
-from gofer.app.unverified_payloads import way
+from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
-from gofer.cli.sender import read_headers, read_hook, sender_options
+from gofer.cli.arguments import read_headers, read_hook, sender_options
+from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.receivers import RECEIVERS
 from gofer.sources.workflow_files import load_catalog
 
-_EXAMPLES = """examples:
-  gofer explain --source slack tests/events/slack_app_mention.json
-  gofer explain --source jira tests/events/jira_issue_updated.json
-  gofer explain --source notion tests/events/notion_page_properties_updated.json
-  gofer explain --source github --header "X-GitHub-Event: push" tests/events/github_push.json
+
+def _payload(source: str, header: str) -> str:
+    """Return the options of an example, with the header that says what happened where the source has one."""
+    named = f'--header "{header}" ' if header else ""
+    return f"  gofer explain --source {source} {named}{MANUALS[source].payload}"
+
+
+_OF_SOURCES = "\n".join(_payload(spec.source, spec.kind_header) for spec in RECEIVERS if spec.source in MANUALS)
+_EXAMPLES = f"""examples:
+{_OF_SOURCES}
   gofer explain --source webhook --hook new-hire body.json
   gofer explain --source webhook --path /hooks/new-hire --header "Content-Type: text/plain" body.txt
-  echo '{"workflow": "weekly-digest", "scheduled": "2026-11-23T08:00:00Z"}' | gofer explain --source schedule -
-  tail -n 20 deliveries.jsonl | gofer explain --source slack -
+  echo '{{"workflow": "weekly-digest", "scheduled": "2026-11-23T08:00:00Z"}}' | gofer explain --source schedule -
+  tail -n 20 deliveries.jsonl | gofer explain --source {WORKPLACE.source} -
 
-A file holds one JSON object, a list of them, or one on each line; what people press in Slack may be a form. For a
+A file holds one JSON object, a list of them, or one on each line; what people press in {WORKPLACE.system} may be a \
+form. For a
 webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
-{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}; the key of a schedule ends
+{{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}; the key of a schedule ends
 with the time it is for. Where several workflows match, `decided` says which one wins and why. Where a run has to read
 more first, such as the name of a channel, `decided` says what, and `workflows` names all that may win. Where no
 workflow matches, `ignored_because` names the nearest one, the condition that is not met, what it wants, what the
 payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler sends:
-{"workflow": …, "schedule": …, "at": …}. Nothing runs, nothing is stored, and no signature is asked for.
+{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and no signature is asked for.
 Exit codes: 0 every payload was understood, 2 one was not.
 """
 

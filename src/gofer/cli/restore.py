@@ -5,11 +5,11 @@ import json
 import sys
 from pathlib import Path
 
-from gofer.app.backup.passphrase import known_passphrase
 from gofer.app.backup.restore import RestoredState, restore_backup
+from gofer.app.backup.sealed_keys import known_passphrase
 from gofer.app.operations import read_place
 from gofer.app.settings import process_variables
-from gofer.cli.terminal import asking, progress
+from gofer.cli.arguments import asking, progress
 from gofer.projections.trace import timestamp
 from gofer.runtime.restored_runs import moment
 from gofer.values.errors import ConfigError

@@ -11,12 +11,14 @@ import yaml
 
 from gofer.app.catalog import checked_catalog, mocks
 from gofer.app.embedded.run_once import Outcome, run_once
-from gofer.app.event_input import Told, event_input
+from gofer.app.event_input import EventInput, event_input
 from gofer.app.settings import Settings, process_settings
-from gofer.cli.sender import read_headers, read_hook, sender_options
+from gofer.cli.arguments import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
 from gofer.projections.waits import ATTEMPTS, moment
-from gofer.sources.receivers import BY_SOURCE
+from gofer.sources.manual import listed
+from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.tools.mocks import Overrides
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
@@ -24,18 +26,21 @@ from gofer.values.model_script import Script, load_scripts
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_world
 
-_EXAMPLES = """examples:
-  gofer run answer-here --event tests/events/slack_app_mention.json
-  gofer run answer-here --event tests/events/slack_app_mention.json --world world.yaml --json
-  gofer run WORKFLOW --event tests/events/github_push.json --header "X-GitHub-Event: push"
+_SYSTEMS = listed(spec.system for spec in RECEIVERS)
+_MOCKED = "\n".join(f"  {manual.mock}" for manual in (*MANUALS.values(),) if manual.mock)
+_HEADED = next(MANUALS[spec.source] for spec in RECEIVERS if spec.kind_header)
+_EXAMPLES = f"""examples:
+  gofer run answer-here --event {WORKPLACE.payload}
+  gofer run answer-here --event {WORKPLACE.payload} --world world.yaml --json
+  gofer run WORKFLOW --event {_HEADED.payload} --header "{BY_SOURCE[_HEADED.source].kind_header}"
   gofer run WORKFLOW --event body.json --source webhook --hook new-hire
-  gofer run answer-here --event tests/events/slack_app_mention.json --mocks mocks.yaml
+  gofer run answer-here --event {WORKPLACE.payload} --mocks mocks.yaml
   gofer run WORKFLOW                  of a schedule: now is the time it is for
 
-Who sends the event follows from what starts the workflow; --source says it where there are several. Slack, Jira, Notion
-and GitHub are simulated: with the world of the demo, or with --world what the file describes and nothing else. --world
-adds "world" to --json: what is different there afterwards, as {"added": {path: value}, "removed": {…}, "changed":
-{path: {"before": …, "after": …}}, "more": how many are not told}.
+Who sends the event follows from what starts the workflow; --source says it where there are several. {_SYSTEMS}
+are simulated: with the world of the demo, or with --world what the file describes and nothing else. --world
+adds "world" to --json: what is different there afterwards, as {{"added": {{path: value}}, "removed": {{…}}, "changed":
+{{path: {{"before": …, "after": …}}}}, "more": how many are not told}}.
 
 --live-tools reads and writes the real systems whose tokens are set. It needs a real model: the offline model's words
 are a script, and never go to people.
@@ -43,15 +48,14 @@ are a script, and never go to people.
 --mocks gives every tool its mock: the form and the refusals of the real one, made of its arguments, the same each time.
 Nothing outside is reached but the model, and the run stands in a state of its own, the folder mocked/ of GOFER_DATA.
 FILE says in YAML or JSON what some tools give:
-  jira_create_issue: {refusal: The project takes no issues now., code: "400"}
-  slack_get_user: [{arguments: {name: "*Lee"}, details: {kind: guest}}, {refusal: There is nobody of that name.}]
+{_MOCKED}
 The first that fits counts, and `*` in a text stands for anything; what it does not say of text, details and value is
 as in the mock.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer run`."""
+    """Declare the options of `gofer run`."""
     parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file of agents/, without .yaml")
     parser.add_argument("--event", metavar="FILE", help="a payload as its sender sends it; a schedule needs none")
     sender_options(parser, required=False)
@@ -68,16 +72,16 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Runs the workflow and prints its answer."""
+    """Run the workflow and prints its answer."""
     settings = process_settings()
     _check_options(arguments, settings)
-    told = _told(arguments)
-    event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
+    given = _given(arguments)
+    event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, given, SystemClock().now())
     if arguments.live_tools:
         _check_credentials(settings, event.source)
     world = _world(arguments)
     scripts = _scripts(arguments.script)
-    body = told.body or b""
+    body = given.body or b""
     overrides = _mocks(arguments.mocks)
     outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
     if outcome.simulated or overrides is not None:
@@ -97,16 +101,17 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if result["status"] == "done" else 1
 
 
-def _told(arguments: argparse.Namespace) -> Told:
-    headers, hook = read_headers(arguments), read_hook(arguments)
+def _given(arguments: argparse.Namespace) -> EventInput:
+    headers = read_headers(arguments)
+    hook = read_hook(arguments)
     if arguments.event is None:
-        return Told(source=arguments.source or "", headers=headers, hook=hook)
+        return EventInput(source=arguments.source or "", headers=headers, hook=hook)
     path = Path(arguments.event)
     try:
         body = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
-    return Told(str(path), body, arguments.source or "", headers, hook)
+    return EventInput(str(path), body, arguments.source or "", headers, hook)
 
 
 def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
@@ -155,8 +160,7 @@ def _until(parked: RunParked, why: str, now: int) -> str:
 
 
 def _names(systems: Sequence[str]) -> str:
-    shown = [{"github": "GitHub"}.get(name, name.capitalize()) for name in systems]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(BY_SOURCE[name].system for name in systems)
 
 
 def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
@@ -201,7 +205,7 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
 
 
 def _mocks(path: str | None) -> Overrides | None:
-    """What a file says that tools give; None without mocks."""
+    """Return what a file says that tools give; None without mocks."""
     if not path:
         return None if path is None else {}
     try:
@@ -213,7 +217,7 @@ def _mocks(path: str | None) -> Overrides | None:
 
 
 def _scripts(path: str | None) -> Sequence[Script] | None:
-    """What the offline model says; None leaves the model to the settings."""
+    """Return what the offline model says; None leaves the model to the settings."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`gofer serve`: serves a real Slack app from this machine."""
+"""`gofer serve`: serves the real systems from this machine."""
 
 import argparse
 import asyncio
@@ -8,25 +8,25 @@ from pathlib import Path
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.service import Service, open_service
 from gofer.app.embedded.stack import GRACE
-from gofer.app.embedded.stopping import until_stopped
+from gofer.app.embedded.working import until_stopped
 from gofer.app.logs import start_logging
 from gofer.app.not_set_up import closed_endpoints, out_of_reach
-from gofer.app.notion_token import MINUTES
+from gofer.app.secret_registration import MINUTES, AwaitedSecret
 from gofer.app.settings import Settings, process_settings
 from gofer.app.visitors import is_loopback
 from gofer.cli.arguments import number
-from gofer.sources.slack import settings as slack
+from gofer.sources.connections import CONNECTIONS
+from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.receiver_spec import ReceiverSpec, Registration
+from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.values.secret import Secret
 
 PORT = 8765
-EPILOG = """Settings come from the environment, and below it from .env in the current folder:
-  SLACK_BOT_TOKEN        the bot token, xoxb-…
-  SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
-  SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
-  GITHUB_TOKEN           for tools of GitHub; GITHUB_WEBHOOK_SECRET for what posts to /github/webhook
-  JIRA_API_TOKEN         with JIRA_BASE_URL and JIRA_EMAIL; JIRA_WEBHOOK_SECRET for what posts to /jira/webhook
-  NOTION_TOKEN           for tools of Notion; --register-notion, or NOTION_WEBHOOK_SECRET, for /notion/webhook
-  JIRA_ACCOUNT_ID, NOTION_BOT_ID, GITHUB_LOGIN
+_SETTINGS = "".join(manual.settings for manual in MANUALS.values())
+_ACCOUNTS = [spec.account.setting.name for spec in RECEIVERS if spec.account is not None and spec.account.is_needed]
+_EXAMPLES = "".join(manual.serving for manual in MANUALS.values())
+EPILOG = f"""Settings come from the environment, and below it from .env in the current folder:
+{_SETTINGS}  {", ".join(_ACCOUNTS)}
                          as whom Gofer acts there, when it cannot find out by itself
   OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
@@ -38,9 +38,8 @@ examples:
   gofer serve                serve on port 8765 of this machine
   gofer serve --port 80      on another one
   gofer serve --host 0.0.0.0 let other machines reach the receivers, as in a container; pages stay on this machine
-  gofer serve --register-notion
-                             take the verification token of a new subscription; docs/notion.md tells the steps
-docs/slack-app.md leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the exit codes 0
+{_EXAMPLES}{WORKPLACE.guide} leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the \
+exit codes 0
 and 130."""
 
 
@@ -55,26 +54,44 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help=f"address of this machine to listen on (default {LOCAL}, which other machines do not reach)",
     )
-    parser.add_argument(
-        "--register-notion",
-        action="store_true",
-        help=f"take the verification token that Notion offers within {MINUTES} minutes",
-    )
+    registering = parser.add_mutually_exclusive_group()
+    for spec in RECEIVERS:
+        if spec.registration is not None:
+            registering.add_argument(
+                f"--register-{spec.source}",
+                dest="registering",
+                action="store_const",
+                const=spec.source,
+                help=f"take the {spec.registration.secret} that {spec.system} offers within {MINUTES} minutes",
+            )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Serve until it is told to stop."""
     settings = process_settings()
     start_logging(settings.log_level)
-    serving = _serve(settings, arguments.host, arguments.port, registering=arguments.register_notion)
-    return asyncio.run(until_stopped(serving, _say_stopping))
+    awaited = _awaited(arguments.registering)
+    return asyncio.run(until_stopped(_serve(settings, arguments.host, arguments.port, awaited), _say_stopping))
 
 
-async def _serve(settings: Settings, host: str, port: int, *, registering: bool) -> None:
-    tell = _say_token if registering else None
-    async with open_service(settings, Path.cwd(), port, tell, host=host) as service:
-        waiting = _waiting(service) if registering else []
-        for line in [*_lines(service, settings), *_reach(host), *waiting]:
+def _awaited(source: str | None) -> AwaitedSecret | None:
+    """Return the secret that the operator waits for; None where no source registers one now."""
+    if source is None:
+        return None
+    spec = BY_SOURCE[source]
+    registration = spec.registration
+    if registration is None:
+        return None
+
+    def show(path: Path, secret: Secret) -> None:
+        _show_secret(spec, registration, path, secret)
+
+    return AwaitedSecret(spec, registration, show)
+
+
+async def _serve(settings: Settings, host: str, port: int, awaited: AwaitedSecret | None) -> None:
+    async with open_service(settings, Path.cwd(), port, awaited, host=host) as service:
+        for line in [*_lines(service, settings), *_reach(host), *_waiting(service, awaited)]:
             print(line, file=sys.stderr, flush=True)
         await asyncio.Event().wait()
 
@@ -82,16 +99,19 @@ async def _serve(settings: Settings, host: str, port: int, *, registering: bool)
 def _lines(service: Service, settings: Settings) -> list[str]:
     """Return what is served, for people."""
     embedded = service.embedded
-    app = service.app
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0].name for loaded in embedded.catalog.workflows.values()})
-    over = ["Socket Mode, connected"] if settings.sources[slack.APP_TOKEN] else []
-    if settings.sources[slack.SIGNING_SECRETS]:
-        over += [f"POST {embedded.url}/slack/events"]
     lines = [
-        f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
-        f"   Slack       {' and '.join(over)}",
+        f"Gofer serves the {app.spec.system} workspace {app.installed.workspace} as @{app.installed.user}; "
+        "stop with Ctrl-C."
+        for app in service.apps
+    ]
+    lines += [
+        f"   {app.spec.system:<11} {' and '.join(_ways(app.spec.source, settings, embedded.url))}"
+        for app in service.apps
+    ]
+    lines += [
         f"   Workflows   {names}",
         f"   Model       {', '.join([*models, embedded.model])}",
         f"   Pages       {settings.public_url or embedded.url}/runs",
@@ -99,10 +119,26 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
     lines += [f"   Endpoint    {why}" for why in closed_endpoints(embedded.worker.services.reach, embedded.catalog)]
     lines += [f"   Tool        {', '.join(tools)}: set {name}" for name, tools in service.unset.items()]
-    if service.lacking:
-        lacking = ", ".join(service.lacking)
-        lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")
+    lines += [
+        f"The {app.spec.system} app lacks {', '.join(app.lacking)}: "
+        "update it from `gofer manifest` and install it again."
+        for app in service.apps
+        if app.lacking
+    ]
     return lines
+
+
+def _ways(source: str, settings: Settings, url: str) -> list[str]:
+    """Return how deliveries of a source arrive."""
+    found = [
+        f"{connection.name}, connected"
+        for connection in CONNECTIONS
+        if connection.source == source and settings.sources[connection.token]
+    ]
+    spec = BY_SOURCE[source]
+    if settings.sources[spec.secret]:
+        found.append(f"POST {url}{spec.path}")
+    return found
 
 
 def _reach(host: str) -> list[str]:
@@ -114,16 +150,20 @@ def _reach(host: str) -> list[str]:
     ]
 
 
-def _waiting(service: Service) -> list[str]:
-    where = f"POST {service.embedded.url}/notion/webhook"
-    return [f"   Notion      {where} takes one verification token within {MINUTES} minutes"]
+def _waiting(service: Service, awaited: AwaitedSecret | None) -> list[str]:
+    if awaited is None:
+        return []
+    spec = awaited.spec
+    where = f"POST {service.embedded.url}{spec.path}"
+    return [f"   {spec.system:<11} {where} takes one {awaited.registration.secret} within {MINUTES} minutes"]
 
 
-def _say_token(path: Path, token: Secret) -> None:
-    """Show the token at a terminal; a stream that is kept gets the name of the file only."""
-    lines = [f"Notion offered a verification token; it is in {path}, and Gofer verifies with it from now on."]
+def _show_secret(spec: ReceiverSpec, registration: Registration, path: Path, secret: Secret) -> None:
+    """Show the secret at a terminal; a stream that is kept gets the name of the file only."""
+    kept = f"it is in {path}, and Gofer verifies with it from now on."
+    lines = [f"{spec.system} offered a {registration.secret}; {kept}"]
     if sys.stderr.isatty():
-        lines.append(f"Paste it in Notion's Webhooks tab: {token.reveal()}")
+        lines.append(f"Paste it in {registration.confirmed}: {secret.reveal()}")
     print("\n".join(lines), file=sys.stderr, flush=True)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gofer.app.embedded.sweeping import open_swept
+from gofer.app.embedded.runner import open_swept
 from gofer.app.embedded.working import working
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
@@ -17,7 +17,7 @@ from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.runtime.sweeper import Sweeper
-from gofer.sources.slack import settings as slack
+from gofer.sources.apps import APPS
 from gofer.values.errors import ConfigError
 
 BATCH = 1_000
@@ -27,17 +27,19 @@ _JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers o
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer sweep`."""
+    """Declare the options of `gofer sweep`."""
     parser.add_argument("--json", action="store_true", help=_JSON)
     parser.add_argument(
         "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
     )
     place_options(parser)
-    parser.epilog = "On AWS the workers there are rung for each run that has not ended; nothing is done here."
+    parser.epilog = (
+        "On AWS each run that has not ended gets a queue message for the workers there; nothing is done here."
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Continues what an earlier process left under way, and stops."""
+    """Continue the unfinished runs of an earlier process, and stop."""
     swept = _away(arguments) if chosen_place(arguments).away else _here(arguments)
     waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
@@ -49,14 +51,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _here(arguments: argparse.Namespace) -> "_Swept":
     settings = process_settings()
-    if not settings.sources[slack.BOT_TOKEN]:
-        raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
+    for app in APPS:
+        if not settings.sources[app.token]:
+            raise ConfigError(f"Set {app.token.name}; without a {app.system} nobody can be answered.")
     return asyncio.run(_sweep(settings, arguments.seconds))
 
 
 def _away(arguments: argparse.Namespace) -> "_Swept":
     with operations(arguments) as opened:
-        return asyncio.run(_ring(opened, arguments.seconds))
+        return asyncio.run(_enqueue(opened, arguments.seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,8 @@ async def _sweep(settings: Settings, seconds: int) -> _Swept:
         return await _became(before, store)
 
 
-async def _ring(opened: Operations, seconds: int) -> _Swept:
-    """Rings for everything that has not ended, whoever is at work, and waits for it."""
+async def _enqueue(opened: Operations, seconds: int) -> _Swept:
+    """Enqueue every run that has not ended, and wait for it."""
     before = await _unfinished(opened.stores.journals)
     await Sweeper(opened.stores.journals, opened.stores.queue, opened.clock).sweep(0)
     await _wait(opened.stores.journals, seconds, 20 * PAUSE)
@@ -86,7 +89,7 @@ async def _ring(opened: Operations, seconds: int) -> _Swept:
 
 
 async def _became(before: Sequence[Head], store: Store) -> _Swept:
-    """What there is to say of the runs that had not ended before."""
+    """Return what became of the runs that had not ended before."""
     left = {head.run: head for head in await _unfinished(store)}
     # As they are by now: whether a run is private is known for sure only after it was let in.
     gone = [await store.head(head.run) for head in before if head.run not in left]
@@ -100,7 +103,7 @@ def _swept(ended: Sequence[Head], waiting: Sequence[Head]) -> _Swept:
 
 
 async def _wait(store: Store, seconds: int, pause: float) -> None:
-    """Returns when every run has ended, or after some seconds."""
+    """Return when every run has ended, or after some seconds."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await _all_ended(store, pause)

@@ -1,20 +1,29 @@
-"""`gofer template`: prints what a source needs in `template.yaml` to receive deliveries on AWS."""
+"""`gofer template`: what a source needs in `template.yaml` to receive deliveries on AWS."""
 
 import argparse
+from pathlib import Path
 
-from gofer.app.source_template import source_template
+from gofer.app.source_template import add_source, source_template
 from gofer.sources.receivers import BY_SOURCE
 
-EPILOG = "Paste it below Resources of template.yaml; docs/write-a-source.md has every step."
+EPILOG = """examples:
+  gofer template tracker                         print the parts, each with its place
+  gofer template tracker --into template.yaml    write each part at its place
+docs/write-a-source.md has every step."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `gofer template`."""
+    """Declare the options of `gofer template`."""
     parser.epilog = EPILOG
     parser.add_argument("source", choices=list(BY_SOURCE), help="the source, as events name it")
+    parser.add_argument("--into", metavar="FILE", type=Path, help="a template to write the parts into")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the block."""
-    print(source_template(BY_SOURCE[arguments.source]), end="")
+    """Print the parts, or write them into a template."""
+    spec = BY_SOURCE[arguments.source]
+    if arguments.into is None:
+        print(source_template(spec), end="")
+        return 0
+    arguments.into.write_text(add_source(spec, arguments.into.read_text(encoding="utf-8")), encoding="utf-8")
     return 0

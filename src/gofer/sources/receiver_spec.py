@@ -7,6 +7,7 @@ from typing import Any
 from gofer.sources.own_account import OwnAccount
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.settings import Setting, SourceSettings
+from gofer.values.events import Event
 from gofer.values.secret import Secret
 
 AnySetting = Setting[Any]
@@ -15,6 +16,22 @@ AnySetting = Setting[Any]
 def nothing(settings: SourceSettings) -> Sequence[str]:
     """Return no sentence: the source needs no setting in order to be served."""
     return ()
+
+
+def _open(event: Event) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """How a source registers its secret: it offers one to its receiver, and an operator confirms it in the source."""
+
+    secret: str
+    """The secret as people know it."""
+    file: str
+    """Where it is kept on one machine, in the folder of the state."""
+    confirmed: str
+    """Where an operator pastes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,10 @@ class ReceiverSpec:
     """Where else it delivers."""
     kind_header: str = ""
     """The header that says what happened, with an example, such as `X-GitHub-Event: push`; empty for the body."""
+    registration: Registration | None = None
+    """None where an operator copies the secret from the source."""
+    is_restricted: Callable[[Event], bool] = _open
+    """Whether an event is about an object that not all colleagues may see."""
     missing: Callable[[SourceSettings], Sequence[str]] = nothing
     """Returns a sentence for each setting without which Gofer cannot be served."""
     confused: Callable[[SourceSettings], Sequence[str]] = nothing

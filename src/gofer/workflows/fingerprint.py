@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.workflows.publication import FOLDERS
@@ -12,12 +12,12 @@ Fingerprint = Mapping[str, tuple[int, int, int, int]]
 """Size, times of the last change (nanoseconds, of content and of the entry) and inode of each file, by its path."""
 
 
-def fingerprint(root: Path) -> Fingerprint:
-    """Return what tells one state of the files that workflows are read from apart from another.
+def fingerprint(root: Path, folders: Sequence[str] = (*FOLDERS, COORDINATORS)) -> Fingerprint:
+    """Return what tells one state of folders, by default those that workflows are read from, apart from another.
 
     No content is read. A file that goes while the folders are listed counts as gone.
     """
-    return {path: state for folder in (*FOLDERS, COORDINATORS) for path, state in _files(root / folder)}
+    return {path: state for folder in folders for path, state in _files(root / folder)}
 
 
 def _files(folder: Path) -> Iterator[tuple[str, tuple[int, int, int, int]]]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.simulated import Simulated
-from gofer.app.embedded.socket_mode import connected
 from gofer.app.embedded.stack import open_embedded
 from gofer.app.embedded.working import working
 from gofer.journal.store import Store
+from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_scripts, demo_world
@@ -73,5 +73,5 @@ async def office(
                 store.open.set()
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
             worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
-            async with working(worker), connected(embedded.settings, ingress.hear, ping=0.1):
+            async with working(worker), connected(embedded.settings.sources, ingress.hear, ping=0.1):
                 yield Company(replace(embedded, simulated=Simulated({"slack": simulator})), http), store

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.model_endpoints import ModelAccess
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.services import Links
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.seal import KEY_BYTES

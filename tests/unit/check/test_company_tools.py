@@ -44,6 +44,32 @@ def test_a_sound_tool_is_known_to_workflows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("imported", "used", "line"),
+    [
+        ("import asyncio\n", "asyncio.open_connection", 21),
+        ("import asyncio\n", "asyncio.create_subprocess_exec", 21),
+        ("import asyncio as aio\n", "aio.create_subprocess_shell", 21),
+        ("import asyncio\n", "asyncio.get_running_loop().create_connection", 21),
+        ("from asyncio import open_connection\n", "open_connection", 3),
+        ("from asyncio.subprocess import create_subprocess_exec\n", "create_subprocess_exec", 3),
+    ],
+)
+def test_asyncio_opens_no_connection_and_no_process(tmp_path: Path, imported: str, used: str, line: int) -> None:
+    text = GOOD.replace("from gofer.tool", f"{imported}from gofer.tool", 1)
+    text = text.replace("    return ToolResult", f"    await {used}('x')\n    return ToolResult")
+    (mistake,) = checked(tmp_path, text)
+    assert mistake.startswith(f"{line}:")
+    assert used.rpartition(".")[2] in mistake
+    assert "Send with `await call.http.send(HttpRequest(…))`." in mistake
+
+
+def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
+    text = GOOD.replace("from gofer.tool", "import asyncio\n\nfrom gofer.tool", 1)
+    text = text.replace("    return ToolResult", "    await asyncio.sleep(0)\n    return ToolResult")
+    assert checked(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
     ("was", "becomes", "mistake"),
     [
         (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.published_catalog import live_catalog
-from gofer.app.published_routes import live_front
+from gofer.app.functions.foundation import live_front
+from gofer.app.functions.worker import live_catalog
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.load import Catalog

@@ -14,10 +14,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from botocore.loaders import create_loader  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from gofer.app.aws.settings import AwsSettings as AwsSettings
-from gofer.app.aws.settings import CloudSettings as CloudSettings
-from gofer.app.aws.settings import aws_settings as aws_settings
-from gofer.app.aws.settings import cloud_settings as cloud_settings
+from gofer.app.aws.settings import CloudSettings
 from gofer.stores.aws.blobs import S3Blobs
 from gofer.stores.aws.calls import THREADS, Aws
 from gofer.stores.aws.dynamodb_client import DynamoTable
@@ -27,8 +24,10 @@ from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 
-_READ_TIMEOUT, _POLL_TIMEOUT = 5, 25
-"""Seconds for an answer; SQS takes up to 20 to answer that the queue is empty."""
+_READ_TIMEOUT = 5
+"""Seconds for an answer."""
+_POLL_TIMEOUT = 25
+"""Seconds for an answer of SQS, which takes up to 20 to answer that the queue is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +42,18 @@ class Cloud:
 
     @property
     def stores(self) -> Stores:
-        """The three as one value."""
+        """Return the three as one value."""
         return Stores(self.store, self.blobs, self.queue)
 
     def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for requests that run."""
         self.aws.close()
 
 
 def open_cloud(
     settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
 ) -> Cloud:
-    """Return the stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
+    """Return the stores; nothing is asked of AWS yet. `threads` is how many requests run at once."""
     aws = Aws(threads)
     session = session or new_session(settings.region)
 

@@ -1,18 +1,94 @@
-"""A stage on AWS, opened for commands that look after runs and for publishing."""
+"""A stage on AWS, opened for commands that look after runs and for publishing.
+
+A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`.
+Nothing else there is read: an operator needs none of its secrets.
+"""
 
 import contextlib
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
+
+import boto3  # pyright: ignore[reportMissingTypeStubs]
+from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.app.aws.bundles import S3BundleStore
-from gofer.app.aws.clients import cloud_settings, open_cloud
+from gofer.app.aws.clients import build_client, misconfigured, new_session, open_cloud
 from gofer.app.aws.schedules import EventBridge
-from gofer.app.aws.stage import open_stage
+from gofer.app.aws.settings import cloud_settings
 from gofer.app.operations import Operations, Place
 from gofer.sources.workflow_files import WorkflowForm
-from gofer.stores.aws.calls import Aws
+from gofer.stores.aws.calls import Aws, trouble
+from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
 from gofer.workflows.publish.publisher import Publisher
+
+NAMES = (
+    "GOFER_TABLE",
+    "GOFER_KEYS_TABLE",
+    "GOFER_BUCKET",
+    "GOFER_QUEUE_URL",
+    "GOFER_DEAD_LETTER_URL",
+    "GOFER_SCHEDULE_GROUP",
+    "GOFER_SCHEDULE_ROLE",
+    "GOFER_SCHEDULE_TARGET",
+)
+"""What is read of a stage, in one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage, and who asks."""
+
+    variables: Mapping[str, str]
+    """The environment, and above it the names of the stage."""
+    session: boto3.Session
+
+    def client(self, name: str) -> Any:
+        """Return a client of boto3."""
+        return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
+
+    def required(self, *names: str) -> tuple[str, ...]:
+        """Return some variables. Raises ConfigError naming those that are not set."""
+        if missing := [name for name in names if not self.variables.get(name)]:
+            told = "name a stage with --stage, or set what its stack has as outputs"
+            raise ConfigError(f"{' and '.join(missing)} must be set; {told}.")
+        return tuple(self.variables[name] for name in names)
+
+
+def open_stage(place: Place) -> Stage:
+    """Return the stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
+    region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
+    profile = place.profile or place.variables.get("AWS_PROFILE") or None
+    try:
+        session = new_session(region, profile)
+    except BotoCoreError as error:
+        raise misconfigured(error) from error
+    stage = Stage(place.variables, session)
+    if place.stage:
+        return Stage({**place.variables, **_named(stage, place.stage)}, session)
+    return stage
+
+
+def _named(stage: Stage, name: str) -> Mapping[str, str]:
+    if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
+        raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
+    path = f"/gofer/{name}/"
+    where = str(cast(Any, stage.session).region_name)
+    client = stage.client("ssm")
+    try:
+        answer = client.get_parameters(Names=[path + one for one in NAMES])
+    except (ClientError, BotoCoreError) as error:
+        why = trouble("get_parameters", error)
+        raise type(why)(f"Stage {name} cannot be looked up in {where}, if there is one. {why}") from error
+    found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
+    if not found:
+        told = "correct --stage, AWS_REGION or --profile, or deploy it"
+        raise ConfigError(f"There is no stage {name} in {where}, nothing stands below {path} there; {told}.")
+    return found
+
 
 _THREADS = 8
 

@@ -15,9 +15,8 @@ from gofer.app.backup.copied_files import clear, copy_file, emptied_on_failure, 
 from gofer.app.backup.sealed_keys import Secrets, unseal
 from gofer.app.backup.take import SECRET_FILES, Progress
 from gofer.app.embedded.integrity import DATABASE, KEY, RESTORING
-from gofer.app.embedded.serving_lock import LOCK
 from gofer.app.embedded.state import State, installation_key, open_state, serving
-from gofer.app.embedded.state_files import refused
+from gofer.app.embedded.state_files import LOCK, refused
 from gofer.journal.coordination import Head
 from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import Purger, delete

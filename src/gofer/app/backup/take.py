@@ -16,26 +16,28 @@ from gofer.app.backup.backup_manifest import NAME, SEALED, CopiedFile, Manifest,
 from gofer.app.backup.copied_files import (
     bodies,
     clear,
+    copy_database,
     copy_file,
     described,
     emptied_on_failure,
     make_folder,
+    runs_of,
     sync_folders,
     write_file,
 )
-from gofer.app.backup.database_copy import copy_database, runs_of
 from gofer.app.backup.sealed_keys import WORK, Secrets, seal
 from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.app.embedded.state import read_state
 from gofer.app.embedded.state_files import refused
-from gofer.app.notion_token import FILE as NOTION_TOKEN
 from gofer.journal.blob_store import BUNDLES
+from gofer.sources.receivers import RECEIVERS
 from gofer.stores.sqlite.durable_files import sync_folder
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 from gofer.values.secret import Secret
 
-SECRET_FILES = (KEY, USED, KEYS, NOTION_TOKEN, WORLD)
+_REGISTERED = [spec.registration.file for spec in RECEIVERS if spec.registration is not None]
+SECRET_FILES = (KEY, USED, KEYS, *_REGISTERED, WORLD)
 """Files of the state that are sealed, those that are there."""
 PARTIAL = ".partial"
 

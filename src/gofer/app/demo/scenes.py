@@ -1,17 +1,26 @@
-"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks.
+"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks, and of a Gofer that is killed.
 
 Each scene lets a person act in a simulated system, waits for the runs that follow, and reports what changed there.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from gofer.app.demo.tour import PATIENCE, Tour, TourFailed
+from gofer.app.demo.tour import PATIENCE, WORKFLOW, Tour, TourFailed
+from gofer.app.embedded.stack import EmbeddedStack
 from gofer.journal.coordination import UNFINISHED, Head
+from gofer.sources.schedule.receiver import scheduled
+from gofer.sources.webhook.proofs import standard_key, standard_signature
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.errors import ConfigError
+from gofer.values.outside import HttpRequest
 from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
@@ -179,3 +188,88 @@ def _last(messages: Sequence[Message], words: str) -> Message:
         if words in message.text:
             return message
     raise TourFailed(f"the world has no message about {words!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another Gofer on this machine: its own state, the same Slack and model."""
+
+    environment: Mapping[str, str]
+    data: Path
+
+    async def start(self, *words: str) -> asyncio.subprocess.Process:
+        """Return a `gofer` process."""
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "gofer.cli.main", *words),
+            env={**self.environment, "GOFER_DATA": str(self.data)},
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+    async def finish(self, *words: str) -> None:
+        """Wait for a `gofer` process that has to come out well. Raises TourFailed with what it said."""
+        process = await self.start(*words)
+        async with asyncio.timeout(PATIENCE):
+            _, said = await process.communicate()
+        if process.returncode:
+            raise TourFailed(f"`gofer {words[0]}` failed: {said.decode(errors='replace').strip()}")
+
+
+async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:
+    """Kill a process when Slack has its message and it does not know yet; the next one ends with one answer."""
+    tour.title("8. Killed between a tool call and its outcome")
+    asked = tour.question()
+    held = tour.slack.hold_next("chat.postMessage")
+    with TemporaryDirectory(prefix="gofer-") as folder:
+        elsewhere = Elsewhere(environment, Path(folder) / "state")
+        event = Path(folder) / "event.json"
+        event.write_text(json.dumps(tour.slack.envelopes(asked)[0]))
+        process = await elsewhere.start("run", WORKFLOW, "--event", str(event), "--live-tools")
+        async with asyncio.timeout(PATIENCE):
+            await held.wait()
+        process.kill()
+        await process.wait()
+        tour.say("Another Gofer process posted to Slack and was killed (SIGKILL) before Slack's answer reached it:")
+        tour.show_thread(asked)
+        tour.say("A new process finds the call without an outcome in the journal. It waits until a late message would")
+        tour.say("be there, looks for its own mark in the thread, finds it, and goes on from there:")
+        await elsewhere.finish("sweep")
+    _one_answer(tour, asked)
+
+
+def _one_answer(tour: Tour, asked: Message) -> None:
+    tour.show_thread(asked)
+    answers = tour.answers(asked)
+    tour.say(f"Answers in the thread: {len(answers)}.")
+    if len(answers) != 1 or answers[0].edited_ts is None:
+        raise TourFailed(f"expected one finished answer, found {len(answers)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Outsiders:
+    """What is neither a person nor a simulated system."""
+
+    embedded: EmbeddedStack
+
+    async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
+        """Begin the run of a workflow's schedule for a time (aware), or as if now were its time.
+
+        Raises ConfigError when it has no schedule.
+        """
+        nominal = nominal or datetime.fromtimestamp(self.embedded.worker.services.outside.clock.now(), UTC)
+        for plan in self.embedded.clockwork.plans:
+            if plan.workflow == workflow:
+                return await self.embedded.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
+        raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
+
+    async def call(self, hook: str, body: bytes) -> int:
+        """Call a webhook over HTTP, signed as Standard Webhooks; return the status. Raises TemporaryError."""
+        services = self.embedded.worker.services
+        settings = self.embedded.settings
+        (secret, *_) = settings.webhook_secrets[""]
+        delivery = services.outside.new_id()
+        at = str(int(services.outside.clock.now()))
+        signature = standard_signature(standard_key(secret), delivery, at, body)
+        headers = {"webhook-id": delivery, "webhook-timestamp": at, "webhook-signature": signature}
+        request = HttpRequest("POST", f"{self.embedded.url}/hooks/{hook}", headers, body)
+        return (await services.outside.http.send(request)).status

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest, Receiver, Reply
+from gofer.tools.company import FOLDER as TOOLS
 from gofer.values.errors import ConfigError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.fingerprint import Fingerprint, fingerprint
@@ -72,6 +73,23 @@ class Editions:
 
 
 @dataclass(slots=True)
+class Edits:
+    """The edits of some folders, each noticed once, when nothing was changed for a second."""
+
+    known: Fingerprint
+    """The state of the files that was read or reported last; taken before they were read."""
+    _seen: Fingerprint | None = None
+    _since: float = 0.0
+
+    def are_made(self, seen: Fingerprint, now: float) -> bool:
+        """Return whether files differ from the known state and are no longer being changed."""
+        if seen != self._seen:
+            self._seen = seen
+            self._since = now
+        return seen != self.known and now - self._since >= STABLE_SECONDS
+
+
+@dataclass(slots=True)
 class Watcher:
     """Follower of edits: puts new workflow files in force, and keeps the last good edition while they are wrong."""
 
@@ -82,11 +100,10 @@ class Watcher:
     clock: Clock
     adopted: Callable[[Catalog], None]
     """Told of each catalog that comes into force."""
-    read: Fingerprint
-    """The state of the files that was read last, well or not; taken before they were read."""
+    files: Edits
+    tools: Edits
+    """Edits of `tools/`, which a process reads when it starts."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _seen: Fingerprint | None = None
-    _since: float = 0.0
     _good_at: float = field(default=0.0)
 
     def __post_init__(self) -> None:
@@ -102,11 +119,12 @@ class Watcher:
         """Look at the files once, and read them when they are new and no longer being changed."""
         seen = await asyncio.to_thread(fingerprint, self.root)
         now = self.clock.monotonic()
-        if seen != self._seen:
-            self._seen = seen
-            self._since = now
-        if seen != self.read and now - self._since >= STABLE_SECONDS:
+        if self.files.are_made(seen, now):
             await self._take(seen)
+        tools = await asyncio.to_thread(fingerprint, self.root, (TOOLS,))
+        if self.tools.are_made(tools, now):
+            self.tools.known = tools
+            _log.warning("files in tools/ were edited; runs go on with the tools as they were until you restart Gofer")
 
     async def _take(self, seen: Fingerprint) -> None:
         try:
@@ -121,7 +139,7 @@ class Watcher:
         except Exception as error:  # noqa: BLE001
             # A file that breaks the check itself must not end the process that serves the last good edition.
             self._refuse(f"They could not be checked ({fault(error)}).")
-        self.read = seen
+        self.files.known = seen
 
     def _adopt(self, catalog: Catalog) -> None:
         before = self.editions.now.catalog

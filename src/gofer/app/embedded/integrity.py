@@ -11,8 +11,7 @@ import sqlite3
 from collections.abc import Generator
 from pathlib import Path
 
-from gofer.app.embedded.serving_lock import serving_elsewhere
-from gofer.app.embedded.state_files import refused, write_secret
+from gofer.app.embedded.state_files import refused, serving_elsewhere, write_secret
 from gofer.stores.sqlite.database import VERSION
 from gofer.stores.sqlite.key_file import is_key_file
 from gofer.values.errors import ConfigError, TemporaryError

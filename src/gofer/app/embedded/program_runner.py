@@ -9,15 +9,12 @@ from typing import Literal, NoReturn
 import httpx2
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.models_asked import of_settings, only
-from gofer.app.embedded.run_stores import RunStores, folder_stores, memory_stores
-from gofer.app.embedded.runner import Runner, Tools, open_runner
+from gofer.app.embedded.runner import Runner, RunStores, Tools, folder_stores, memory_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client
-from gofer.app.model_endpoints import Client
+from gofer.app.model_endpoints import Client, ModelAccess, models_of, only
 from gofer.app.settings import Settings
-from gofer.app.worker import ModelAccess
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Model
 from gofer.runtime.retention import Purger
@@ -96,7 +93,7 @@ async def _stores(stack: contextlib.AsyncExitStack, given: Embedding, clock: Clo
 def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> ModelAccess:
     match given.model:
         case None:
-            return of_settings(settings, http)
+            return models_of(settings, http)
         case str(url):
             if not is_base_url(url):
                 raise ConfigError(

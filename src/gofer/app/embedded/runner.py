@@ -2,38 +2,129 @@
 
 import asyncio
 import contextlib
+import json
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
 from weakref import WeakValueDictionary
 
 import httpx2
 
-from gofer.app.embedded.run_result import Run, without_contents
-from gofer.app.embedded.run_stores import RunStores
+from gofer.app.catalog import checked_catalog
+from gofer.app.embedded.state import installation_key, served_state
 from gofer.app.embedded.working import GRACE
-from gofer.app.http import SharedHttp
+from gofer.app.embedded.worlds import move_apart
+from gofer.app.http import SharedHttp, http_client
+from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
+from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
-from gofer.journal.entries import Recorded
+from gofer.journal.entries import Recorded, Status
 from gofer.journal.log import read_journal
 from gofer.projections import progress
+from gofer.projections.progress import Progress
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
-from gofer.tools.company import CompanyTool
+from gofer.stores.sqlite.old_names import replace_old_names
+from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
 from gofer.values.events import Event
-from gofer.values.outside import Clock, Outside, random_id, random_key
+from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import read_routes
+
+
+@dataclass(frozen=True, slots=True)
+class RunStores:
+    """The stores of one place, with the key that ids of runs are made with."""
+
+    stores: Stores
+    key: Secret
+
+
+def memory_stores(clock: Clock) -> RunStores:
+    """Return stores that end with this process; no other process can read them."""
+    stores = Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
+    return RunStores(stores, Secret(random_key().hex()))
+
+
+@contextlib.asynccontextmanager
+async def folder_stores(data: Path, clock: Clock) -> AsyncGenerator[RunStores]:
+    """Lock the state of a folder for this process and open it. Raises ConfigError, TemporaryError, Corrupt."""
+    async with served_state(data, clock) as state:
+        key = installation_key(data)
+        await replace_old_names(state.database, Tokens(key))
+        yield RunStores(state.stores, key)
+
+
+RunStatus = Status | Literal["parked", "handed_over"]
+"""How a run ended; `parked` while it waits, and `handed_over` when its Gofer was closed before its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as it was when the call returned."""
+
+    id: str
+    progress: Progress
+    """What it used, and all else that its journal says of its way; without contents where these were deleted."""
+    journal: Sequence[Recorded]
+    """All entries, oldest first. Empty for a private run that ended, because its contents are deleted then."""
+
+    @property
+    def status(self) -> RunStatus:
+        """Return how it ended, or why it has not."""
+        if self.progress.finished is not None:
+            return self.progress.finished.status
+        return "parked" if self.progress.parked is not None else "handed_over"
+
+    @property
+    def reason(self) -> str:
+        """Return why it ended as it did, or what it waits for; empty when there is nothing to explain."""
+        if self.progress.finished is not None:
+            return self.progress.finished.reason
+        return self.progress.why_parked if self.progress.parked is not None else ""
+
+    @property
+    def text(self) -> str:
+        """Return the answer as people read it, or the sentence that says why there is none; empty before the end."""
+        return self.progress.concluded.text if self.progress.concluded is not None else ""
+
+    @property
+    def answer(self) -> str | Mapping[str, object]:
+        """Return the answer: the value that the workflow's `output` asks for, and the text without an `output`."""
+        concluded = self.progress.concluded
+        if concluded is not None and concluded.output is not None:
+            return concluded.output
+        return self.text
+
+    def to_json(self) -> Iterator[str]:
+        """Yield the journal as lines of JSON, one entry each, with its address and its time."""
+        for recorded in self.journal:
+            entry = {"address": recorded.address, "at": recorded.at, **to_json(recorded.entry)}
+            yield json.dumps(entry, ensure_ascii=False)
+
+
+def without_contents(progress: Progress) -> Progress:
+    """Return the progress of a private run that ended, without what was said in it but its answer."""
+    return replace(progress, event=None, outcomes={}, in_doubt={}, clicks=[], approvals={}, waits={})
+
 
 OWNER = "by-hand"
 _MESSAGES = 100
@@ -177,3 +268,25 @@ async def open_runner(
             yield runner
         finally:
             await runner.close()
+
+
+@contextlib.asynccontextmanager
+async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
+    """Open a worker over the state that the settings name, with the real systems.
+
+    Raises ConfigError when a file or setting is wrong, when no model is set up, or when another process serves the
+    state.
+    """
+    catalog = checked_catalog(root / "agents")
+    move_apart(settings.data)
+    clock = SystemClock()
+    async with folder_stores(settings.data, clock) as stores, http_client() as http:
+        models = models_of(settings, http)
+        async with open_runner(
+            settings, catalog, stores, models, http, clock, _as_they_are, load_company(root)
+        ) as runner:
+            yield runner.worker
+
+
+def _as_they_are(tools: Tools) -> Tools:
+    return tools

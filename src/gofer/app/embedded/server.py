@@ -19,13 +19,13 @@ _log = logging.getLogger(__name__)
 LOCAL = "127.0.0.1"
 """The address that other machines do not reach."""
 GRACE_SECONDS = 3
-"""How long requests under way may take to finish when the server is taken down."""
+"""How long open requests may take to finish when the server is taken down."""
 BACKLOG = 256
 """Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
 RECEIVE_BYTES = 64 * 1024
 """What the system keeps of a connection until it is read; Linux takes twice as much for its own use."""
 _LOOK_SECONDS = 0.005
-"""How long nobody looks whether the requests under way are finished."""
+"""Seconds between two looks whether open requests are finished."""
 
 _TURNS_TO_ACCEPT = 3
 """Turns of the loop until a connection that was accepted is among the server's connections."""
@@ -85,7 +85,7 @@ class _Server(uvicorn.Server):
     async def _nothing_under_way(self) -> None:
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        # Connections say to nobody that they are closed.
+        # Connections do not tell that they are closed.
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_SECONDS)
 

@@ -1,4 +1,4 @@
-"""How is everything put together in one process, with real services or with simulators in their place?"""
+"""The embedded stack: everything in one process, with real services or with simulators in their place."""
 
 import contextlib
 import random
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
-from gofer.app.embedded.editions import Edition, Editions, Make, Watcher
+from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
@@ -16,17 +16,16 @@ from gofer.app.embedded.state import State, installation_key, served_state
 from gofer.app.embedded.state_files import write_secret
 from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
-from gofer.app.front import front
+from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
-from gofer.app.model_endpoints import Endpoints, build_model, keys_of
-from gofer.app.notion_token import FILE, Tell, Window, registered
+from gofer.app.model_endpoints import models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
-from gofer.app.request_bodies import Bodies
+from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
 from gofer.app.visitors import Visitors, visitors
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -34,9 +33,10 @@ from gofer.runtime.receive import Ingress
 from gofer.runtime.scheduler import Clockwork
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
-from gofer.sources.notion import settings as notion
+from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.stores.sqlite.old_names import replace_old_names
+from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -73,12 +73,12 @@ class EmbeddedStack:
 
     @property
     def catalog(self) -> Catalog:
-        """The workflows in force."""
+        """Return the workflows in force."""
         return self.editions.now.catalog
 
     @property
     def ingress(self) -> Ingress:
-        """The front in force."""
+        """Return the front in force."""
         return self.editions.now.ingress
 
 
@@ -92,17 +92,18 @@ async def open_embedded(
     *,
     host: str = LOCAL,
     bounds: Bounds = BOUNDS,
-    tell_token: Tell | None = None,
+    awaited: AwaitedSecret | None = None,
 ) -> AsyncGenerator[EmbeddedStack]:
-    """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
+    """Open everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
-    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
-    verification token is taken, and is told of it.
+    `host` is the address of this machine that the front listens on. `awaited` opens the window in which the secret of
+    a source is registered.
     Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
     another process serves the state.
     """
     # Before the files are read: an edit during the start is new to the watcher.
-    seen = fingerprint(root)
+    files = Edits(fingerprint(root))
+    tools = Edits(fingerprint(root, (TOOLS,)))
     catalog = checked_catalog(root / "agents")
     company = load_company(root)
     if world is None:
@@ -115,8 +116,8 @@ async def open_embedded(
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
         else:
-            settings = _with_registered_secret(settings)
-        window = _window(settings, tell_token, clock)
+            settings = _with_registered_secrets(settings)
+        window = _window(settings, awaited, clock)
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
@@ -127,27 +128,30 @@ async def open_embedded(
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
-        model = build_model(settings, http)
-        reach = Endpoints(settings, http, keys_of(settings), model)
         # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
-        children = ChildProcesses(_children(stack), stack.enter_context(contextlib.closing(sandbox())))
-        access = ModelAccess(model, reach)
+        children = _children(stack)
         limits = WorkerLimits(grace=GRACE)
-        worker = build_worker(settings, installation, editions, access, children, limits=limits, company=company)
+        worker = build_worker(
+            settings, installation, editions, models_of(settings, http), children, limits=limits, company=company
+        )
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
-        watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
+        watcher = Watcher(
+            root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), files, tools
+        )
         simulated.subscribe(url)
         model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
 
 
-def _with_registered_secret(settings: Settings) -> Settings:
-    """Return settings with the secret that Notion registered, where the environment has none."""
-    if settings.sources[notion.WEBHOOK_SECRETS]:
-        return settings
-    known = notion.WEBHOOK_SECRETS.to(registered(settings.data))
-    return replace(settings, sources=settings.sources.but(known))
+def _with_registered_secrets(settings: Settings) -> Settings:
+    """Return settings with the secrets that sources registered, where the environment has none."""
+    known = [
+        spec.secret.to(registered(settings.data, spec.registration))
+        for spec in RECEIVERS
+        if spec.registration is not None and not settings.sources[spec.secret]
+    ]
+    return replace(settings, sources=settings.sources.but(*known))
 
 
 def _make(
@@ -193,15 +197,15 @@ def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
     return start
 
 
-def _window(settings: Settings, tell_token: Tell | None, clock: Clock) -> Window | None:
-    """Return the window in which Notion's verification token is taken, where an operator waits for it."""
-    if tell_token is None:
+def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> Window | None:
+    """Return the window in which a secret is registered, where an operator waits for one."""
+    if awaited is None:
         return None
-    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.sources[notion.WEBHOOK_SECRETS]])
+    known = [*settings.sources[awaited.spec.secret]]
+    return Window(awaited, settings.data / awaited.registration.file, write_secret, clock, known)
 
 
-def _children(stack: contextlib.AsyncExitStack) -> Children:
-    """Who does dangerous work on bytes; no process is begun before there is any."""
-    children = Children()
-    stack.callback(children.close)
-    return children
+def _children(stack: contextlib.AsyncExitStack) -> ChildProcesses:
+    """Return the children that read bytes and run code; no process is begun before there is a job."""
+    documents = stack.enter_context(contextlib.closing(Children()))
+    return ChildProcesses(documents, stack.enter_context(contextlib.closing(sandbox())))

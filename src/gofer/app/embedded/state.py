@@ -24,8 +24,8 @@ from gofer.app.embedded.integrity import (
     mark_used,
     unclean_until_closed,
 )
-from gofer.app.embedded.serving_lock import LOCK, read_holder, refusal, sign
-from gofer.app.embedded.state_files import refused, write_secret
+from gofer.app.embedded.state_files import LOCK, read_holder, refusal, refused, sign, write_secret
+from gofer.app.operations import Operations, Place
 from gofer.app.private_files import tighten_folder
 from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal as journal
@@ -39,7 +39,7 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
 from gofer.stores.sqlite.upgrade import move_keys
 from gofer.values.errors import ConfigError
-from gofer.values.outside import Clock
+from gofer.values.outside import Clock, SystemClock
 from gofer.values.secret import Secret
 
 _log = logging.getLogger(__name__)
@@ -58,13 +58,13 @@ class State:
 
     @property
     def stores(self) -> Stores:
-        """The three as one value."""
+        """Return the three as one value."""
         return Stores(self.store, self.blobs, self.queue)
 
 
 @contextlib.contextmanager
 def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[State]:
-    """The state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
+    """Open the state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
 
     With `upgrade` a state of the version before is taken over: no other process may use the folder then.
     """
@@ -105,7 +105,7 @@ async def forgive_clock(state: State, clock: Clock) -> None:
 
 @contextlib.contextmanager
 def read_state(data: Path, clock: Clock) -> Generator[State]:
-    """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
+    """Open the state of a folder that has one. Raises ConfigError when there is none."""
     check_intact(data, alone=False)
     if not (data / DATABASE).exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
@@ -195,3 +195,11 @@ def make_folder(data: Path) -> None:
         tighten_folder(data)
     except OSError as error:
         raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error
+
+
+@contextlib.contextmanager
+def open_operations(place: Place) -> Generator[Operations]:
+    """Open the state of the folder that GOFER_DATA names. Raises ConfigError when there is none, TemporaryError."""
+    clock = SystemClock()
+    with read_state(place.data, clock) as state:
+        yield Operations(state.stores, clock)

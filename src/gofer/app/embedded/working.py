@@ -1,8 +1,9 @@
-"""A worker at work: it listens to its queue, and a sweeper and a purger look after the state meanwhile."""
+"""A worker at work: it listens to its queue, a sweeper and a purger look after the state, and a signal stops it."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+import signal
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Protocol
 
 from gofer.runtime.retention import Purger
@@ -41,3 +42,46 @@ async def working(worker: Worker, *others: Serving) -> AsyncGenerator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+async def until_stopped(work: Coroutine[None, None, None], say: Callable[[], None]) -> int:
+    """Work until the work ends, SIGTERM or Ctrl-C; then call `say`, cancel it and wait until it is done.
+
+    Return the exit code: 0, or 130 after Ctrl-C. A second signal ends the process at once.
+    """
+    with _signals() as asked:
+        working = asyncio.create_task(work)
+        await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+            return 0
+        say()
+        working.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await working
+        return 130 if asked.result() == signal.SIGINT else 0
+
+
+@contextlib.contextmanager
+def _signals() -> Generator[asyncio.Future[signal.Signals]]:
+    """Give the first signal that asks for an end."""
+    loop = asyncio.get_running_loop()
+    asked: asyncio.Future[signal.Signals] = loop.create_future()
+
+    def stop(which: signal.Signals) -> None:
+        asked.set_result(which)
+        forget()
+
+    def forget() -> None:
+        for each in STOPPING:
+            loop.remove_signal_handler(each)
+
+    for each in STOPPING:
+        loop.add_signal_handler(each, stop, each)
+    try:
+        yield asked
+    finally:
+        forget()

@@ -1,8 +1,8 @@
 """The states of simulated worlds, kept apart from the state of the real systems.
 
-A run of a simulated world counts as done for nobody, and no process that reaches real systems goes on with it. Where
-nothing real was set up yet, simulated runs are kept in GOFER_DATA itself, which is marked; a mark that a process with
-real systems finds makes it move the whole state into a folder beside its own.
+A run of a simulated world counts as done in no real system, and no process that reaches real systems goes on with it.
+Where nothing real was set up yet, simulated runs are kept in GOFER_DATA itself, which is marked. A mark that a process
+with real systems finds makes it move the whole state into a folder beside its own.
 """
 
 import logging

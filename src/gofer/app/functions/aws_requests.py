@@ -107,7 +107,7 @@ class LightSqs:
 
 
 class LightS3:
-    """What a door reads of S3 where workflows are published, and adds where bodies are kept."""
+    """What a receiver reads of S3 where workflows are published, and adds where bodies are kept."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

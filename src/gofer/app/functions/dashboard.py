@@ -1,30 +1,28 @@
-"""The dashboard function: Gofer's own pages, behind a sign-in with Slack."""
+"""The dashboard function: Gofer's own pages, behind a sign-in, as an ASGI application that answers events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message
 
-from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
+from gofer.app.aws.clients import Cloud
 from gofer.app.aws.settings import AwsSettings, aws_settings
 from gofer.app.front import healthy, unreadable
-from gofer.app.functions.asgi import call
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameter_store import SsmParameters
-from gofer.app.functions.parameters import SIGN_IN, Following
-from gofer.app.functions.payload import Response
+from gofer.app.functions.parameter_store import open_stage
+from gofer.app.functions.parameters import KEY, Following
+from gofer.app.functions.payload import Response, query, read_request, respond, response
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.pages.page_headers import PageHeaders
-from gofer.app.pages.run_pages import Pages
+from gofer.app.pages.run_pages import PageHeaders, Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
-from gofer.sources.slack import settings as slack
-from gofer.sources.slack.openid import SlackOpenId
-from gofer.sources.slack.page_requests import SlackRefused, SlackWeb
-from gofer.sources.slack.people import SlackPeople
+from gofer.sources.receiver import RawRequest, Reply
+from gofer.sources.serving import PageRefused
+from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
@@ -33,15 +31,66 @@ from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
 
+
+async def call(app: ASGIApp, event: object) -> Response:
+    """Return the answer of the application; an event that is no request is one with status 400."""
+    request = read_request(event)
+    if request is None:
+        return response(Reply(400, b"This is no HTTP request."))
+    answer = _Answer(request)
+    await app(_scope(request, query(event)), answer.receive, answer.send)
+    return respond(answer.status, answer.headers, bytes(answer.body))
+
+
+def _scope(request: RawRequest, query_string: str) -> dict[str, object]:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": "https",
+        "path": request.path,
+        "raw_path": request.path.encode(),
+        "root_path": "",
+        "query_string": query_string.encode(),
+        "headers": [(_bytes(name), _bytes(value)) for name, value in request.headers],
+        "client": None,
+        "server": None,
+    }
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
+
+
+class _Answer:
+    """One exchange: a body that is there at once, and an answer that is kept until it is whole."""
+
+    def __init__(self, request: RawRequest) -> None:
+        self._request = request
+        self.status = 500
+        self.headers: Sequence[tuple[str, str]] = ()
+        self.body = bytearray()
+
+    async def receive(self) -> Message:
+        return {"type": "http.request", "body": self._request.body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]]
+        elif message["type"] == "http.response.body":
+            self.body += message.get("body", b"")
+
+
 NAMESPACE = "Gofer"
+NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
+"""The parameters that the pages need."""
 
 
 def dashboard_function(ground: Ground) -> Handler:
     """Return the function at /runs and beside it, for people."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    cloud, parameters = open_stage(ground)
     outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 
@@ -54,7 +103,7 @@ def dashboard_function(ground: Ground) -> Handler:
 
     async def answer(event: object, seconds: float) -> Response:
         catalog = await catalogs.current()
-        return await call(following.current(lambda: (catalog, parameters.told(SIGN_IN))), event)
+        return await call(following.current(lambda: (catalog, parameters.told(NAMES))), event)
 
     return ground.handler(answer)
 
@@ -62,19 +111,12 @@ def dashboard_function(ground: Ground) -> Handler:
 def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
     settings = known.settings
-    needed = {
-        "SLACK_CLIENT_ID": settings.sources[slack.CLIENT_ID],
-        "SLACK_CLIENT_SECRET": settings.sources[slack.CLIENT_SECRET],
-        "SLACK_BOT_TOKEN": settings.sources[slack.BOT_TOKEN],
-        "GOFER_URL": settings.public_url,
-    }
+    needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
+    needed["GOFER_URL"] = settings.public_url
     if missing := [name for name, value in needed.items() if not value]:
         raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
-    people = SlackPeople(SlackWeb(settings.sources[slack.API_URL], settings.sources[slack.BOT_TOKEN], outside.http))
-    openid = SlackOpenId(
-        people, settings.sources[slack.CLIENT_ID], settings.sources[slack.CLIENT_SECRET], settings.public_url
-    )
-    return sign_in(openid, outside, store, known.installation_key, count_refusal)
+    identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
+    return sign_in(identities, outside, store, known.installation_key, count_refusal)
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
@@ -95,8 +137,8 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
     return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
 
 
-def count_refusal(refused: SlackRefused) -> None:
-    """Count a refusal by Slack that keeps the pages closed; the log line beside it names the call and the code."""
+def count_refusal(refused: PageRefused) -> None:
+    """Count a refusal that keeps the pages closed; the log line beside it names the call and the code."""
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
     metrics.flush_metrics()

@@ -1,4 +1,4 @@
-"""The reader of parameters by their names: Powertools, over the one client that is made for it."""
+"""The stores and the parameters of a function that asks AWS by its SDK."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -7,6 +7,9 @@ from aws_lambda_powertools.utilities.parameters import SSMProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
+from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
+from gofer.app.functions.foundation import Ground
+from gofer.app.functions.parameters import Parameters
 from gofer.values.errors import TemporaryError
 
 
@@ -26,3 +29,10 @@ class SsmParameters:
             raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
         values = cast(Mapping[str, object], found)
         return {name: value for name, value in values.items() if name in asked and isinstance(value, str)}
+
+
+def open_stage(ground: Ground) -> tuple[Cloud, Parameters]:
+    """Return the stores of the stage and its parameters, over one session."""
+    session = new_session(ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    return cloud, ground.parameters(SsmParameters(build_client(session, "ssm", ground.cloud.endpoint)))

@@ -1,6 +1,7 @@
 """The settings of a function: its environment, and below it the parameters of its stage that it names.
 
-A role may read just the parameters that are named here, so they are never asked for by their path.
+A role may read just the parameters that are named here, so they are never asked for by their path. What a function
+makes of them, and of published workflows, is made anew when either was changed.
 """
 
 import logging
@@ -8,18 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from gofer.sources.receivers import RECEIVERS
-from gofer.sources.slack import settings as slack
+from gofer.sources.webhook.hook import variable
+from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
+from gofer.workflows.published import Compiled, Live
 
 FRESH = 300.0
-"""Seconds that a parameter is taken for what it was: a secret that was changed is known to everybody after that."""
+"""Seconds that a parameter is taken for what it was: a secret that was changed is known to all processes after that."""
 AGAIN = 30.0
 """Seconds after which what could not be read again is asked for once more; until then it is what it was."""
 KEY = "INSTALLATION_KEY"
-_SIGN_IN = (slack.BOT_TOKEN, slack.API_URL, slack.CLIENT_ID, slack.CLIENT_SECRET)
-SIGN_IN = (KEY, "GOFER_URL", *(setting.name for setting in _SIGN_IN))
-"""What the pages need."""
 SYSTEMS = (
     *(KEY, "GOFER_URL"),
     *(setting.name for spec in RECEIVERS for setting in spec.acts_with),
@@ -39,7 +39,7 @@ class ParameterStore(Protocol):
     """Where parameters are read."""
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The values of those that are there, by the whole name. Raises TemporaryError, ConfigError."""
+        """Return the values of those that are there, by the whole name. Raises TemporaryError, ConfigError."""
         ...
 
 
@@ -54,7 +54,7 @@ class Parameters:
         self._read: dict[str, tuple[float, str | None]] = {}
 
     def told(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The environment and these parameters, as they were at most FRESH seconds ago or could be read last.
+        """Return the environment and these parameters, as they were at most FRESH seconds ago or could be read last.
 
         Raises TemporaryError for one that could never be read.
         """
@@ -86,7 +86,7 @@ class Following(Generic[K, T]):
         self._held: tuple[K, T] | None = None
 
     def current(self, read: Callable[[], K]) -> T:
-        """What the settings come to now, or what they came to last when they cannot be read or are wrong.
+        """Return the object of the settings as they are now, or of the last ones that could be read and were right.
 
         Raises ConfigError, TemporaryError when there never was anything.
         """
@@ -99,3 +99,39 @@ class Following(Generic[K, T]):
                 raise
             _log.error("the settings stay what they were: %s", error)
         return self._held[1]
+
+
+Told = tuple[Compiled, Mapping[str, str]]
+"""Published workflows, and the environment with the parameters that they and the function need."""
+
+
+class Current(Generic[T]):
+    """The same object as long as nothing was changed."""
+
+    def __init__(
+        self,
+        published: Live[Compiled],
+        parameters: Parameters,
+        names: Sequence[str],
+        make: Callable[[Told], T],
+        *,
+        hooks: bool = False,
+    ) -> None:
+        """`names` are the parameters of the function; with `hooks` also the secrets of the published webhooks."""
+        self._published = published
+        self._parameters = parameters
+        self._names = names
+        self._following = Following(make)
+        self._hooks = hooks
+
+    async def now(self) -> T:
+        """Return the object as it is now. Raises ConfigError, TemporaryError when there never was one."""
+        return self._made(await self._published.current())
+
+    async def anew(self) -> T:
+        """Return the object after a look at what is published now. Raises as `now`."""
+        return self._made(await self._published.look())
+
+    def _made(self, compiled: Compiled) -> T:
+        secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
+        return self._following.current(lambda: (compiled, self._parameters.told([*self._names, *secrets])))

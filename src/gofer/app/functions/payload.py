@@ -40,7 +40,7 @@ def query(event: object) -> str:
 
 
 def response(reply: Reply) -> Response:
-    """Return the answer of a door as API Gateway takes it."""
+    """Return the answer of a receiver as API Gateway takes it."""
     return respond(reply.status, [("content-type", reply.media_type)], reply.body)
 
 

@@ -1,28 +1,105 @@
-"""How is the schedule function put together: a front for what fires, a sweeper and a purger?"""
+"""The schedule function: a front for the times of schedules, a sweeper and a purger."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
-from gofer.app.aws.clients import build_client, new_session, open_cloud
 from gofer.app.aws.settings import aws_settings
-from gofer.app.functions.current import Current, Told
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameter_store import SsmParameters
-from gofer.app.functions.parameters import KEY
-from gofer.app.functions.ticks import PAUSES, Ticking, Timed
+from gofer.app.functions.parameter_store import open_stage
+from gofer.app.functions.parameters import KEY, Current, Told
 from gofer.app.ingress import build_ingress
+from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
 from gofer.runtime.sweeper import Sweeper
-from gofer.values.schedules.planned import planned
+from gofer.sources.schedule.receiver import fire_time, scheduled
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import BadRequest
+from gofer.values.outside import Clock
+from gofer.values.schedules.planned import HEARD, Planned, fired, planned
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
+"""Seconds between looks at what is published, for a schedule that is not in it: it may be about to be.
+
+Publishing writes all schedules before it moves the pointer, so the first time of one may come in between.
+"""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What published workflows and settings are to the schedule function."""
+
+    ingress: Ingress
+    plans: Sequence[Planned]
+    measure_tokens: Callable[[float], None]
+    """Done once a day: nothing else tells how long tokens are good; gets the time in unix seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticking:
+    """The schedule function."""
+
+    timed: Current[Timed]
+    sweeper: Sweeper
+    purger: Purger
+    clock: Clock
+    pauses: Sequence[float] = PAUSES
+
+    async def answer(self, event: object, seconds: float) -> dict[str, object]:
+        """Return what was done, in numbers and ids. Raises BadRequest; TemporaryError, Damaged: Lambda tries again."""
+        match as_object(event):
+            case {"sweep": True}:
+                rung = await self.sweeper.sweep(self.sweeper.still)
+                await self.purger.finish()
+                return {"rung": rung}
+            case {"purge": True}:
+                (await self.timed.now()).measure_tokens(self.clock.now())
+                purged = await self.purger.purge()
+                return {"deleted": purged.deleted, "forgotten": purged.forgotten}
+            case {"workflow": str(), "schedule": str(), "at": str()} as told:
+                return await self._begin(told)
+            case _:
+                raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
+
+    async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
+        schedule = as_text(told["schedule"])
+        at = fire_time(as_text(told["at"]))
+        timed = await self._timed(schedule, at)
+        found = fired(timed.plans, schedule, at, self._now())
+        if isinstance(found, str):
+            fields = {"workflow": as_text(told["workflow"])[:80]}
+            _log.warning("no run was begun: %s", found, extra={"fields": fields})
+            return {"ignored": found}
+        plan, nominal = found
+        return {"run": await timed.ingress.start(scheduled(plan.workflow, plan.schedule, nominal), plan.workflow)}
+
+    async def _timed(self, schedule: str, at: datetime) -> Timed:
+        """Return what is published, looked at until it has the schedule or had the time to get it."""
+        timed = await self.timed.now()
+        # Scheduler may know of it before this process has looked at what is published, or before it is published.
+        for pause in (0.0, *(self.pauses if abs(self._now() - at) <= HEARD else ())):
+            if schedule in {plan.id for plan in timed.plans}:
+                break
+            await asyncio.sleep(pause)
+            timed = await self.timed.anew()
+        return timed
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock.now(), UTC)
+
 
 NAMESPACE = "Gofer"
 
 
 def measuring_tokens(days: Mapping[str, date]) -> Callable[[float], None]:
-    """Says how long each token is still good, below zero when it is not any more; gets the time in unix seconds."""
+    """Return what measures how many days each token is still good, below zero after its last day."""
 
     def measure(now: float) -> None:
         today = datetime.fromtimestamp(now, UTC).date()
@@ -38,11 +115,8 @@ NAMES = (KEY, "TOKENS_EXPIRE")
 
 
 def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handler:
-    """The function that EventBridge Scheduler calls; shorter pauses are only right where publishing takes no time."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    """Return the function that EventBridge Scheduler calls; shorter pauses are right where publishing takes no time."""
+    cloud, parameters = open_stage(ground)
 
     def make(told: Told) -> Timed:
         compiled, environment = told

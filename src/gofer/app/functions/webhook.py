@@ -1,4 +1,4 @@
-"""How is the function of the webhooks put together? As every door; and it alone pays for what checks JWTs."""
+"""The function of the webhooks: a receiver as every other, and the only one that loads what checks JWTs."""
 
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
@@ -7,5 +7,5 @@ from gofer.sources.webhook.jwt_bearer import JwtProof
 
 
 def webhook_receiver(ground: Ground) -> Handler:
-    """The function at /hooks/<name>; which secrets it reads the published workflows say."""
+    """Return the function at /hooks/<name>; the published workflows say which secrets it reads."""
     return receiver(ground, jwt=JwtProof, hooks=True)

@@ -1,29 +1,93 @@
-"""The worker function put together: clients and stores once, the worker anew when a setting was changed."""
+"""The worker function put together: clients and stores once, the worker anew when a setting was changed.
+
+It follows published bundles as wholes, with the scripts that were deployed with it. Embedded metrics are lines that
+CloudWatch reads numbers from. Their dimensions are bounded: the service, the status of a run, and the cause and the
+system of an end that no list shows. No run, workflow or person is one.
+"""
 
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from gofer.app.aws.clients import build_client, new_session, open_cloud
+from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
+
 from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.metrics import measure
-from gofer.app.functions.parameter_store import SsmParameters
+from gofer.app.functions.parameter_store import open_stage
 from gofer.app.functions.parameters import SYSTEMS, Following, Parameters
 from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.model_endpoints import Endpoints, build_model
-from gofer.app.published_catalog import live_catalog
-from gofer.app.worker import ChildProcesses, Installation, ModelAccess, build_worker
+from gofer.app.model_endpoints import models_of
+from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
+from gofer.models.abilities import utilisation
+from gofer.projections.progress import Progress
+from gofer.runtime.run_reports import Ended
 from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.tools.company import load_company
 from gofer.values.errors import TemporaryError
+from gofer.values.outside import Clock
 from gofer.values.secret import Secret
+from gofer.workflows.load import Catalog
+from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
+from gofer.workflows.published import BundleStore, Live, bundle_key
+
+NAMESPACE = "Gofer"
+
+
+def measure(ended: Ended) -> None:
+    """Write the numbers of a run that ended."""
+    with single_metric("RunsEnded", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+        metric.add_dimension("status", ended.status)
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
+    if progress := ended.progress:
+        _measure_models(metrics, progress, ended.windows)
+    match ended.trouble:
+        case "poison":
+            metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
+        case "damaged":
+            metrics.add_metric("DamagedRuns", MetricUnit.Count, 1)
+        case "":
+            pass
+    if unlisted := ended.unlisted:
+        # An alarm counts these: to turn a person away is no failure.
+        if unlisted.cause != "turned_away":
+            metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
+        with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+            metric.add_dimension("cause", unlisted.cause)
+            metric.add_dimension("system", unlisted.system or "gofer")
+    metrics.flush_metrics()
+
+
+def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, int]) -> None:
+    if (share := utilisation(progress.largest, windows)) is not None:
+        metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * share, 2))
+    if progress.cost_usd is None:
+        # Without it a day of unpriced models would look like a day without any.
+        metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
+    else:
+        metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
+
+
+def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
+    """Return the workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
+
+    The package's own `agents/`, if it has them, count as long as nothing was ever published.
+    """
+
+    def load(raw: bytes) -> Catalog:
+        return read_catalog(raw, code, WorkflowForm)
+
+    packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
+    return LiveCatalog(Live(shelf, clock, bundle_key, load, packaged))
+
 
 _log = logging.getLogger(__name__)
 
@@ -36,14 +100,14 @@ MOST = 4
 
 
 def places(environment: Mapping[str, str]) -> int:
-    """How many children may be under way at once in a function's memory; one where nobody says how much it is."""
+    """Return how many children fit into a function's memory at once; one where its size is unknown."""
     told = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
     memory = int(told) if told.isascii() and told.isdecimal() else 0
     return min(MOST, max(1, (memory - OWN) // PLACE))
 
 
 def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
-    """What reads documents and what runs code in this function; nothing is started before the first job."""
+    """Return what reads documents and what runs code; neither starts a process before its first job."""
     count = places(environment)
     shared = threading.Semaphore(count)
     # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
@@ -60,11 +124,8 @@ LEASE = 60.0
 def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
-    """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    session = new_session(ground.cloud.region)
-    cloud = open_cloud(ground.cloud, ground.clock, session=session)
-    ssm = build_client(session, "ssm", ground.cloud.endpoint)
-    parameters = ground.parameters(SsmParameters(ssm))
+    """Return the function that continues runs; shorter waits than these are only right where nothing can be late."""
+    cloud, parameters = open_stage(ground)
     company = load_company(ground.package)
     names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
@@ -79,7 +140,6 @@ def worker_function(
 
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)
-        model = build_model(known.settings, http)
         url = known.settings.public_url
         installation = Installation(
             stores=cloud.stores,
@@ -90,12 +150,11 @@ def worker_function(
             alone=False,
             patience=patience or Patience(),
         )
-        models = ModelAccess(model, Endpoints(known.settings, http, key_in, model))
         return build_worker(
             known.settings,
             installation,
             live,
-            models,
+            models_of(known.settings, http, key_in),
             ChildProcesses(reading, python),
             limits=WorkerLimits(lease=lease, receives=RECEIVES),
             notify=measure,
@@ -111,10 +170,21 @@ def worker_function(
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
-    """Return what a company's tools name; without it their calls are refused, and all else works."""
+    """Return what a company's tools name; calls that lack a variable are refused, and all else works."""
     try:
         return parameters.told(names)
+    except TemporaryError:
+        # One name that the role may not read refuses the whole request.
+        readable = [name for name in names if _is_readable(parameters, name)]
+        return parameters.told(readable)
+
+
+def _is_readable(parameters: Parameters, name: str) -> bool:
+    """Return whether one variable can be read; log why it cannot."""
+    try:
+        parameters.told([name])
     except TemporaryError as error:
-        hint = "List them under ReadSettings of the worker in template.yaml."
-        _log.error("the variables of tools/ (%s) cannot be read: %s %s", ", ".join(names), error, hint)
-        return {}
+        hint = "List it under ReadSettings of the worker in template.yaml."
+        _log.error("the variable %s of tools/ cannot be read: %s %s", name, error, hint)
+        return False
+    return True

@@ -1,22 +1,115 @@
 """The worker function: continues all conversations of one batch at once, until its time is over.
 
-A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations.
+A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations. Lambda
+deletes the messages that are not named as failed, but only when the whole batch is done; until then an answered message
+would be received again. So each is deleted when it is answered, except the last, which Lambda deletes.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from gofer.app.functions.batch import Batch, BatchQueue, failures, read_batch
 from gofer.engine.owned_run import Deadline
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
-from gofer.stores.queue import QueueMessage
-from gofer.values.errors import TemporaryError
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.values.canonical_json import as_list, as_object, as_text, decode
+from gofer.values.errors import BadRequest, TemporaryError
+
+_RUN = re.compile(r"[0-9a-f]{24}")
+_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one event of the queue holds."""
+
+    queue_messages: Mapping[str, QueueMessage]
+    """By the id of their message."""
+    malformed: Mapping[str, str]
+    """Receipts of messages that name no run, by id: they come back until they are dead letters, for people."""
+
+
+def read_batch(event: object) -> Batch:
+    """Return the queue messages in an event. Raises BadRequest when it is no event of SQS: none can be named."""
+    records = as_object(event).get("Records")
+    if not isinstance(records, list):
+        raise BadRequest(400, "This is no event of SQS.")
+    queue_messages: dict[str, QueueMessage] = {}
+    malformed: dict[str, str] = {}
+    for record in map(as_object, as_list(as_object(event).get("Records"))):
+        message = as_text(record.get("messageId"))
+        queue_message = _queue_message(record)
+        if queue_message is None:
+            malformed[message] = as_text(record.get("receiptHandle"))
+        else:
+            queue_messages[message] = queue_message
+    if "" in queue_messages or "" in malformed:
+        raise BadRequest(400, "A record has no messageId.")
+    return Batch(queue_messages, malformed)
+
+
+def failures(messages: Sequence[str]) -> dict[str, object]:
+    """Return what tells Lambda that these messages come back."""
+    return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
+
+
+def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
+    try:
+        run = as_text(as_object(decode(as_text(record.get("body")).encode())).get("run"))
+    except BadRequest:
+        return None
+    receipt = as_text(record.get("receiptHandle"))
+    receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
+    if not _RUN.fullmatch(run) or not receipt:
+        return None
+    return QueueMessage(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
+
+
+@dataclass(slots=True)
+class BatchQueue:
+    """The queue as the worker of one batch sees it."""
+
+    queue: Queue
+    under_way: set[str] = field(default_factory=set[str])
+    """Receipts of messages that were not answered yet."""
+
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.enqueue."""
+        await self.queue.enqueue(run, delay)
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        """See Queue.receive. Lambda receives the messages: there are none but those of the batch."""
+        return ()
+
+    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
+        """See Queue.extend."""
+        await self.queue.extend(queue_message, visibility)
+
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        """See Queue.acknowledge."""
+        if self.under_way - {queue_message.receipt}:
+            await self.queue.acknowledge(queue_message)
+        self.under_way.discard(queue_message.receipt)
+
+    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+        """See Queue.bury."""
+        await self.queue.bury(queue_message, why)
+        self.under_way.discard(queue_message.receipt)
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried."""
+        return await self.queue.buried(limit)
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self.queue.forget_dead(before)
+
 
 LEAVE = 8.0
-"""Seconds before its deadline at which what is still under way is cut off, to be written down as left."""
+"""Seconds before its deadline at which unfinished work is cut off, to be written down as left."""
 NOW = 1.0
 """Seconds until another worker may take up what was cut off."""
 
@@ -32,7 +125,7 @@ class Working:
     leave: float = LEAVE
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
-        """Deals with a batch in so many seconds; says which messages come back. Raises BadRequest for no batch."""
+        """Work on a batch for so many seconds; return the messages that come back. Raises BadRequest for no batch."""
         batch = read_batch(event)
         worker = await self.worker()
         queue = BatchQueue(worker.queue, {queue_message.receipt for queue_message in batch.queue_messages.values()})

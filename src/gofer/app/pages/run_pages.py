@@ -1,33 +1,123 @@
 """The pages that the links under an answer lead to: the runs, one run's trace, the prompt that made it.
 
 A request for `application/json` gets the same for programs. Private runs are not listed, and have a page only for the
-people who are where they began (`readers.py`). Traces hold names and counts, no contents.
+people who are where they began (`Readers`). Traces hold names and counts, no contents.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Protocol
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gofer.app.pages.became_private import hide_place
-from gofer.app.pages.readers import LocalReaders, Readers
 from gofer.journal.child_runs import read_below
+from gofer.journal.hidden_runs import hide, is_hidden
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
 from gofer.projections import progress
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.outline import about, levels
-from gofer.projections.progress import Progress
+from gofer.projections.progress import Progress, project
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
-from gofer.sources.github.receiver import of_private_repository
+from gofer.sources.receivers import BY_SOURCE
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
+from gofer.values.events import Event
 from gofer.values.outside import Clock
-from gofer.workflows.load import Catalog
+from gofer.workflows.load import Catalog, Loaded
+
+LISTED = 200
+"""The newest runs, among which others of the channel are looked for. An older one leaves with its own view."""
+_AT_ONCE = 20
+
+
+async def hide_place(run: str, event: Event, stores: Stores, at: int) -> None:
+    """Take a run and the newest others of its channel out of every list; `at` is now, unix milliseconds.
+
+    Raises TemporaryError.
+    """
+    store = stores.journals
+    if not await is_hidden(run, store):
+        listed = [head.run for head in await store.heads(LISTED) if head.run != run]
+        for first in range(0, len(listed), _AT_ONCE):
+            for other in await _of_channel(listed[first : first + _AT_ONCE], event, stores):
+                await hide(other, store, at)
+    # Last: a look at the others that broke off is made again with the next view.
+    await hide(run, store, at)
+
+
+async def _of_channel(runs: Sequence[str], event: Event, stores: Stores) -> Sequence[str]:
+    """Return which runs began in the channel of an event."""
+    events = await asyncio.gather(*(_event_of(run, stores) for run in runs))
+    place = _place(event)
+    return [run for run, other in zip(runs, events, strict=True) if other is not None and _place(other) == place]
+
+
+async def _event_of(run: str, stores: Stores) -> Event | None:
+    try:
+        return project(await read_journal(run, stores.journals, stores.blobs)).event
+    except (Corrupt, Gone):
+        return None
+
+
+def _place(event: Event) -> tuple[str, str]:
+    return event.source, event.place.get("channel", "")
+
+
+class Readers(Protocol):
+    """The people who open pages. Each method may raise TemporaryError where it cannot be known."""
+
+    async def sees(self, request: Request, event: Event) -> bool:
+        """Return whether a reader may see the run of a private event."""
+        ...
+
+    async def became_private(self, event: Event) -> bool:
+        """Return whether the place of a public event is private by now."""
+        ...
+
+    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
+        """Return whether a reader may see the run of a workflow on a repository that is not known to be public."""
+        ...
+
+    async def reads(self, request: Request, loaded: Loaded) -> bool:
+        """Return whether a reader may see the prompt or the script of a workflow."""
+        ...
+
+    def footer(self, request: Request) -> str:
+        """Return the HTML that ends each page."""
+        ...
+
+
+class LocalReaders:
+    """The readers of one machine: only who works on it opens its pages, and no name of theirs is known."""
+
+    async def sees(self, request: Request, event: Event) -> bool:
+        """See Readers.sees."""
+        return False
+
+    async def became_private(self, event: Event) -> bool:
+        """See Readers.became_private: without a reader's name the answer would change nothing."""
+        return False
+
+    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
+        """See Readers.sees_repository: the operator reads what Gofer's token reads."""
+        return True
+
+    async def reads(self, request: Request, loaded: Loaded) -> bool:
+        """See Readers.reads: the files are on the same machine."""
+        return True
+
+    def footer(self, request: Request) -> str:
+        """See Readers.footer."""
+        return ""
+
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width">
@@ -138,7 +228,8 @@ class Pages:
             now_ms = int(self.clock.now() * 1000)
             await hide_place(request.path_params["run"], begun.event, self.stores, now_ms)
             return await self.readers.sees(request, begun.event)
-        if of_private_repository(begun.event):
+        spec = BY_SOURCE.get(begun.event.source)
+        if spec is not None and spec.is_restricted(begun.event):
             return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))
         return True
 
@@ -156,3 +247,36 @@ def _row(span: Span, beginning: int, level: int) -> str:
 
 def _absent() -> Response:
     return Response(b"There is nothing here that you may see.\n", 404, media_type="text/plain")
+
+
+HEADERS: Mapping[str, str] = {
+    "cache-control": "private, no-store",
+    # Pages have styles of their own, no scripts and no pictures, and send their one form to Gofer.
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    # Without a referrer a browser leaves the origin out of a form, too.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+"""What an answer says unless its page says something else."""
+
+
+class PageHeaders:
+    """ASGI middleware that adds the headers to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer with the headers."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

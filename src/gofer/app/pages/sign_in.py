@@ -1,4 +1,4 @@
-"""The sign-in before the pages: full members of the workspace come in, with Slack.
+"""The sign-in before the pages: full members of the company's workspace come in.
 
 Each attempt to sign in is bound to the browser that began it: its nonce stands in a cookie that is named after its
 state, so that tabs may sign in at once. An attempt counts once: its browser forgets it when it ends, and one
@@ -8,7 +8,7 @@ that began a session begins no other.
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,32 +16,113 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.app.pages.cookies import Cookie
-from gofer.app.pages.page_headers import HEADERS
-from gofer.app.pages.run_pages import for_program
-from gofer.app.pages.sessions import SESSION_SECONDS, Session, Sessions
-from gofer.app.pages.sign_in_attempts import KEPT_SECONDS, Attempt, Attempts
-from gofer.app.pages.slack_readers import SIGN_OUT, TOKEN, SlackReaders
+from gofer.app.pages.run_pages import HEADERS, for_program
+from gofer.app.pages.sessions import SESSION_SECONDS, Cookie, Session, Sessions
+from gofer.app.pages.signed_in_readers import SIGN_OUT, TOKEN, SignedInReaders
 from gofer.journal.store import Store
-from gofer.sources.slack.openid import AUTHORIZE, SlackOpenId
-from gofer.sources.slack.page_requests import CALLBACK, SlackRefused
+from gofer.sources.serving import CALLBACK, Identities, PageRefused
 from gofer.values.errors import BadRequest
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
+
+ATTEMPT_SECONDS = 600
+ATTEMPTS = 5
+"""Attempts of one browser that are kept at once, the newest: each tab has its own."""
+KEPT_SECONDS = 3600
+"""How long a browser keeps an attempt: one that took too long still knows which page was wanted."""
+_STATE = re.compile(r"[0-9a-f]{32,128}", re.ASCII)
+_NAMED = 16
+"""Characters of its state by which the cookie of an attempt is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to sign in."""
+
+    state: str
+    nonce: str
+    to: str
+    """The page that was wanted."""
+    until: int
+    """Unix seconds after which it took too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """The attempts of all browsers; a store knows those that began a session."""
+
+    cookie: Cookie
+    """The cookie of an attempt, but for the end of its name."""
+    store: Store
+    outside: Outside
+
+    def begin(self, to: str) -> Attempt:
+        """Return a new attempt to reach a page."""
+        state = self.outside.new_key().hex()
+        nonce = self.outside.new_key().hex()
+        return Attempt(state=state, nonce=nonce, to=to, until=self._now + ATTEMPT_SECONDS)
+
+    def keep(self, attempt: Attempt, request: Request) -> list[str]:
+        """Return the `Set-Cookie` headers that keep one more attempt in a browser, and as many as fit beside it."""
+        fields = {"state": attempt.state, "nonce": attempt.nonce, "to": attempt.to, "until": str(attempt.until)}
+        surplus = [replace(self.cookie, name=name).clear() for name in self._surplus(request)]
+        return [self._named(attempt.state).set(fields, self._now), *surplus]
+
+    def read(self, request: Request) -> Attempt | None:
+        """Return the attempt that a browser comes back with, if it began there."""
+        state = request.query_params.get("state", "")
+        if not _STATE.fullmatch(state):
+            return None
+        cookie = self._named(state)
+        fields = cookie.read(request.cookies.get(cookie.name, ""), self._now)
+        if fields is None or fields["state"] != state:
+            return None
+        return Attempt(state=state, nonce=fields["nonce"], to=fields["to"], until=int(fields["until"]))
+
+    def is_late(self, attempt: Attempt) -> bool:
+        """Return whether an attempt took too long."""
+        return attempt.until <= self._now
+
+    def forget(self, attempt: Attempt) -> str:
+        """Return the `Set-Cookie` header that takes an attempt from its browser."""
+        return self._named(attempt.state).clear()
+
+    async def claim(self, attempt: Attempt) -> bool:
+        """Take an attempt for one session; False when it was taken before. Raises TemporaryError."""
+        mine = self.outside.new_id()
+        return await self.store.exchange_memo(f"sign-in:{attempt.state}", None, mine, self._now * 1000) == mine
+
+    def _named(self, state: str) -> Cookie:
+        return replace(self.cookie, name=f"{self.cookie.name}-{state[:_NAMED]}")
+
+    def _surplus(self, request: Request) -> Sequence[str]:
+        """Return the names of cookies of attempts that one more leaves no room for: the oldest, and unreadable ones."""
+        kept = [name for name in request.cookies if name.startswith(f"{self.cookie.name}-")]
+        ends: dict[str, int] = {}
+        for name in kept:
+            if fields := replace(self.cookie, name=name).read(request.cookies[name], self._now):
+                ends[name] = int(fields["until"])
+        newest = sorted(ends, key=lambda name: ends[name], reverse=True)[: ATTEMPTS - 1]
+        return [name for name in kept if name not in newest]
+
+    @property
+    def _now(self) -> int:
+        return int(self.outside.clock.now())
+
 
 PATH = "/sign-in"
 _OWN = re.compile(r"/|/(runs|prompts)(/[A-Za-z0-9_-]{1,100}){0,2}", re.ASCII)
 """Where a person may be sent after signing in: one of our pages, never another site."""
 _FORM_BYTES = 2_000
 
-_AGAIN = "Slack does not say now what you may see ({code}). Try again in a minute."
-_MEND = "Slack refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
+_AGAIN = "{system} does not say now what you may see ({code}). Try again in a minute."
+_MEND = "{system} refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
 
 _log = logging.getLogger(__name__)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def _uncounted(refused: SlackRefused) -> None:
+def _uncounted(refused: PageRefused) -> None:
     """Count nothing."""
 
 
@@ -49,17 +130,17 @@ def _uncounted(refused: SlackRefused) -> None:
 class SignIn:
     """The sign-in of one stage."""
 
-    slack: SlackOpenId
+    identities: Identities
     outside: Outside
     attempts: Attempts
     sessions: Sessions
-    count: Callable[[SlackRefused], None] = _uncounted
+    count: Callable[[PageRefused], None] = _uncounted
     """Told of each refusal that the operator must mend."""
 
     @property
-    def readers(self) -> SlackReaders:
-        """The people whom the pages behind it are shown to."""
-        return SlackReaders(self.sessions, self.slack.people, self.report)
+    def readers(self) -> SignedInReaders:
+        """Return the people to whom the pages behind it are shown."""
+        return SignedInReaders(self.sessions, self.identities.members, self.report)
 
     def routes(self) -> list[Route]:
         """Return where people sign in and out."""
@@ -74,11 +155,11 @@ class SignIn:
         return [Route(page.path, self._guarded(page.endpoint), methods=["GET"]) for page in pages]
 
     async def begin(self, request: Request) -> Response:
-        """Send the browser to Slack."""
+        """Send the browser to the system in which people sign in."""
         attempt = self.attempts.begin(_own(request.query_params.get("to", "")))
         try:
-            url = await self.slack.authorize_url(attempt.state, attempt.nonce)
-        except SlackRefused as error:
+            url = await self.identities.authorize_url(attempt.state, attempt.nonce)
+        except PageRefused as error:
             return self._not_now(error, attempt.to)
         answer = _send(url)
         for cookie in self.attempts.keep(attempt, request):
@@ -86,7 +167,7 @@ class SignIn:
         return answer
 
     async def finish(self, request: Request) -> Response:
-        """Answer the browser that Slack sent back: find out who it is, and begin a session."""
+        """Answer the browser that the system sent back: find out who it is, and begin a session."""
         attempt = self.attempts.read(request)
         if attempt is None:
             return _refused(400, "This attempt to sign in was not begun in this browser, or is too old.")
@@ -107,9 +188,9 @@ class SignIn:
         answer.headers.append("set-cookie", self.sessions.cookie.clear())
         return answer
 
-    def report(self, refused: SlackRefused) -> None:
-        """Log a refusal of Slack, and count one that the operator must mend. It names no person and no token."""
-        fields = {"system": "Slack", "path": refused.call, "code": refused.code}
+    def report(self, refused: PageRefused) -> None:
+        """Log a refusal, and count one that the operator must mend. It names no person and no token."""
+        fields = {"system": refused.system, "path": refused.call, "code": refused.code}
         if refused.remedy:
             _log.error("%s: %s.", refused, refused.remedy, extra={"fields": fields})
             self.count(refused)
@@ -124,12 +205,12 @@ class SignIn:
         if error := request.query_params.get("error", ""):
             return self._declined(error, to)
         if not (code := request.query_params.get("code", "")):
-            return _refused(403, "Slack did not say who you are.", to)
+            return _refused(403, f"{self.identities.system} did not say who you are.", to)
         try:
-            user, team = await self.slack.member(code, attempt.nonce, self.outside.clock.now())
+            user, team = await self.identities.member(code, attempt.nonce, self.outside.clock.now())
         except BadRequest as error:
             return _refused(error.status, str(error), to)
-        except SlackRefused as error:
+        except PageRefused as error:
             return self._not_now(error, to)
         # Claimed only now: strangers write nothing.
         if not await self.attempts.claim(attempt):
@@ -139,23 +220,25 @@ class SignIn:
         return answer
 
     def _declined(self, error: str, to: str) -> Response:
-        """Answer a person whom Slack sent back without a code."""
+        """Answer a person whom the system sent back without a code."""
+        system = self.identities.system
         if error == "access_denied":
-            return _refused(403, "Slack did not say who you are, because you did not allow it.", to)
+            return _refused(403, f"{system} did not say who you are, because you did not allow it.", to)
         # A browser says so, and any person can write an address: it is kept out of the log, and alarms no operator.
-        _log.warning("Slack refused %s", AUTHORIZE, extra={"fields": {"system": "Slack", "path": AUTHORIZE}})
-        return _refused(403, "Slack refused to sign you in. If it goes on, tell the operator of Gofer.", to)
+        path = self.identities.authorize_path
+        _log.warning("%s refused %s", system, path, extra={"fields": {"system": system, "path": path}})
+        return _refused(403, f"{system} refused to sign you in. If it goes on, tell the operator of Gofer.", to)
 
-    def _not_now(self, refused: SlackRefused, to: str) -> Response:
-        """Report that Slack did not do its part, and say who must act."""
+    def _not_now(self, refused: PageRefused, to: str) -> Response:
+        """Report that the system did not do its part, and say who must act."""
         self.report(refused)
         if refused.remedy:
-            return _refused(503, _MEND.format(code=refused.code), to)
-        return _refused(503, _AGAIN.format(code=refused.code), to)
+            return _refused(503, _MEND.format(system=refused.system, code=refused.code), to)
+        return _refused(503, _AGAIN.format(system=refused.system, code=refused.code), to)
 
     def _is_ours(self, request: Request) -> bool:
         """Return whether a form was not sent by a page of another site, as far as the browser says it."""
-        parts = urlsplit(self.slack.pages_url)
+        parts = urlsplit(self.identities.pages_url)
         own = f"{parts.scheme}://{parts.netloc}"
         return request.headers.get("origin", own).casefold() == own.casefold()
 
@@ -172,10 +255,10 @@ class SignIn:
                 answer = _turned_away(request, error.status, f"{error} You are signed out.", to)
                 answer.headers.append("set-cookie", self.sessions.cookie.clear())
                 return answer
-            except SlackRefused as error:
+            except PageRefused as error:
                 refused = self._not_now(error, to)
                 if for_program(request):
-                    return PlainTextResponse("Slack does not say now what you may see.\n", 503)
+                    return PlainTextResponse(f"{error.system} does not say now what you may see.\n", 503)
                 return refused
             self._renew(request, session, answer)
             answer.headers.update(HEADERS)
@@ -189,16 +272,16 @@ class SignIn:
 
 
 def sign_in(
-    slack: SlackOpenId,
+    identities: Identities,
     outside: Outside,
     store: Store,
     key: Secret,
-    count: Callable[[SlackRefused], None] = _uncounted,
+    count: Callable[[PageRefused], None] = _uncounted,
 ) -> SignIn:
     """Return the sign-in with its cookies, made with the installation's key."""
-    attempts = Attempts(Cookie("__Host-gofer-sign-in", key, slack.pages_url, KEPT_SECONDS), store, outside)
-    session = Cookie("__Host-gofer", key, slack.pages_url, SESSION_SECONDS)
-    return SignIn(slack, outside, attempts, Sessions(session, slack.people, store, outside), count)
+    attempts = Attempts(Cookie("__Host-gofer-sign-in", key, identities.pages_url, KEPT_SECONDS), store, outside)
+    session = Cookie("__Host-gofer", key, identities.pages_url, SESSION_SECONDS)
+    return SignIn(identities, outside, attempts, Sessions(session, identities.members, store, outside), count)
 
 
 def _own(path: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gofer.sources.github.own_account import ACCOUNT
-from gofer.sources.github.receiver import GitHubReceiver
+from gofer.sources.github.receiver import GitHubReceiver, of_private_repository
 from gofer.sources.github.settings import API_URL, LOGIN, TOKEN, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.receiver_spec import ReceiverSpec
@@ -31,4 +31,5 @@ GITHUB = ReceiverSpec(
     acts_with=(TOKEN, API_URL, LOGIN),
     account=ACCOUNT,
     kind_header="X-GitHub-Event: push",
+    is_restricted=of_private_repository,
 )

@@ -6,7 +6,7 @@ from gofer.sources.notion.own_account import ACCOUNT
 from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.settings import BASE_URL, BOT_ID, TOKEN, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
-from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.sources.receiver_spec import ReceiverSpec, Registration
 from gofer.sources.settings import SourceSettings
 
 PATH = "/notion/webhook"
@@ -36,4 +36,5 @@ NOTION = ReceiverSpec(
     token=TOKEN,
     acts_with=(TOKEN, BASE_URL, BOT_ID),
     account=ACCOUNT,
+    registration=Registration("verification token", "notion-verification-token", "Notion's Webhooks tab"),
 )

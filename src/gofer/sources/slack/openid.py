@@ -5,14 +5,19 @@ A guest, a member of another workspace and a bot are refused: what a channel sho
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlencode
 
-from gofer.sources.slack.page_requests import CALLBACK, UNSAID, SlackRefused, SlackWeb, code_of
+from gofer.sources.serving import CALLBACK, SignInSpec
+from gofer.sources.settings import SourceSettings
+from gofer.sources.slack.page_requests import UNSAID, SlackRefused, SlackWeb, code_of
 from gofer.sources.slack.people import SlackPeople
+from gofer.sources.slack.settings import API_URL, BOT_TOKEN, CLIENT_ID, CLIENT_SECRET
 from gofer.sources.webhook.hook import Jwt
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest, ConfigError
+from gofer.values.outside import Http
 from gofer.values.secret import Secret
 
 AUTHORIZE = "openid/connect/authorize"
@@ -26,17 +31,20 @@ _STALE = frozenset({"code_already_used", "code_expired", "invalid_code"})
 class SlackOpenId:
     """Slack as the provider of identities for one app."""
 
-    people: SlackPeople
+    members: SlackPeople
     """The members of the workspace."""
     client_id: str
     client_secret: Secret
     pages_url: str
     """Where colleagues open Gofer's pages, without a slash at the end."""
 
+    system: ClassVar[str] = "Slack"
+    authorize_path: ClassVar[str] = AUTHORIZE
+
     @property
     def web(self) -> SlackWeb:
         """Requests to Slack."""
-        return self.people.web
+        return self.members.web
 
     @property
     def _redirect_uri(self) -> str:
@@ -51,7 +59,7 @@ class SlackOpenId:
             "redirect_uri": self._redirect_uri,
             "state": state,
             "nonce": nonce,
-            "team": await self.people.team(),
+            "team": await self.members.team(),
         }
         return f"{self.web.origin}/{AUTHORIZE}?{urlencode(asked)}"
 
@@ -64,10 +72,10 @@ class SlackOpenId:
         if not nonce or as_text(claims.get("nonce")) != nonce:
             raise BadRequest(401, "This answer of Slack belongs to another attempt to sign in. Begin again.")
         user = as_text(claims.get("sub"))
-        ours = await self.people.team()
+        ours = await self.members.team()
         if not user or as_text(claims.get(_TEAM)) != ours:
             raise BadRequest(403, "You signed in to another workspace than the one Gofer is in.")
-        await self.people.check_member(user, ours)
+        await self.members.check_member(user, ours)
         return user, ours
 
     async def _claims(self, code: str, now: float) -> Mapping[str, object]:
@@ -94,3 +102,16 @@ class SlackOpenId:
         keys = as_list((await self.web.get("openid/connect/keys")).get("keys"))
         # Only RSA keys can be Slack's: another kind beside them must keep no person out.
         return tuple(as_object(key) for key in keys if as_object(key).get("kty") == "RSA")
+
+
+def _identities(settings: SourceSettings, http: Http, pages_url: str) -> SlackOpenId:
+    people = SlackPeople(SlackWeb(settings[API_URL], settings[BOT_TOKEN], http))
+    return SlackOpenId(people, settings[CLIENT_ID], settings[CLIENT_SECRET], pages_url)
+
+
+SLACK_SIGN_IN = SignInSpec(
+    system="Slack",
+    needed=(CLIENT_ID, CLIENT_SECRET, BOT_TOKEN),
+    settings=(BOT_TOKEN, API_URL, CLIENT_ID, CLIENT_SECRET),
+    make=_identities,
+)

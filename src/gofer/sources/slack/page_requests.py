@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
+from gofer.sources.serving import PageRefused
 from gofer.values.canonical_json import as_object, as_text, clean, decode
 from gofer.values.errors import BadRequest, TemporaryError
 from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
-CALLBACK = "/sign-in/callback"
-"""The path of the pages to which Slack sends people back who sign in."""
 SECONDS = 5.0
 """For each request to Slack: five of them are less than a function has for a page."""
 NO_ANSWER = "no_answer"
@@ -43,18 +42,11 @@ _MEND: Mapping[str, str] = {
 """What the operator does, by the code of Slack."""
 
 
-class SlackRefused(TemporaryError):
-    """Slack did not do what a page needs; `call` is the method and `code` the reason in Slack's words."""
+class SlackRefused(PageRefused):
+    """Slack did not do what a page needs."""
 
     def __init__(self, call: str, code: str) -> None:
-        super().__init__(f"Slack refused {call} ({code})")
-        self.call = call
-        self.code = code
-
-    @property
-    def remedy(self) -> str:
-        """What the operator does; empty where time alone helps."""
-        return _MEND.get(self.code, "")
+        super().__init__("Slack", call, code, _MEND.get(code, ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from gofer.app.aws.clients import aws_settings, cloud_settings, open_cloud
+from gofer.app.aws.clients import open_cloud
+from gofer.app.aws.settings import aws_settings, cloud_settings
 from gofer.journal.blob_store import blob_key
 from gofer.values.errors import ConfigError
 from support.aws.moto_server import REGION, new_bucket, new_queues, new_table, server

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Watcher
+from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Edits, Watcher
 from gofer.runtime.receive import Ingress
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
@@ -49,9 +49,13 @@ class Repository:
 
         self.editions = Editions(make, self.load(self.root / "agents"))
         self.reads = 0
-        self.watcher = Watcher(
-            self.root, self.editions, self.load, self.clock, self.adopted.append, fingerprint(self.root)
-        )
+        self.watcher = self.watch()
+
+    def watch(self) -> Watcher:
+        """Return a watcher of the files as they are now."""
+        tools = fingerprint(self.root, ["tools"])
+        seen = fingerprint(self.root)
+        return Watcher(self.root, self.editions, self.load, self.clock, self.adopted.append, Edits(seen), Edits(tools))
 
     def write(self, name: str, text: str) -> None:
         (self.root / "agents" / f"{name}.md").write_text(text)
@@ -191,10 +195,28 @@ async def test_two_files_edited_together_come_into_force_together(tmp_path: Path
 
 async def test_an_edit_while_the_process_starts_is_read(tmp_path: Path) -> None:
     made = Repository(tmp_path)
-    made.watcher = Watcher(tmp_path, made.editions, made.load, made.clock, made.adopted.append, fingerprint(tmp_path))
+    made.watcher = made.watch()
     made.write("answer", "written between the reading and the first look")
     await made.wait(2)
     assert made.texts == {"answer": "written between the reading and the first look"}
+
+
+async def test_an_edited_tool_asks_once_for_a_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "oncall.py").write_text("before")
+    caplog.set_level(logging.INFO)
+    made = Repository(tmp_path)
+    before = made.editions.now
+    await made.wait(3)
+    assert caplog.messages == []
+    (tmp_path / "tools" / "oncall.py").write_text("after")
+    await made.wait(STABLE_SECONDS)
+    (tmp_path / "tools" / "wiki.py").write_text("new")
+    await made.wait(5)
+    (line,) = caplog.messages
+    assert "tools/" in line
+    assert "restart" in line
+    assert (made.reads, made.editions.now) == (0, before)
 
 
 def test_links_that_lead_upward_are_walked_once(tmp_path: Path) -> None:

@@ -16,12 +16,10 @@ import pytest
 
 from gofer.app.aws.clients import open_cloud
 from gofer.app.functions.dashboard import dashboard_function
-from gofer.app.functions.foundation import Ground, stand
+from gofer.app.functions.foundation import Ground, stand, start_lines
 from gofer.app.functions.invocation import Failed
-from gofer.app.functions.log_lines import start_lines
 from gofer.app.functions.receiver import receiver
-from gofer.app.functions.schedule import schedule_function
-from gofer.app.functions.ticks import PAUSES
+from gofer.app.functions.schedule import PAUSES, schedule_function
 from gofer.app.functions.webhook import webhook_receiver
 from gofer.app.functions.worker import worker_function
 from gofer.journal.coordination import Head

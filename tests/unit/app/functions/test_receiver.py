@@ -12,7 +12,7 @@ import pytest
 from gofer.app.aws.clients import open_cloud
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.receiver import OWN, receiver
+from gofer.app.functions.receiver import OWN, receiver, source_receiver
 from gofer.app.functions.webhook import webhook_receiver
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
@@ -162,7 +162,7 @@ def until(seconds: float) -> str:
 
 def notion(ground: Ground, secret: str) -> Handler:
     put(ground.environment["GOFER_PARAMETERS"], NOTION_BOT_ID="0" * 32, **{SECRET: secret})
-    return receiver(ground, SECRET, "NOTION_BOT_ID")
+    return source_receiver(ground, "notion")
 
 
 def deliver(function: Handler, body: dict[str, str], token: str) -> Any:
@@ -185,7 +185,7 @@ def test_a_verification_token_is_taken_once_while_an_operator_lets_it(
 ) -> None:
     function = notion(ground, until(600))
     # Another process of the same function, that looked at the parameter too.
-    second = receiver(ground, SECRET, "NOTION_BOT_ID")
+    second = source_receiver(ground, "notion")
     assert deliver(second, {"type": "page.created"}, OTHER)["statusCode"] == 401
     assert offer(function, TOKEN)["statusCode"] == 200
     assert kept(ground) == TOKEN

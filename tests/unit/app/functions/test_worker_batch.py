@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gofer.app.functions.batch import read_batch
-from gofer.app.functions.worker_batch import Working
+from gofer.app.functions.worker_batch import Working, read_batch
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunHandedOver
 from gofer.journal.log import read_journal

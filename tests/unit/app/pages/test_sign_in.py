@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.pages.cookies import Cookie
-from gofer.app.pages.sessions import SESSION_SECONDS
+from gofer.app.pages.sessions import SESSION_SECONDS, Cookie
 from gofer.values.canonical_json import encode
 from gofer.values.secret import Secret
 from support.app.page_browser import ADA, BOARD, ELSEWHERE, GONE, GUEST, KEY, OTHER, PAGES, ROBOT, Browser, browser

@@ -1,0 +1,103 @@
+"""The readers of the pages on AWS, by what the system of the sign-in says of a person at that moment."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+from starlette.requests import Request
+
+from gofer.app.pages.sessions import Sessions
+from gofer.sources.serving import Members, PageRefused
+from gofer.values.errors import BadRequest
+from gofer.values.events import Event
+from gofer.workflows.load import Loaded
+
+SIGN_OUT = "/sign-out"
+TOKEN = "token"  # noqa: S105 (the name of a field)
+"""Field of the form that signs out."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInReaders:
+    """The people who signed in."""
+
+    sessions: Sessions
+    members: Members
+    report: Callable[[PageRefused], None]
+    """Told of each refusal that hides something."""
+
+    async def sees(self, request: Request, event: Event) -> bool:
+        """See Readers.sees: full members who are in the place where it happened."""
+        place = self.members.place(event)
+        if self.members.is_direct(place):
+            return await self._is_actor(request, event)
+        return bool(place) and await self._is_in(request, place)
+
+    async def became_private(self, event: Event) -> bool:
+        """See Readers.became_private. Raises PageRefused."""
+        place = self.members.place(event)
+        return bool(place) and await self.members.is_private(place)
+
+    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
+        """See Readers.sees_repository: members of the place that owns the workflow."""
+        if loaded is None:
+            return False
+        try:
+            place = await self.members.place_of_owner(loaded.workflow.owner)
+        except PageRefused as error:
+            self.report(error)
+            return False
+        return bool(place) and await self._is_in(request, place)
+
+    async def reads(self, request: Request, loaded: Loaded) -> bool:
+        """See Readers.reads: every full member, unless the workflow listens in private places only."""
+        try:
+            private = await self.members.private_places(loaded)
+        except PageRefused as error:
+            self.report(error)
+            return False
+        if private is None:
+            return True
+        for place in private:
+            if await self._is_in(request, place):
+                return True
+        return False
+
+    def footer(self, request: Request) -> str:
+        """See Readers.footer: the form that signs out."""
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        token = self.sessions.form_token(session)
+        return (
+            f'<form method="post" action="{SIGN_OUT}"><input type="hidden" name="{TOKEN}" value="{escape(token)}">'
+            "<p><button>Sign out</button></form>"
+        )
+
+    async def _is_in(self, request: Request, place: str) -> bool:
+        """Return whether the reader is a full member and in a place now; False where the system does not say."""
+        user = await self._member(request)
+        try:
+            return bool(user) and await self.members.is_in(place, user)
+        except PageRefused as error:
+            self.report(error)
+            return False
+
+    async def _is_actor(self, request: Request, event: Event) -> bool:
+        """Return whether the reader is a full member who wrote a direct message: no other person is in there."""
+        user = await self._member(request)
+        return bool(user) and user == event.actor.id
+
+    async def _member(self, request: Request) -> str:
+        """Return the id of a reader who is a full member now; empty for others, and where the system does not say."""
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        try:
+            await self.members.check_member(session.user, session.team)
+        except PageRefused as error:
+            self.report(error)
+            return ""
+        except BadRequest:
+            return ""
+        return session.user

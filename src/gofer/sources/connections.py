@@ -1,0 +1,9 @@
+"""The connections that Gofer opens itself, one line a source."""
+
+from collections.abc import Sequence
+
+from gofer.sources.serving import Connection
+from gofer.sources.slack.socket_mode import SOCKET_MODE
+
+CONNECTIONS: Sequence[Connection] = (SOCKET_MODE,)
+"""Every source that delivers through one."""

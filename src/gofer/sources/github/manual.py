@@ -1,0 +1,12 @@
+"""What the help of commands says of GitHub."""
+
+from gofer.sources.manual import Manual
+
+GITHUB = Manual(
+    source="github",
+    system="GitHub",
+    settings="""\
+  GITHUB_TOKEN           for tools of GitHub; GITHUB_WEBHOOK_SECRET for what posts to /github/webhook
+""",
+    payload="tests/events/github_push.json",
+)

@@ -1,0 +1,17 @@
+"""What the help of commands says of Notion."""
+
+from gofer.sources.manual import Manual
+
+NOTION = Manual(
+    source="notion",
+    system="Notion",
+    settings="""\
+  NOTION_TOKEN           for tools of Notion; --register-notion, or NOTION_WEBHOOK_SECRET, for /notion/webhook
+""",
+    payload="tests/events/notion_page_properties_updated.json",
+    guide="docs/notion.md",
+    serving="""\
+  gofer serve --register-notion
+                             take the verification token of a new subscription; docs/notion.md tells the steps
+""",
+)

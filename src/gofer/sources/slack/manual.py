@@ -1,0 +1,19 @@
+"""What the help of commands says of Slack."""
+
+from gofer.sources.manual import Manual
+
+SLACK = Manual(
+    source="slack",
+    system="Slack",
+    settings="""\
+  SLACK_BOT_TOKEN        the bot token, xoxb-…
+  SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
+  SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
+""",
+    payload="tests/events/slack_app_mention.json",
+    guide="docs/slack-app.md",
+    mock=(
+        'slack_get_user: [{arguments: {name: "*Lee"}, details: {kind: guest}}, '
+        "{refusal: There is nobody of that name.}]"
+    ),
+)

@@ -1,0 +1,117 @@
+"""Socket Mode: Slack's deliveries through a socket that Gofer opens. The only module that knows Bolt.
+
+Bolt asks for connections, opens them anew and acknowledges envelopes; what an envelope means is decided where HTTP
+deliveries are translated. An envelope is acknowledged after its claim is stored, and not at all when it could not be:
+then Slack delivers it again.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncGenerator
+from typing import cast
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from gofer.sources.receiver import RawRequest
+from gofer.sources.serving import Connection, Hear
+from gofer.sources.settings import SourceSettings
+from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
+from gofer.sources.slack.receiver import SlackReceiver
+from gofer.sources.slack.settings import API_URL, APP_TOKEN, BOT_TOKEN, TEAM_IDS
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ConfigError, TemporaryError
+
+PATIENCE = 30.0
+"""Seconds the first connection may take."""
+PING = 10.0
+"""Seconds between two looks at a connection; one that is silent four times as long is opened anew."""
+
+_log = logging.getLogger(__name__)
+_bolt_log = logging.getLogger("slack_bolt")
+"""Under its own name: what a library says may hold contents, and is treated as such."""
+
+
+@contextlib.asynccontextmanager
+async def connected(settings: SourceSettings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
+    """Pass Slack's deliveries to `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
+    client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
+    app = AsyncApp(
+        # Also the name of a logger that Bolt sets up.
+        name="slack_bolt",
+        logger=_bolt_log,
+        client=client,
+        signing_secret="",
+        before_authorize=_Intake(hear, settings).take,
+        request_verification_enabled=False,
+        ssl_check_enabled=False,
+    )
+    handler = AsyncSocketModeHandler(app, settings[APP_TOKEN].reveal(), ping_interval=ping)
+    # As everywhere in Gofer, no proxy is taken from the environment.
+    client.proxy = handler.client.proxy = None
+    renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
+    try:
+        await _connect(handler)
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        await handler.close_async()
+
+
+class _Intake:
+    """The only step of Bolt for every envelope: nothing of Bolt's own comes after it."""
+
+    def __init__(self, hear: Hear, settings: SourceSettings) -> None:
+        self._hear = hear
+        # These receivers verify nothing, because the app's token opened the socket.
+        self._events = SlackReceiver(())
+        self._actions = InteractivityReceiver((), settings[TEAM_IDS])
+
+    async def take(self, req: AsyncBoltRequest) -> BoltResponse:
+        """Return 200 to acknowledge the envelope; any other status leaves it unacknowledged."""
+        events = req.body.get("type") in ("event_callback", "url_verification")
+        path, receiver = ("/slack/events", self._events) if events else (PATH, self._actions)
+        delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
+        reply = await self._hear(receiver, delivery)
+        # What is no event will never be one: only what could not be stored is worth another delivery.
+        return BoltResponse(status=503 if reply.status >= 500 else 200)
+
+
+async def _connect(handler: AsyncSocketModeHandler) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            # Asked for here, because connecting retries for ever whatever Slack says to the token.
+            handler.client.wss_uri = await handler.client.issue_new_wss_url()
+            await handler.connect_async()
+    except SlackApiError as error:
+        raise ConfigError(_refused(as_text(as_object(cast(object, error.response.data)).get("error")))) from error
+    except (TimeoutError, aiohttp.ClientError) as error:
+        raise TemporaryError("Slack gave no Socket Mode connection; try again in a minute.") from error
+
+
+async def _renew_url(handler: AsyncSocketModeHandler, every: float) -> None:
+    """Get a new URL while there is no connection: one is good for one try, and the library tries the same for ever."""
+    while True:
+        await asyncio.sleep(every)
+        if handler.client.wss_uri and not await handler.client.is_connected():
+            _log.warning("Socket Mode is not connected; a new connection is being asked for")
+            with contextlib.suppress(SlackApiError, TimeoutError, aiohttp.ClientError):
+                handler.client.wss_uri = await handler.client.issue_new_wss_url()
+
+
+def _refused(code: str) -> str:
+    return (
+        f"Slack does not accept SLACK_APP_TOKEN ({code}); make an app-level token with the scope connections:write "
+        "under Basic Information, App-Level Tokens, and turn Socket Mode on."
+    )
+
+
+SOCKET_MODE = Connection("slack", "Socket Mode", APP_TOKEN, connected)

@@ -1,0 +1,139 @@
+"""What stands in the log of a function: typed lines about what happened, never what was said."""
+
+import itertools
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from gofer.app.functions.foundation import start_lines
+from gofer.app.functions.schedule import measuring_tokens
+from gofer.app.functions.worker import measure
+from gofer.app.settings import LogLevel, read_settings
+from gofer.journal.unlisted_ends import Ends
+from gofer.projections.progress import Progress
+from gofer.runtime.run_reports import Ended
+from gofer.values.errors import ConfigError
+
+NUMBERS = itertools.count(1)
+SECRET = "what somebody said"
+
+
+@dataclass
+class Context:
+    function_name: str = "gofer-test-worker"
+    memory_limit_in_mb: str = "1024"
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-1:123456789012:function:gofer-test-worker"
+    aws_request_id: str = "request-1"
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # A logger of Powertools is kept by its service, with the stream it began with.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"gofer-test-{next(NUMBERS)}")
+    root, ours = logging.getLogger(), logging.getLogger("gofer")
+    handlers, levels = list(root.handlers), (root.level, ours.level)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def lines(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    """What a function writes while one run ends, something breaks and a library talks."""
+    logger = start_lines(level)
+
+    @logger.inject_lambda_context
+    def work(event: object, context: object) -> None:
+        fields = {"run": "run1", "status": "done", "seconds": 1.5, "workflow": "answer-here"}
+        logging.getLogger("gofer.runtime.worker").info("a run ended", extra={"fields": fields})
+        logging.getLogger("botocore").warning("sent %s", SECRET)
+        try:
+            raise ValueError(SECRET)
+        except ValueError:
+            logging.getLogger("gofer.x").exception("it broke")
+
+    work({"body": SECRET}, Context())
+    return said(capsys)
+
+
+@pytest.mark.parametrize("level", ["minimal", "summary"])
+def test_no_line_holds_contents(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> None:
+    assert SECRET not in json.dumps(lines(level, capsys))
+
+
+def test_a_line_says_which_invocation_and_which_run(capsys: pytest.CaptureFixture[str]) -> None:
+    ended, library, broke = lines("summary", capsys)
+    assert (ended["function_request_id"], ended["service"][:11]) == ("request-1", "gofer-test-")
+    assert (ended["message"], ended["run"], ended["seconds"]) == ("a run ended", "run1", 1.5)
+    assert (library["logger"], "message" in library) == ("botocore", False)
+    assert (broke["message"], broke["error"]) == ("it broke", "ValueError")
+
+
+def test_the_least_level_keeps_ids_status_and_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    ended = lines("minimal", capsys)[0]
+    assert ended.keys() >= {"run", "status", "seconds"}
+    assert not ended.keys() & {"workflow", "message"}
+
+
+def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
+    """Values and dimensions by the name of the metric, from lines in the embedded format."""
+    found: dict[str, tuple[object, list[list[str]]]] = {}
+    for line in told:
+        for rule in line["_aws"]["CloudWatchMetrics"]:
+            assert rule["Namespace"] == "Gofer"
+            for metric in rule["Metrics"]:
+                found[metric["Name"]] = (line[metric["Name"]], rule["Dimensions"])
+    return found
+
+
+def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(largest={"gpt-4o-2024-11-20": 64_000, "unknown-model": 10**9}, cost_usd=0.25)
+    measure(Ended("done", 12.5, progress, windows={"gpt-4o": 128_000, "gpt-4o-mini": 8_000}))
+    assert metrics(said(capsys)) == {
+        "RunsEnded": ([1.0], [["status", "service"]]),
+        "RunSeconds": ([12.5], [["service"]]),
+        "PeakContextUtilisation": ([50.0], [["service"]]),
+        "CostUsd": ([0.25], [["service"]]),
+    }
+
+
+def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    measure(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
+    assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
+
+
+@pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("damaged", "DamagedRuns")])
+def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
+    assert metrics(said(capsys))[name] == ([1.0], [["service"]])
+
+
+def test_an_end_that_no_list_shows_is_counted_by_cause_and_system(capsys: pytest.CaptureFixture[str]) -> None:
+    measure(Ended("failed", 1.0, unlisted=Ends(0, "begin", "outage", "Slack", 1)))
+    told = said(capsys)
+    found = metrics(told)
+    assert found["UnlistedEnds"] == ([1.0], [["service"]])
+    value, ((*dimensions,),) = found["UnlistedEndsByCause"]
+    assert (value, sorted(dimensions)) == ([1.0], ["cause", "service", "system"])
+    (by_cause,) = [line for line in told if "UnlistedEndsByCause" in line]
+    assert (by_cause["cause"], by_cause["system"]) == ("outage", "Slack")
+
+
+def test_the_days_that_tokens_are_good_for_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = read_settings({"TOKENS_EXPIRE": "JIRA_API_TOKEN=2026-12-01, NOTION_TOKEN = 2026-11-20"})
+    measuring_tokens(settings.tokens_expire)(1_795_262_400.0)
+    values = [line["TokenExpiresInDays"] for line in said(capsys)]
+    assert values == [[10.0], [-1.0]]
+
+
+@pytest.mark.parametrize("bad", ["JIRA_API_TOKEN", "x=tomorrow", "=;", "A=2026-13-01"])
+def test_a_day_that_is_none_is_a_setting_to_correct(bad: str) -> None:
+    with pytest.raises(ConfigError, match="TOKENS_EXPIRE is not clear"):
+        read_settings({"TOKENS_EXPIRE": bad})

@@ -1,0 +1,82 @@
+"""A `.env` file is read the same way on every line, and a mistake in it is one sentence without the value."""
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.app.settings import read_dotenv
+from gofer.values.errors import ConfigError
+
+
+def read(folder: Path, text: str) -> dict[str, str]:
+    path = folder / ".env"
+    path.write_text(text, encoding="utf-8")
+    return dict(read_dotenv(path))
+
+
+def test_no_file_sets_nothing(tmp_path: Path) -> None:
+    assert read_dotenv(tmp_path / ".env") == {}
+
+
+def test_every_form_of_a_line(tmp_path: Path) -> None:
+    text = (
+        "\ufeff# Slack\r\nA=xoxb-1\n\n  export B = \"two words\" # why\nC='a # b'\nD=\nE=  # nothing\nF=a#b\nG=x=y==\n"
+    )
+    assert read(tmp_path, text) == {
+        "A": "xoxb-1",
+        "B": "two words",
+        "C": "a # b",
+        "D": "",
+        "E": "",
+        "F": "a#b",
+        "G": "x=y==",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("SLACK_BOT_TOKEN hunter2", "this is no setting"),
+        ("=hunter2", "this is no setting"),
+        ('SLACK_BOT_TOKEN="hunter2', "the value of SLACK_BOT_TOKEN is not clear"),
+        ("SLACK_BOT_TOKEN=hunter2 hunter2", "the value of SLACK_BOT_TOKEN is not clear"),
+        ("SLACK_BOT_TOKEN='hunter2'x", "the value of SLACK_BOT_TOKEN is not clear"),
+        ("A=hunter2", "A is set a second time"),
+    ],
+)
+def test_a_line_that_is_not_clear_is_named_and_its_value_is_not_shown(tmp_path: Path, line: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, f"A=1\n# c\n{line}\n")
+    assert f".env:3: {sentence}" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"A=\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read as text"):
+        read_dotenv(tmp_path / ".env")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConfigError, match="cannot be read as text"):
+        read_dotenv(tmp_path / "folder")
+
+
+@given(st.text())
+def test_any_text_is_settings_or_one_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ".env"
+    path.write_bytes(text.encode("utf-8", "replace"))
+    found: Mapping[str, str] = {}
+    with contextlib.suppress(ConfigError):
+        found = read_dotenv(path)
+    assert all(name.isidentifier() and value in text for name, value in found.items())
+
+
+@given(st.from_regex(r"[A-Za-z0-9+/=_.:#@-]{0,40}", fullmatch=True))
+def test_a_token_is_read_as_it_is_written_in_quotes(tmp_path: Path, token: str) -> None:
+    path = tmp_path / ".env"
+    path.write_text(f"T=\"{token}\"\nexport U='{token}'\n")
+    assert read_dotenv(path) == {"T": token, "U": token}
