@@ -8,11 +8,9 @@ from gofer.app.toolbox import build_tools
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services, refuse_all
 from gofer.files.child import Children
-from gofer.files.document import pages_of
-from gofer.files.image import BYTES, Fitted, fitted
+from gofer.files.document import BYTES, Fitted, fitted, pages_of
 from gofer.models.language_model import Model
-from gofer.models.prices import stand_in_prices
-from gofer.models.served_model import Endpoint
+from gofer.models.served_model import Endpoint, stand_in_prices
 from gofer.runtime.run_ends import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits

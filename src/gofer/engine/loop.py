@@ -13,8 +13,8 @@ from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.models.answer_text import before_call
 from gofer.models.failures import said_of, told_of
-from gofer.models.written_calls import before_call
 from gofer.tools.definition import AnyTool, Provenance, Repertoire
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import Cause, RunStopped

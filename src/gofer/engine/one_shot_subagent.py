@@ -4,8 +4,8 @@ from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
 from gofer.engine.model_request import head
 from gofer.journal.entries import SubagentFinished
+from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer
-from gofer.models.written_calls import written_call
 from gofer.values import messages
 from gofer.values.canonical_json import encode_text
 from gofer.workflows.output import problems, read_answer

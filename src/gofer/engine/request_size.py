@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gofer.files.image import EACH
+from gofer.files.document import EACH
 from gofer.files.tokens import content_of, estimate
 from gofer.projections.conversation import Conversation
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
 from gofer.files.completeness import incomplete
-from gofer.files.image import EACH
+from gofer.files.document import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from gofer.engine.file_contents import content_of
 from gofer.engine.step import Step
-from gofer.files.declared_type import charset_of
 from gofer.files.decoder import decode, in_brackets
+from gofer.files.kind import charset_of
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import ToolError

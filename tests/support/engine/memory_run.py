@@ -16,7 +16,7 @@ from gofer.journal.entries import Effect, MessageReceived, Recorded, RunOwned, R
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.store import Store
 from gofer.models.language_model import Answer
-from gofer.models.prices import Price, Prices
+from gofer.models.served_model import Price, Prices
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore

@@ -9,7 +9,7 @@ from PIL import Image
 
 from gofer.engine.preload import MOST, Preloaded, preload
 from gofer.engine.step import Step
-from gofer.files.image import Fitted
+from gofer.files.document import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import UNKNOWN_WINDOW, Abilities, Ability, common, load_abilities

@@ -12,8 +12,7 @@ import pypdfium2.raw as pdfium
 from gofer.files.child_wire import Packet
 from gofer.files.completeness import ALL, Reading, Wanted, numbered
 from gofer.files.extract.grid import Segment, with_tables
-from gofer.files.extract.pdf_leftward import in_order
-from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
+from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, in_order, reread
 from gofer.files.extract.pdf_missing import (
     CHARACTERS,
     PAGE_CHARACTERS,
@@ -22,11 +21,11 @@ from gofer.files.extract.pdf_missing import (
     Seen,
     State,
     missing_of,
+    notes,
     refuse_damage,
     state_of,
     without_text,
 )
-from gofer.files.extract.pdf_notes import notes
 from gofer.values.errors import ToolError
 
 _TABLE_SEGMENTS = (6, 3_000)

@@ -21,8 +21,7 @@ from python_calamine import (
 
 from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
 from gofer.files.extract.notation import cell
-from gofer.files.extract.sheet_notes import notes, open_notes
-from gofer.files.extract.sheet_table import FULL, Area, Room, Table
+from gofer.files.extract.sheet_table import FULL, Area, Room, Table, notes, open_notes
 from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing

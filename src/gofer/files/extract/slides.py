@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.charts import CHART, DIAGRAM, drawn
-from gofer.files.extract.formula import formula
 from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing

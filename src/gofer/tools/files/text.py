@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import incomplete
-from gofer.files.declared_type import charset_of
 from gofer.files.decoder import Decoded, decode
-from gofer.files.kind import kind_of, mislabelled
+from gofer.files.kind import charset_of, kind_of, mislabelled
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.definition import Call
