@@ -29,7 +29,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "h11": ["gofer.app.embedded.framing"],
     "http": ["gofer.app.functions.aws_http"],
     "httpx2": ["gofer.app", "gofer.models.chat_completions"],
-    "jq": ["gofer.files.jq_child", "gofer.files.jq_child"],
+    "jq": ["gofer.files.jq_child"],
     "jsonschema": ["gofer.workflows.output", "gofer.workflows.output_schema"],
     "jwt": ["gofer.sources.webhook.jwt_bearer"],
     "lxml": ["gofer.files.extract.xml_package"],

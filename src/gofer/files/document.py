@@ -1,4 +1,7 @@
-"""A document as the text that a person would read in it, and the pages of a PDF as images."""
+"""A document as the text that a person would read in it, and images as a model may get them.
+
+An image is made small enough and upright, and loses its metadata.
+"""
 
 from dataclasses import dataclass
 from typing import cast

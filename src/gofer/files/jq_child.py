@@ -1,4 +1,4 @@
-"""Runs one jq program on one document; in a child, as nothing stops a program from inside."""
+"""One jq program on one document, in a child, as nothing stops a program from inside; and the key that it lacks."""
 
 import json
 import re

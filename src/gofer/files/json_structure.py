@@ -1,5 +1,8 @@
 """The structure of a large JSON value in a few thousand characters.
 
+Items of a list are looked at column by column, so that the work is done by the interpreter's own loops: all values of
+one key at once, and a column without objects and lists not at all.
+
 Every key, all nesting and the length of every list are kept; strings are cut, and lists of items that are alike show
 some of them and say how many there are. What is still too long is shown more and more briefly, and cut hard at the end.
 """

@@ -1,4 +1,7 @@
-"""Thoughts that a model wrote into the text of its answer, told apart from what it says to people."""
+"""Thoughts and tool calls that a model wrote into the text of its answer, told apart from what it says to people.
+
+Code within the text is quoted, and means nothing by itself.
+"""
 
 import re
 from bisect import bisect_right
@@ -138,8 +141,6 @@ _NAME = re.compile(
 )
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "recipient_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
-_READ_LIMIT = 1_000_000
-"""Characters of an answer that are looked at."""
 _SEARCHED = 1_000
 """Characters after a mark in which the name of the tool is looked for."""
 

@@ -1,4 +1,4 @@
-"""The charts and diagrams of an Office document: the table of a chart, and the list of a diagram."""
+"""The charts, diagrams and formulas of an Office document: a table, a list, and what a person would type."""
 
 import datetime
 import re

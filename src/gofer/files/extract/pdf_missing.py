@@ -1,4 +1,4 @@
-"""What the text of a PDF lacks: pages that were not read, scans, damage."""
+"""The notes beside the text of a PDF, and what the text lacks: pages that were not read, scans, damage."""
 
 import ctypes
 import re

@@ -1,4 +1,4 @@
-"""The reader of separated values, with any separator."""
+"""The reader of separated values with any separator, and the cut of a table or a text that is too long."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The table of one sheet while it grows, and the room that all tables of a workbook share."""
+"""The table of one sheet while it grows, its notes, and the room that all tables of a workbook share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

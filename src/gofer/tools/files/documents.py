@@ -1,4 +1,4 @@
-"""The tool that makes a text of a document, for models to read and search."""
+"""The tools for documents: `extract_file` makes a text of one, `load_file` shows one to a model that can look."""
 
 import base64
 
@@ -133,8 +133,6 @@ CHARACTERS = 99_000
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
-TIMEOUT = 120.0
-
 
 class LoadFile(Arguments):
     """A file, and of a PDF the pages that are wanted as images."""

@@ -1,4 +1,4 @@
-"""The tools that ask a JSON file for values: `jq` and `grep_json`."""
+"""The tools that look for something in a file: `jq` and `grep_json` in JSON, `file_regex` in lines of text."""
 
 import asyncio
 from collections.abc import Generator
