@@ -30,7 +30,7 @@ from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import ANYWHERE, AnyTool, Call, Files, Provenance, Repertoire
+from gofer.tools.definition import ANYWHERE, AnyTool, Call, Files, Provenance, Repertoire, RunAtHand
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 
 
@@ -374,26 +374,22 @@ class Step(Views):
         recorded = self.progress.in_doubt.get(item.call)
         key = (recorded.key if recorded else "") or f"{self.run}/{item.call}"
         since = ((recorded.since if recorded else 0) or self.progress.accepted_at) / 1000
-        # A tool that writes elsewhere refuses a private run by itself, unless it was allowed for this very call.
-        guard = self.guard if item.tool.effect != "read" else None
-        private = self.progress.private and not (guard and guard.may_leave(self, item.call))
         return Call(
-            key,
-            event.actor,
-            event.place,
-            private,
-            provenance,
-            outside.http,
-            outside.clock,
-            since,
-            event.hops,
-            files,
-            self.workspace,
-            self.shown.whole,
-            self.shown.look,
-            replace(self.repertoire, withdrawn=self.withdrawn),
-            item.cleared,
-            self.progress.intended_at.get(item.call, 0) / 1000,
+            key=key,
+            origin=event,
+            provenance=provenance,
+            http=outside.http,
+            clock=outside.clock,
+            at=self.progress.intended_at.get(item.call, 0) / 1000,
+            since=since,
+            cleared=item.cleared,
+            run=RunAtHand(
+                files=files,
+                workspace=self.workspace,
+                repertoire=replace(self.repertoire, withdrawn=self.withdrawn),
+                whole_tokens=self.shown.whole,
+                look_bytes=self.shown.look,
+            ),
         )
 
     def _elapsed(self, since: int) -> int:

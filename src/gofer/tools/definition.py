@@ -108,40 +108,60 @@ class Repertoire:
     """Skills that were prohibited meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call as its tool sees it; nothing else of the run is visible to a tool."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAtHand:
+    """What a call may read of its run, and how much its model may be shown."""
 
-    key: str
-    """Idempotency key: run id and call id, the same on every attempt."""
-    actor: Actor
-    place: Mapping[str, str]
-    """Coordinates of the event that started the run, in its source's own words."""
-    private: bool
-    """Whether the run began where only some people can see."""
-    provenance: Provenance
-    http: Http
-    clock: Clock
-    since: float = 0.0
-    """Unix seconds on our clock before which no attempt of this call can have happened."""
-    hops: int = 0
-    """How many runs stand in a row behind this one; what it writes says so, where it can."""
     files: Files = field(default_factory=NoFiles)
     """The contents of the run's files."""
     workspace: Workspace = field(default_factory=Workspace)
-    """What the run has at hand when the call begins; to be read only."""
+    """The run's files, skills and plan when the call begins."""
+    repertoire: Repertoire = field(default_factory=Repertoire)
+    """The tools and skills of the run."""
     whole_tokens: int = 10_000
     """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
     look_bytes: int = 6_000_000
     """Characters of base64 that it may give to look at, together."""
-    repertoire: Repertoire = field(default_factory=Repertoire)
-    """Which tools and skills the run has; to be read only."""
-    cleared: bool = False
-    """Whether its place was looked up and may be read although it is private."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call as its tool sees it, and the origin of its run; nothing else of the run is visible to a tool."""
+
+    key: str
+    """Idempotency key: run id and call id, the same on every attempt."""
+    origin: Origin = field(repr=False)
+    """The event that started the run. A call is one too: `actor`, `place` and `hops` are its own."""
+    provenance: Provenance
+    """The links that what the call writes ends with."""
+    http: Http
+    """The only way out; for a tool that writes it holds the permit."""
+    clock: Clock
     at: float = 0.0
     """Unix seconds at which the run first was about to make the call: the same on every attempt."""
+    since: float = 0.0
+    """Unix seconds on our clock before which no attempt of this call can have happened."""
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
+    run: RunAtHand = field(default_factory=RunAtHand)
+    """What the tools of Gofer itself read of the run."""
     variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     """Values of the environment variables that its tool declares, by name; empty ones are not set."""
+
+    @property
+    def actor(self) -> Actor:
+        """The person or program that started the run."""
+        return self.origin.actor
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """Coordinates of the event that started the run, in its source's own words."""
+        return self.origin.place
+
+    @property
+    def hops(self) -> int:
+        """How many runs stand in a row behind this one; what it writes says so, where it can."""
+        return self.origin.hops
 
     def secret(self, name: str) -> Secret:
         """Return a credential that its tool declares under `secrets`.

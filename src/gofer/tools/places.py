@@ -27,6 +27,11 @@ class Origin(Protocol):
         """Coordinates of the event, in the words of its source."""
         ...
 
+    @property
+    def hops(self) -> int:
+        """How many runs stand in a row behind the event."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

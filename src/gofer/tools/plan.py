@@ -71,7 +71,7 @@ async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
 @tool(effect="read", base="plan", in_order=True)
 async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
     """Change an item of your plan as soon as its status changes."""
-    plan = call.workspace.plan
+    plan = call.run.workspace.plan
     if arguments.id not in {todo.id for todo in plan}:
         known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
         raise ToolError(f"The plan has no item {arguments.id[:20]!r}. Its items: {known}.")
@@ -81,7 +81,7 @@ async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
 @tool(effect="read", base="plan", in_order=True)
 async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
     """Read your plan."""
-    plan = call.workspace.plan
+    plan = call.run.workspace.plan
     return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
 
 

@@ -81,7 +81,7 @@ def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], sc
 
 def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
     """Return what the files lack, and so all that is made of them."""
-    return together(call.files.added(file).missing for file in files)
+    return together(call.run.files.added(file).missing for file in files)
 
 
 def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:

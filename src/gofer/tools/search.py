@@ -108,7 +108,7 @@ def searched(repertoire: Repertoire) -> Searched:
 @tool(effect="read", base="search")
 async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
     """Find tools and skills that are not listed here, by what they are for. Call such tools with call_tool."""
-    return found(searched(call.repertoire), arguments.query)
+    return found(searched(call.run.repertoire), arguments.query)
 
 
 def found(there: Searched, query: str, chosen: Sequence[str] | None = None) -> ToolResult:

@@ -9,9 +9,8 @@ from gofer.tools.declare import bind_all, tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 
 class NoHttp:
@@ -20,7 +19,7 @@ class NoHttp:
 
 
 def call_of() -> Call:
-    return Call("run1/1.0", Actor("U1"), {}, False, Provenance("w", "", "run1", None), NoHttp(), SetClock())
+    return any_call(NoHttp(), key="run1/1.0", provenance=Provenance("w", "", "run1", None))
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ class ExtractFile(Arguments):
 async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
     """Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search."""
     # A short text is shown as well; `value` is the id of the new file.
-    content = await call.files.content(arguments.file)
-    added = call.files.added(arguments.file)
+    content = await call.run.files.content(arguments.file)
+    added = call.run.files.added(arguments.file)
     if arguments.member:
         member = await member_of(children, content, arguments.member, name=added.name)
         return _taken(arguments, member, added.missing)
@@ -78,7 +78,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
         prefix="text",
         missing=together([added.missing, of_file(document.missing, arguments.file)]),
     )
-    told = _told(document, made, arguments.file, call.whole_tokens)
+    told = _told(document, made, arguments.file, call.run.whole_tokens)
     summary = f"text of {_lines(document)} lines"
     if made.missing:
         summary = f"{summary}, incomplete"
@@ -134,6 +134,7 @@ PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
 
+
 class LoadFile(Arguments):
     """A file, and of a PDF the pages that are wanted as images."""
 
@@ -146,11 +147,11 @@ class LoadFile(Arguments):
 async def load_file(children: Children, call: Call, arguments: LoadFile) -> ToolResult:
     """Look at an image or a PDF of up to 10 pages, or read a short text whole."""
     name = held(call, arguments.file).added.name
-    content = await call.files.content(arguments.file)
+    content = await call.run.files.content(arguments.file)
     # By what it is: a type is what somebody else said of it.
     kind = kind_of(content, name)
     if kind.name in IMAGES:
-        image = await fitted(children, content, most=min(BYTES, call.look_bytes * 3 // 4))
+        image = await fitted(children, content, most=min(BYTES, call.run.look_bytes * 3 // 4))
         return _to_look_at(
             arguments.file,
             name,
@@ -166,7 +167,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     found = await held_text(call, arguments.file)
     text = found.text
     # What is longer than a result may be would become another file, and only its beginning would be seen.
-    _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.whole_tokens * 9 // 10))
+    _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.run.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
     told = f"{text or '(an empty file)'}{found.said}"
@@ -197,7 +198,7 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
     if len(content) > PDF_BYTES:
         has = f"is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at whole"
         raise ToolError(f"{file} {has}; {instead}.")
-    if len(content) > (room := call.look_bytes * 3 // 4):
+    if len(content) > (room := call.run.look_bytes * 3 // 4):
         has = f"has {len(content):,} bytes, and beside what is looked at already there is room for {room:,}"
         raise ToolError(f"{file} {has}; {instead}, in a later turn, by itself.")
     if (pages := await pages_of(children, content)) > LOOKED_AT:
@@ -210,8 +211,8 @@ async def _pages(children: Children, call: Call, arguments: LoadFile, content: b
     """Some pages of a PDF as images. Raises ToolError."""
     file = arguments.file
     # Each image has as much room for itself as it counts for beside that, at least.
-    pages = min(LOOKED_AT, max(1, call.look_bytes // (2 * EACH)))
-    most = (call.look_bytes - pages * EACH) * 3 // 4
+    pages = min(LOOKED_AT, max(1, call.run.look_bytes // (2 * EACH)))
+    most = (call.run.look_bytes - pages * EACH) * 3 // 4
     first, last = arguments.first_page or 1, arguments.last_page or 0
     drawn = await images_of(children, content, first, last, pages=pages, edge=EDGE, most=most)
     sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]

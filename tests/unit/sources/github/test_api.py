@@ -21,11 +21,10 @@ from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import NOON, SetClock
+from support.stand_ins import NOON
+from support.tools.calls import any_call
 from support.vendors.github import API as URL
 from support.vendors.github import PLACE, TOKEN
 
@@ -55,7 +54,7 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+    call = any_call(http, key="k", place=PLACE)
     api = GitHubApi(URL, Secret(TOKEN), pause)
     try:
         return asyncio.run(github_add_comment.act(api, call, AddComment(text="x"))).text, waited
@@ -105,7 +104,7 @@ def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> N
 def answered(*bodies: object) -> Call:
     """A call to a GitHub that answers these, in order."""
     http = Scripted(*(HttpResponse(200, {}, json.dumps(body).encode()) for body in bodies))
-    return Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+    return any_call(http, key="k", place=PLACE)
 
 
 ANYTHING = st.recursive(
@@ -157,8 +156,8 @@ def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
 
 @given(st.text(st.sampled_from("@ada/`~\n <!->&#64;\u2060gofer:k")) | st.text(), st.text(min_size=1))
 def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: str, key: str) -> None:
-    call = Call(key, Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
-    other = Call(f"{key}1", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    call = any_call(Scripted(), key=key, place=PLACE)
+    other = any_call(Scripted(), key=f"{key}1", place=PLACE)
     body = signed(call, f"{text}\n{marker(other)}")
     assert carries(body, call)
     assert not carries(body, other)
@@ -172,7 +171,7 @@ def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: st
     "text", ["@ada", "_@ada_", "**@acme/core**", "\\@ada", "&#64;ada", "@&#97;da", "&#x40;ada", "`@ada`"]
 )
 def test_nobody_is_mentioned_however_it_is_escaped(text: str) -> None:
-    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    call = any_call(Scripted(), key="k", place=PLACE)
     assert f"@{JOINER}" in html.unescape(signed(call, text))
 
 

@@ -15,13 +15,12 @@ from gofer.sources.notion.api import NotionApi
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.notion import NotionSimulator
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
+from support.tools.calls import any_call
 from support.vendors.notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
 TOOLS = {tool.name: tool for tool in bind_all(notion_tools.TOOLS, NotionApi("", Secret("")))}
@@ -61,7 +60,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
             async with serve(notion.app) as url:
                 tools = bind_all(notion_tools.TOOLS, NotionApi(url, Secret("ntn_simulated")))
                 place = {"workspace": SPACE, "page": CACHE}
-                call = Call("k", Actor(ADA), place, False, PROVENANCE, Impatient(SharedHttp(http)), SystemClock())
+                call = any_call(Impatient(SharedHttp(http)), key="k", actor=ADA, place=place, clock=SystemClock())
                 await story(notion, next(tool for tool in tools if tool.name == name), call)
 
     asyncio.run(run())

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import httpx2
@@ -303,7 +302,7 @@ def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
 
         slack._deliveries._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         slack.subscribe("http://gofer/slack/events")
-        await slack_ask_approval.act(API, replace(call, private=True), question())
+        await slack_ask_approval.act(API, call, question())
         assert await slack.press(reply(slack), "approve", ADA) is False
         assert await slack.press(reply(slack), "approve", ADA) is True
         assert [str(request.url) for request in got] == ["http://gofer/slack/interactivity"] * 2

@@ -11,15 +11,13 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import SlackSimulator
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
+from support.tools.calls import any_call
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
 NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if not tool.internal]
@@ -39,7 +37,7 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
             own = await posted(http, url, channel)
             slack.install(app(tool.scopes - {without}))
             place = {"channel": channel, "ts": said.ts, "thread_ts": said.ts}
-            call = Call("run1/1.0", Actor("U0CAPTN0"), place, False, PROVENANCE, SharedHttp(http), SystemClock())
+            call = any_call(SharedHttp(http), key="run1/1.0", actor="U0CAPTN0", place=place, clock=SystemClock())
             ts = own if name in ("slack_update_message", "slack_delete_message") else said.ts
             for where in ({}, {"channel": "#deploys"}):
                 if where and channel != CHANNELS["deploys"]:
