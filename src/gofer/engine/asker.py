@@ -115,7 +115,7 @@ async def _details(
         case ToolResult(details={"code": code}) if code in unseen:
             return None
         case outcome:
-            raise stopped(PERSON, outcome, item.tool.system)
+            raise stopped(PERSON, outcome, item.tool.target.system)
 
 
 def _whom(workflow: Workflow) -> str:

@@ -25,6 +25,7 @@ from gofer.values.secret import Secret
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
+A_contra = TypeVar("A_contra", bound="Arguments", contravariant=True)
 
 PREVIEW_TOKENS = 20_000
 """Tokens that any tool may have shown of a result that became a file."""
@@ -243,6 +244,39 @@ def _anywhere(arguments: Arguments) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target(Generic[A_contra]):
+    """What of the outside a tool acts on; empty for a tool that acts within the run."""
+
+    system: str = ""
+    """The system outside, by the name people know it by."""
+    where: Callable[[Origin, A_contra], Place] | None = None
+    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
+    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    destination: Callable[[A_contra], str] = _anywhere
+    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    writes: Writes | None = None
+    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
+    scopes: frozenset[str] = frozenset()
+    """What Gofer's own access has to be allowed for it, in the vendor's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InDoubt(Generic[A_contra]):
+    """How a call is settled that may have happened."""
+
+    look: Callable[[Call, A_contra], Awaitable[ToolResult | None]] | None = None
+    """For `lookup`: finds what an earlier attempt with the same key did.
+
+    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
+    system does not answer.
+    """
+    settle: float = 0.0
+    """For `lookup`: seconds after which something that happened is sure to be found."""
+    gone: frozenset[str] = frozenset()
+    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
     """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
@@ -256,27 +290,12 @@ class Tool(Generic[A]):
     act: Callable[[Call, A], Awaitable[ToolResult]]
     timeout: float = 20.0
     """Seconds after which a call counts as unanswered."""
-    look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
-    """For `lookup`: finds what an earlier attempt with the same key did.
-
-    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
-    system does not answer.
-    """
-    settle: float = 0.0
-    """For `lookup`: seconds after which something that happened is sure to be found."""
-    gone: frozenset[str] = frozenset()
-    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
-    destination: Callable[[A], str] = _anywhere
-    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
-    writes: Writes | None = None
-    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
-    where: Callable[[Origin, A], Place] | None = None
-    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
-    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    target: Target[A] = field(default_factory=Target)
+    """What of the outside it acts on."""
+    in_doubt: InDoubt[A] = field(default_factory=InDoubt)
+    """How its effect is made sure of when an answer was lost."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    system: str = ""
-    """The system outside that it acts on, by the name people know it by; empty for what it does here."""
     base: Base = ""
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
     with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
@@ -289,8 +308,6 @@ class Tool(Generic[A]):
     the workflow."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
-    scopes: frozenset[str] = frozenset()
-    """What Gofer's own access has to be allowed for it, in the vendor's words."""
     mock: Callable[[Call, A], ToolResult] | None = None
     """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
 
@@ -300,7 +317,7 @@ class Tool(Generic[A]):
         return self.effect == "read" and not self.in_order
 
     def __post_init__(self) -> None:
-        if (self.effect == "lookup") != (self.look is not None):
+        if (self.effect == "lookup") != (self.in_doubt.look is not None):
             raise ConfigError(
                 f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
             )
@@ -309,9 +326,9 @@ class Tool(Generic[A]):
                 f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
                 "leave it out to show as much as the workflow says."
             )
-        if self.system and self.effect != "read" and not self.internal and self.where is None:
+        if self.target.system and self.effect != "read" and not self.internal and self.target.where is None:
             raise ConfigError(
-                f"The tool {self.name} writes to {self.system} and does not declare its place: set `place` to a "
+                f"The tool {self.name} writes to {self.target.system} and does not declare its place: set `place` to a "
                 "function that gives the Place that a call writes to."
             )
 

@@ -100,9 +100,11 @@ def mocked(tools: Mapping[str, AnyTool], overrides: Overrides) -> Mapping[str, A
 
 
 def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
-    # What is looked for was never done.
-    look = _find_nothing if tool.look is not None else None
-    return replace(tool, act=partial(_act, tool, overrides), look=look, settle=0.0)
+    in_doubt = tool.in_doubt
+    if in_doubt.look is not None:
+        # What is looked for was never done.
+        in_doubt = replace(in_doubt, look=_find_nothing)
+    return replace(tool, act=partial(_act, tool, overrides), in_doubt=replace(in_doubt, settle=0.0))
 
 
 async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:

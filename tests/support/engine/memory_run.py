@@ -22,7 +22,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, InDoubt, Provenance, Target, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.outside import Http
@@ -114,8 +114,8 @@ class Room:
             Said,
             record,
             timeout=5.0,
-            look=look if effect == "lookup" else None,
-            destination=lambda said: said.text,
+            in_doubt=InDoubt(look=look if effect == "lookup" else None),
+            target=Target(destination=lambda said: said.text),
         )
 
     def services(self) -> Services:

@@ -82,14 +82,14 @@ def test_a_run_reads_what_its_asker_can_read(known: Known, asker: Person | None,
     assert may_read(known, asker, alone=alone) is allowed
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.system], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.target.system], ids=lambda tool: tool.name)
 def test_every_tool_that_writes_outside_declares_its_place(tool: Tool[Any]) -> None:
     writes = tool.effect != "read" and not tool.internal
     reads_slack = tool.name in ("slack_read_thread", "slack_read_channel", "slack_get_permalink")
-    assert (tool.where is not None) is (writes or reads_slack)
+    assert (tool.target.where is not None) is (writes or reads_slack)
     if writes:
         with pytest.raises(ConfigError, match="does not declare its place"):
-            replace(tool, where=None)
+            replace(tool, target=replace(tool.target, where=None))
 
 
 class Counting:
@@ -276,9 +276,10 @@ async def test_a_place_of_a_system_that_gofer_does_not_know_is_asked_about() -> 
     def elsewhere(origin: Origin, arguments: Arguments) -> Place:
         return Place("acme", "project", "X")
 
+    post = before.tools["slack_post_message"]
     tools = {
         **before.tools,
-        "slack_post_message": replace(before.tools["slack_post_message"], writes=None, where=elsewhere),
+        "slack_post_message": replace(post, target=replace(post.target, writes=None, where=elsewhere)),
     }
     made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
     await made.office.accept("run1", private=False)

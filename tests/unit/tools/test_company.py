@@ -79,7 +79,7 @@ def test_a_tool_reaches_its_service_with_the_variables_that_it_names(tmp_path: P
         "http://localhost:1/payments",
         "Bearer letmein",
     )
-    assert tool.system == "oncall"
+    assert tool.target.system == "oncall"
 
 
 def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path) -> None:

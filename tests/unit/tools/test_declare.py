@@ -52,9 +52,9 @@ async def greet(call: Call, arguments: Page) -> ToolResult:
 def test_the_function_names_and_describes_its_tool() -> None:
     bound = pager_page.bind(Pager("http://pager"), system="Pager")
     assert (bound.name, bound.description, bound.arguments) == ("pager_page", "Page the person on call.", Page)
-    assert (bound.effect, bound.everyday, bound.system) == ("keyed", "wake up", "Pager")
-    assert bound.where is not None
-    assert bound.where(call_of(), Page()) == Place("pager", "other", "rota")
+    assert (bound.effect, bound.everyday, bound.target.system) == ("keyed", "wake up", "Pager")
+    assert bound.target.where is not None
+    assert bound.target.where(call_of(), Page()) == Place("pager", "other", "rota")
 
 
 def test_a_tool_acts_through_its_client() -> None:
@@ -114,9 +114,9 @@ def test_a_place_and_the_writes_may_need_the_client() -> None:
         return Writes({}, frozenset({api.url}))
 
     bound = note.bind(Pager("here"), system="Pager")
-    assert bound.where is not None
-    assert bound.where(call_of(), Page()).name == "here"
-    assert bound.writes == Writes({}, frozenset({"here"}))
+    assert bound.target.where is not None
+    assert bound.target.where(call_of(), Page()).name == "here"
+    assert bound.target.writes == Writes({}, frozenset({"here"}))
 
 
 def test_a_function_without_a_docstring_is_no_tool() -> None:

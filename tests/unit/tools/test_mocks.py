@@ -293,7 +293,7 @@ async def test_what_a_file_says_goes_over_the_mock_and_nothing_else_changes() ->
         [1],
         shape(of_mock("jira_search", {"text": "x"}, call).details),
     )
-    assert {await tool.look(call, Arguments()) for tool in tools.values() if tool.look} == {None}
+    assert {await tool.in_doubt.look(call, Arguments()) for tool in tools.values() if tool.in_doubt.look} == {None}
 
 
 class Nobody:

@@ -179,10 +179,10 @@ def test_a_call_whose_outcome_is_unknown_locks_the_number_it_is_about() -> None:
     tools = {tool.name: tool for tool in bind_all(GITHUB_TOOLS, API)}
     comment = tools["github_add_comment"]
     named = [{"url": "https://github.com/acme/app/pull/7"}, {"number": 7}, {"number": 7, "repository": "acme/app"}]
-    assert {comment.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}
-    assert comment.destination(AddComment(text="x")) == ""
-    assert comment.destination(AddComment(text="x", url="http://[")) == ""
-    assert tools["github_create_issue"].destination(CreateIssue(title="x")) == ""
+    assert {comment.target.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}
+    assert comment.target.destination(AddComment(text="x")) == ""
+    assert comment.target.destination(AddComment(text="x", url="http://[")) == ""
+    assert tools["github_create_issue"].target.destination(CreateIssue(title="x")) == ""
     effects = {name: tool.effect for name, tool in tools.items() if tool.effect != "read"}
     assert effects == {
         "github_add_comment": "lookup",

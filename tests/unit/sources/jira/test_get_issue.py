@@ -265,4 +265,4 @@ def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
     rows = (Path(__file__).parents[4] / "docs" / "jira.md").read_text().splitlines()
     for tool in bind_all(TOOLS, API):
         (row,) = (row for row in rows if row.startswith(f"| `{tool.name}` |"))
-        assert all(scope in row for scope in tool.scopes)
+        assert all(scope in row for scope in tool.target.scopes)

@@ -228,7 +228,7 @@ def test_each_tool_declares_the_scopes_it_needs() -> None:
             slack._web_api.scopes_used.clear()
             if name != "slack_close_question":
                 await tool.act(call, tool.parse(given[name]))
-            assert slack.scopes_used <= tool.scopes, name
+            assert slack.scopes_used <= tool.target.scopes, name
             assert before is not None
 
     play(story)

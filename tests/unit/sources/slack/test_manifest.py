@@ -144,7 +144,7 @@ def test_everything_that_slack_starts_has_its_subscription() -> None:
 
 def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> None:
     assert set(SCOPES) == set(get_args(Method))
-    assert [tool.name for tool in TOOLS if not tool.scopes] == []
+    assert [tool.name for tool in TOOLS if not tool.target.scopes] == []
 
 
 def features(**fields: object) -> dict[str, object]:
