@@ -1,4 +1,4 @@
-"""The notation of extracted text: Markdown tables, raised words and words that are struck through."""
+"""The notation of extracted text: Markdown tables, raised and struck words; and the numbers that documents write."""
 
 from collections.abc import Iterable, Sequence
 
@@ -55,3 +55,11 @@ def joined(text: str) -> str:
     if "~~~~" in text:
         return text.replace("~~~~", "")
     return text
+
+
+def whole(said: str, otherwise: int) -> int:
+    """Return the number that a document writes in up to nine digits; `otherwise` for anything else it may say."""
+    # Python calls a raised two a digit, and refuses to read it.
+    if said.isdecimal() and len(said) < 10:
+        return int(said)
+    return otherwise

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from gofer.files.extract.notation import whole
 from gofer.files.extract.xml_package import Element, attribute
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -74,10 +75,10 @@ class Numbering:
                 levels = {}
             again: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
-                at = _whole(attribute(other, f"{_W}ilvl"), 0)
+                at = whole(attribute(other, f"{_W}ilvl"), 0)
                 levels |= dict(_level(level) for level in other.iterchildren(f"{_W}lvl"))
                 if start := _value(other, "startOverride"):
-                    again[at] = _whole(start, 1)
+                    again[at] = whole(start, 1)
                     levels[at] = replace(levels.get(at, _Level()), start=again[at])
             self._lists[number] = _List(refers[number], levels, again)
 
@@ -88,7 +89,7 @@ class Numbering:
             return self._of_style(style)
         number, level = _value(listed, "numId"), _value(listed, "ilvl")
         inherited = ("", 0) if number else self._of_style(style)
-        return number or inherited[0], min(_whole(level, inherited[1]), 8)
+        return number or inherited[0], min(whole(level, inherited[1]), 8)
 
     def _of_style(self, style: str) -> tuple[str, int]:
         if style not in self._by_style:
@@ -105,7 +106,7 @@ class Numbering:
             if number := _value(found, f"pPr/{_W}numPr/{_W}numId"):
                 levels = self._lists.get(number, _List()).levels
                 own = next((at for at, level in levels.items() if level.style in (style, name) and level.style), 0)
-                return number, min(_whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
+                return number, min(whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
             name = _value(found, "basedOn")
         return "", 0
 
@@ -131,8 +132,8 @@ class Numbering:
 def _level(element: Element) -> tuple[int, _Level]:
     form = _value(element, "numFmt") or "decimal"
     text = _value(element, "lvlText")
-    level = _Level(form, text, _whole(_value(element, "start"), 1), _value(element, "pStyle"))
-    return _whole(attribute(element, f"{_W}ilvl"), 0), level
+    level = _Level(form, text, whole(_value(element, "start"), 1), _value(element, "pStyle"))
+    return whole(attribute(element, f"{_W}ilvl"), 0), level
 
 
 def _value(element: Element, name: str) -> str:
@@ -141,12 +142,6 @@ def _value(element: Element, name: str) -> str:
     if found is not None:
         return attribute(found, f"{_W}val")
     return ""
-
-
-def _whole(said: str, otherwise: int) -> int:
-    if said.isdigit() and len(said) < 10:
-        return int(said)
-    return otherwise
 
 
 def counted(number: int, form: str) -> str:

@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.notation import markdown
+from gofer.files.extract.notation import markdown, whole
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -75,10 +75,10 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at = attribute(point, "idx")
+        at = whole(attribute(point, "idx"), _MOST_POINTS)
         value = point.find(f"{_C}v")
-        if value is not None and at.isdigit() and len(at) < 10 and int(at) < _MOST_POINTS:
-            found[int(at)] = value.text or ""
+        if value is not None and at < _MOST_POINTS:
+            found[at] = value.text or ""
     return found
 
 

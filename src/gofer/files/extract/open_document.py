@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.notation import joined, markdown, raised, struck, whole
 from gofer.files.extract.numbering import counted
 from gofer.files.extract.xml_package import Element, Package, attribute
 
@@ -77,9 +77,10 @@ class Styles:
             for level in kind.iterchildren(f"{_TEXT}list-level-style-number"):
                 if form := _FORMS.get(attribute(level, f"{_STYLE}num-format")):
                     before, behind = attribute(level, f"{_STYLE}num-prefix"), attribute(level, f"{_STYLE}num-suffix")
-                    start = _whole(attribute(level, f"{_TEXT}start-value"))
-                    made = _Level(form, before, behind, start, _whole(attribute(level, f"{_TEXT}display-levels")))
-                    self._levels[attribute(kind, f"{_STYLE}name"), _whole(attribute(level, f"{_TEXT}level"))] = made
+                    start = whole(attribute(level, f"{_TEXT}start-value"), 1)
+                    above = whole(attribute(level, f"{_TEXT}display-levels"), 1)
+                    depth = whole(attribute(level, f"{_TEXT}level"), 1)
+                    self._levels[attribute(kind, f"{_STYLE}name"), depth] = _Level(form, before, behind, start, above)
         for style in tree.iter(f"{_STYLE}style"):
             name = attribute(style, f"{_STYLE}name")
             for about in style.iterchildren(f"{_STYLE}text-properties"):
@@ -90,12 +91,6 @@ class Styles:
             for about in style.iterchildren(f"{_STYLE}drawing-page-properties"):
                 if attribute(about, _SHOWN) == "hidden":
                     self._hidden.add(name)
-
-
-def _whole(said: str) -> int:
-    if said.isdigit() and len(said) < 10:
-        return int(said)
-    return 1
 
 
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -160,8 +155,8 @@ class _Open:
             if child.tag in _SILENT or attribute(child, f"{_SHOW}class") in _FURNITURE:
                 continue
             if child.tag == f"{_TEXT}h":
-                level = attribute(child, f"{_TEXT}outline-level")
-                yield f"{'#' * (min(int(level), 6) if level.isdigit() else 1)} {self._said(child)}"
+                level = whole(attribute(child, f"{_TEXT}outline-level"), 1)
+                yield f"{'#' * min(level, 6)} {self._said(child)}"
             elif child.tag == f"{_TEXT}p":
                 yield self._said(child)
             elif child.tag == f"{_TEXT}list":
@@ -216,8 +211,7 @@ class _Open:
         if depth == 1 and goes_on:
             number = self._lists.get(style, number)
         for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
-            anew = attribute(item, f"{_TEXT}start-value")
-            number = int(anew) if anew.isdigit() and len(anew) < 10 else number + 1
+            number = whole(attribute(item, f"{_TEXT}start-value"), number + 1)
             label = ""
             if item.tag == f"{_TEXT}list-item":
                 label = self._styles.label(style, [*above, number])
@@ -254,8 +248,7 @@ class _Open:
         yield element.text or ""
         for child in element.iterchildren():
             if child.tag == f"{_TEXT}s":
-                count = attribute(child, f"{_TEXT}c")
-                yield " " * (min(int(count), _MOST_SPACES) if count.isdigit() and len(count) < 10 else 1)
+                yield " " * min(whole(attribute(child, f"{_TEXT}c"), 1), _MOST_SPACES)
             elif child.tag == f"{_TEXT}tab":
                 yield "\t"
             elif child.tag == f"{_TEXT}line-break":

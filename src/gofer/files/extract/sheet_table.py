@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
-from gofer.files.extract.notation import rule
+from gofer.files.extract.notation import rule, whole
 from gofer.files.extract.xml_package import Element, Package, attribute, root
 from gofer.values.missing import Missing
 
@@ -72,21 +72,18 @@ def letters(column: int) -> str:
 
 
 def _times(element: Element, what: str) -> int:
-    said = attribute(element, f"{_TABLE}number-{what}-repeated")
-    if said.isdigit() and len(said) < 9:
-        return int(said)
-    return 1
+    return whole(attribute(element, f"{_TABLE}number-{what}-repeated"), 1)
 
 
 def _comments(tree: Element, told: set[str]) -> Iterator[str]:
     """Yield comments without those that only tell older programs of a conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
-        number = attribute(comment, "authorId")
+        number = whole(attribute(comment, "authorId"), len(authors))
         at = attribute(comment, "ref")
         author = ""
-        if number.isdigit() and int(number) < len(authors):
-            author = authors[int(number)]
+        if number < len(authors):
+            author = authors[number]
         if at not in told:
             yield _line(at, author, "".join(comment.itertext(f"{_MAIN}t")).strip())
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.notation import joined, markdown, raised, struck, whole
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
@@ -128,7 +128,7 @@ class _Slide:
             about = paragraph.find(f"{A}pPr")
             level = attribute(about, "lvl") if about is not None else ""
             bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
-            depth = min(int(level), 8) if level.isdigit() else 0
+            depth = min(whole(level, 0), 8)
             if text:
                 lines.append(f"{'  ' * depth}- {text}" if depth or bullet else text)
         return "\n".join(lines)

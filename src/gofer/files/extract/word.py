@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
-from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.notation import joined, markdown, raised, struck, whole
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
@@ -223,7 +223,7 @@ class _Word:
         text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
         if merged is not None and attribute(merged, f"{W}val") != "restart":
             text = ""
-        return [text] + [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
+        return [text] + [""] * (min(whole(width, 1), 64) - 1)
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
@@ -251,10 +251,10 @@ def _headings(styles: Element | None) -> dict[str, int]:
         level = attribute(outline, f"{W}val") if outline is not None else ""
         if said == "title":
             levels[attribute(style, f"{W}styleId")] = 1
-        elif said.startswith("heading ") and said[8:].isdigit():
-            levels[attribute(style, f"{W}styleId")] = min(int(said[8:]), 6)
-        elif level.isdigit() and int(level) < _LEVELS:
-            levels[attribute(style, f"{W}styleId")] = min(int(level) + 1, 6)
+        elif said.startswith("heading ") and (named := whole(said[8:], 0)):
+            levels[attribute(style, f"{W}styleId")] = min(named, 6)
+        elif (outlined := whole(level, _LEVELS)) < _LEVELS:
+            levels[attribute(style, f"{W}styleId")] = min(outlined + 1, 6)
     return levels
 
 
