@@ -63,3 +63,17 @@ def whole(said: str, otherwise: int) -> int:
     if said.isdecimal() and len(said) < 10:
         return int(said)
     return otherwise
+
+
+def signed(author: str, text: str) -> str:
+    """Return what a person wrote beside a text, behind the name of the person where it is known."""
+    if author:
+        return f"{author}: {text}"
+    return text
+
+
+def linked(text: str, target: str) -> str:
+    """Return a text with the address that it leads to; the text alone where it is the address, or leads nowhere."""
+    if "://" in target and target != text:
+        return f"[{text}]({target})"
+    return text

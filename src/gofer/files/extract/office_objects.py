@@ -21,9 +21,11 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
     """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
-    name = "id" if element.tag == CHART else "dm"
+    name = "dm"
+    if element.tag == CHART:
+        name = "id"
     _, target = relations.get(attribute(element, f"{_RELATION}{name}"), ("", ""))
-    tree = package.tree(target) if target else None
+    tree = package.tree(target)
     if tree is None:
         return ""
     if element.tag == CHART:
@@ -53,7 +55,8 @@ def _chart(tree: Element) -> str:
     height = max((max(column, default=-1) + 1 for _, column in columns), default=0)
     rows = [[name for name, _ in columns]]
     rows += [[column.get(at, "") for _, column in columns] for at in range(height)]
-    return "\n\n".join(part for part in (f"[chart{': ' + named if named else ''}]", markdown(rows)) if part)
+    marker = f"[chart{': ' * bool(named)}{named}]"
+    return "\n\n".join(filter(None, (marker, markdown(rows))))
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
@@ -66,7 +69,9 @@ def _points(series: Element, name: str) -> dict[int, str]:
         return _grouped(levels)
     code = next(part.iter(f"{_C}formatCode"), None)
     days = code is not None and _DAYS.search(_QUOTED.sub("", code.text or "")) is not None
-    found = {at: _day(said) if days else said for at, said in _values(part).items()}
+    found = _values(part)
+    if days:
+        found = {at: _day(said) for at, said in found.items()}
     if found:
         return found
     return {at: value.text or "" for at, value in enumerate(part.iter(f"{_C}v"))}
@@ -124,7 +129,7 @@ def _said(element: Element) -> str:
         case "sSup" | "sSub" | "sSubSup":
             above = _held(element, "sup")
             below = _held(element, "sub")
-            return f"{_held(element, 'e')}{f'_{below}' if below else ''}{f'^{above}' if above else ''}"
+            return f"{_held(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
         case "rad":
             return f"{_held(element, 'deg')}√{_held(element, 'e')}"
         case "d":

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gofer.files.extract.notation import joined, markdown, raised, struck, whole
+from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
 from gofer.files.extract.numbering import counted
-from gofer.files.extract.xml_package import Element, Package, attribute
+from gofer.files.extract.xml_package import Element, Package, attribute, every
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
@@ -112,10 +112,10 @@ def read(data: bytes) -> str:
     package = Package(data)
     content = package.tree("content.xml")
     styles = package.tree("styles.xml")
-    body = content.find(f"{_OFFICE}body") if content is not None else None
-    if body is not None:
-        return _Open(package, Styles((styles, content))).text(body, styles)
-    return ""
+    body = next(every(content, f"{_OFFICE}body"), None)
+    if body is None:
+        return ""
+    return _Open(package, Styles((styles, content))).text(body, styles)
 
 
 class _Open:
@@ -178,10 +178,7 @@ class _Open:
 
     def _page(self, page: Element) -> Iterator[str]:
         self._slide += 1
-        if self._styles.hidden(attribute(page, f"{_DRAW}style-name")):
-            hidden = ", hidden"
-        else:
-            hidden = ""
+        hidden = ", hidden" * self._styles.hidden(attribute(page, f"{_DRAW}style-name"))
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
         # The title comes first wherever it lies.
@@ -190,16 +187,15 @@ class _Open:
     def _chart(self, element: Element) -> str:
         """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
         name = attribute(element, _LINK).removeprefix("./")
-        tree = self._package.tree(f"{name}/content.xml") if name else None
-        chart = tree.find(f".//{_CHART}chart") if tree is not None else None
-        if chart is None:
+        chart = next(every(self._package.tree(f"{name}/content.xml"), f"{_CHART}chart"), None)
+        if not name or chart is None:
             return ""
         title = " ".join("".join(one.itertext()) for one in chart.iterchildren(f"{_CHART}title")).strip()
         tables = [
             markdown([[_value(cell) for cell in row.iterchildren(*_CELLS)] for row in table.iter(f"{_TABLE}table-row")])
             for table in chart.iterchildren(f"{_TABLE}table")
         ]
-        return "\n\n".join([f"[chart{': ' + title if title else ''}]", *tables])
+        return "\n\n".join([f"[chart{': ' * bool(title)}{title}]", *tables])
 
     def _items(self, element: Element, style: str, above: list[int]) -> Iterator[str]:
         style = attribute(element, f"{_TEXT}style-name") or style
@@ -238,8 +234,10 @@ class _Open:
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
             elif child.tag == f"{_TEXT}list":
                 yield from self._items(child, "", [])
+            elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+                yield self._said(child)
             else:
-                yield from (self._said(child),) if child.tag in (f"{_TEXT}p", f"{_TEXT}h") else self._blocks(child)
+                yield from self._blocks(child)
 
     def _said(self, element: Element) -> str:
         return joined("".join(self._inline(element))).strip()
@@ -258,9 +256,7 @@ class _Open:
             elif child.tag == f"{_OFFICE}annotation":
                 yield self._comment(child)
             elif child.tag == f"{_TEXT}a":
-                text = self._said(child)
-                target = attribute(child, _LINK)
-                yield f"[{text}]({target})" if "://" in target and target != text else text
+                yield linked(self._said(child), attribute(child, _LINK))
             elif child.tag == f"{_TEXT}span":
                 yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
             elif child.tag.startswith(_DRAW):
@@ -271,16 +267,19 @@ class _Open:
 
     def _note(self, element: Element) -> str:
         body = element.find(f"{_TEXT}note-body")
-        text = " ".join(self._blocks(body)) if body is not None else ""
-        end = attribute(element, f"{_TEXT}note-class") == "endnote"
-        known = self._endnotes if end else self._notes
-        known.append(text)
-        return f"[^{'e' if end else ''}{len(known)}]"
+        text = ""
+        if body is not None:
+            text = " ".join(self._blocks(body))
+        if attribute(element, f"{_TEXT}note-class") == "endnote":
+            self._endnotes.append(text)
+            return f"[^e{len(self._endnotes)}]"
+        self._notes.append(text)
+        return f"[^{len(self._notes)}]"
 
     def _comment(self, element: Element) -> str:
         author = "".join(element.itertext(_CREATOR))
         text = " ".join(self._blocks(element)).strip()
-        self._comments.append(f"{author}: {text}" if author else text)
+        self._comments.append(signed(author, text))
         return f"[comment {len(self._comments)}]"
 
 

@@ -12,6 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
+from gofer.files.extract.notation import signed
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
@@ -127,7 +128,7 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     run = next(end for end in range(len(scans), 0, -1) if scans[end - 1] - scans[0] == end - 1)
     run = min(run, LOOKED_AT)
     arguments: dict[str, object] = {"first_page": scans[0], "last_page": scans[run - 1]}
-    instead = "and the other pages alike" if run < len(scans) else ""
+    instead = "and the other pages alike" * (run < len(scans))
     yield Missing(
         "scans",
         part=f"the text of {numbered('page', scans)}",
@@ -192,7 +193,7 @@ def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[
             yield from _field(document, note)
         elif kind not in _SKIPPED and (said := _own(note, b"Contents")):
             author = _own(note, b"T")
-            comments.append(f"[comment] {author}: {said}" if author else f"[comment] {said}")
+            comments.append(f"[comment] {signed(author, said)}")
         pdfium.FPDFPage_CloseAnnot(note)
     yield from comments
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
-from gofer.files.extract.notation import rule, whole
-from gofer.files.extract.xml_package import Element, Package, attribute, root
+from gofer.files.extract.notation import rule, signed, whole
+from gofer.files.extract.xml_package import Element, Package, attribute, every, root
 from gofer.values.missing import Missing
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -32,7 +32,9 @@ def notes(package: Package, sheet: str) -> Iterator[str]:
     for kind, tree in parts:
         if kind == "comments":
             yield from _comments(tree, told)
-    people = _people(package) if talks else {}
+    people: dict[str, str] = {}
+    if talks:
+        people = _people(package)
     for talk in talks:
         author = people.get(attribute(talk, "personId"), "")
         yield _line(attribute(talk, "ref"), author, "".join(talk.itertext(f"{_TALK}text")).strip())
@@ -92,7 +94,7 @@ def _people(package: Package) -> dict[str, str]:
     people: dict[str, str] = {}
     for name in package.names("xl/persons/"):
         tree = package.tree(name)
-        for person in tree.iterchildren(f"{_TALK}person") if tree is not None else ():
+        for person in every(tree, f"{_TALK}person"):
             people[attribute(person, "id")] = attribute(person, "displayName")
     return people
 
@@ -105,7 +107,7 @@ def _boxes(tree: Element) -> Iterator[str]:
 
 
 def _line(at: str, author: str, text: str) -> str:
-    return f"[comment at {at}] {author + ': ' if author else ''}{text}"
+    return f"[comment at {at}] {signed(author, text)}"
 
 
 CELLS = 1_000_000
@@ -214,4 +216,4 @@ def _rows(first: int, stop: int) -> str:
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
