@@ -1,20 +1,18 @@
-"""What is a tool, what does a call of it get to see, and what does it give back?"""
+"""A tool, what a call of it sees, and the result that it gives."""
 
 import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gofer.journal.entries import Effect
 from gofer.journal.workspace_entries import Fact, FileAdded
 from gofer.projections.workspace import Workspace
-from gofer.tools.argument_mistakes import sentences
+from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.places import Origin, Place, Writes
-from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
 from gofer.values.messages import Media
@@ -43,7 +41,9 @@ class Arguments(BaseModel):
     def _left_out(cls, value: object) -> object:
         """Models write null for what they leave out."""
         fields = as_object(value)
-        return {name: field for name, field in fields.items() if field is not None} if fields else value
+        if not fields:
+            return value
+        return {name: field for name, field in fields.items() if field is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Files(Protocol):
     """The contents of a run's files."""
 
     async def content(self, file: str) -> bytes:
-        """The content of a file, fetched first where it stands elsewhere.
+        """Return the content of a file, fetched first where it stands elsewhere.
 
-        Raises ToolError when the run has no such file or it is gone, TemporaryError when nobody answered.
+        Raises ToolError when the run has no such file or it is gone, TemporaryError when no answer came.
         """
         ...
 
@@ -99,7 +99,7 @@ SEARCH = "tool_search"
 class Repertoire:
     """What the model of a run can make use of."""
 
-    tools: Mapping[str, "Tool[Any]"] = field(default_factory=dict[str, "Tool[Any]"])
+    tools: Mapping[str, "AnyTool"] = field(default_factory=dict[str, "AnyTool"])
     """By name, also those that do not stand in the prompt."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """By name, as they were when the run began."""
@@ -189,7 +189,7 @@ class NewFile:
     name: str
     media_type: str
     content: bytes | None
-    """None for one that stands elsewhere and is fetched when somebody wants to look into it."""
+    """None for one that stands elsewhere and is fetched when a tool looks into it."""
     origin: str
     """Where it comes from, in a few words, for people and models."""
     size: int = 0
@@ -203,9 +203,12 @@ class NewFile:
     @property
     def id(self) -> str:
         """Its id: the same whenever the same is found or made again, with the same parts missing."""
-        told = (self.content or b"") if self.source is None else encode(self.source)
-        if self.missing and self.source is None:
-            told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
+        if self.source is not None:
+            told = encode(self.source)
+        else:
+            told = self.content or b""
+            if self.missing:
+                told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
         return f"{self.prefix}_{hashlib.sha256(told).hexdigest()[:12]}"
 
 
@@ -233,7 +236,7 @@ class ToolResult:
 
 
 ANYWHERE = "*"
-"""The destination of a call that nobody can tell about, and nobody can tell where either: it locks its whole tool."""
+"""The destination of a call of which neither outcome nor destination can be determined: it locks its whole tool."""
 
 
 Base = Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"]
@@ -279,7 +282,7 @@ class InDoubt(Generic[A_contra]):
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
+    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when no answer came."""
 
     name: str
     """The one name the model, YAML, scripts, evals and traces use."""
@@ -333,19 +336,20 @@ class Tool(Generic[A]):
             )
 
     def schema(self) -> dict[str, object]:
-        """The tool as a Chat Completions request lists it."""
-        parameters: object = json.loads(_parameters(self.arguments))
+        """Return the tool as a Chat Completions request lists it."""
+        parameters = parameters_of(self.arguments)
         function = {"name": self.name, "description": self.description, "parameters": parameters}
         return {"type": "function", "function": function}
 
     def parse(self, arguments: str | Mapping[str, object]) -> A:
-        """The arguments as a typed value. Raises ToolError that tells the model what to write instead."""
-        value = self._read(arguments) if isinstance(arguments, str) else arguments
+        """Return the arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        value: object = arguments
+        if isinstance(arguments, str):
+            value = self._read(arguments)
         try:
             return self.arguments.model_validate(value)
         except ValidationError as error:
-            schema = as_object(json.loads(_parameters(self.arguments)))
-            wrong = sentences(schema, value, error.errors())
+            wrong = sentences(parameters_of(self.arguments), value, error.errors())
             raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
 
     def _read(self, text: str) -> Mapping[str, object]:
@@ -360,50 +364,3 @@ class Tool(Generic[A]):
 
 AnyTool: TypeAlias = Tool[Any]
 """A tool whose argument class does not matter to its holder."""
-
-
-@cache
-def _parameters(arguments: type[Arguments]) -> str:
-    """The JSON Schema of arguments, made once: pydantic takes a millisecond. It is text so that nobody changes it."""
-    schema = arguments.model_json_schema()
-    parts = as_object(schema.pop("$defs", {}))
-    return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
-
-
-def _plain(value: object, parts: Mapping[str, object]) -> object:
-    """A JSON Schema without what says nothing to a model, which pays for every byte.
-
-    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
-    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
-    The arguments are checked by all bounds, and the answer to wrong ones names them.
-    """
-    if isinstance(value, list):
-        return [_plain(item, parts) for item in cast(list[object], value)]
-    if not isinstance(value, dict):
-        return value
-    fields = dict(cast(Mapping[str, object], value))
-    # Null stays where it is a value; where it is the default it means what leaving out means.
-    null = {"type": "null"} if "default" in fields and fields["default"] is None else {}
-    if options := [option for option in as_list(fields.pop("anyOf", None)) if option != null]:
-        fields = {**as_object(options[0]), **fields} if len(options) == 1 else {"anyOf": options, **fields}
-    if named := as_text(fields.pop("$ref", "")):
-        part = as_object(parts[named.rpartition("/")[2]])
-        fields = {**{key: item for key, item in part.items() if key != "description"}, **fields}
-    return {key: _plain(item, parts) for key, item in fields.items() if not _says_nothing(key, item)}
-
-
-def _says_nothing(key: str, item: object) -> bool:
-    match key:
-        case "title":
-            return isinstance(item, str)
-        case "default":
-            # Zero is a number here: only what is empty says nothing.
-            return item is None or item is False or item in ("", [])
-        case "additionalProperties":
-            return isinstance(item, bool)
-        case "minLength" | "maxLength" | "minItems" | "maxItems":
-            return isinstance(item, int)
-        case "minimum":
-            return item in (0, 1)
-        case _:
-            return False

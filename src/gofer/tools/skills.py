@@ -114,7 +114,7 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
 
 
 def script_of(call: Call, name: str, script: str) -> str:
-    """The text of a script of a skill that the run may load. Raises ToolError."""
+    """Return the text of a script of a skill that the run may load. Raises ToolError."""
     skill, path = _skill(call, name), script.removeprefix("./")
     text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
     if text is None:
@@ -132,7 +132,7 @@ def _long(name: str, text: str, skill: Skill) -> NewFile:
 
 
 def _skill(call: Call, name: str) -> Skill:
-    """A skill that the run may load. Raises ToolError."""
+    """Return a skill that the run may load. Raises ToolError."""
     skills = _loadable(call)
     if found := skills.get(name):
         return found
@@ -147,7 +147,7 @@ def _loadable(call: Call) -> Mapping[str, Skill]:
 
 
 def _loaded(call: Call) -> Iterator[str]:
-    """Yield the skills whose own text was shown in the run."""
+    """Yield the skills with a text of their own that was shown in the run."""
     return (name for name, files in call.run.workspace.skills.items() if "" in files)
 
 

@@ -148,7 +148,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     """Look at an image or a PDF of up to 10 pages, or read a short text whole."""
     name = held(call, arguments.file).added.name
     content = await call.run.files.content(arguments.file)
-    # By what it is: a type is what somebody else said of it.
+    # By what it is: a type is what its sender said of it.
     kind = kind_of(content, name)
     if kind.name in IMAGES:
         image = await fitted(children, content, most=min(BYTES, call.run.look_bytes * 3 // 4))
@@ -190,7 +190,7 @@ def _refuse_long(file: str, text: str, most: int) -> None:
 
 
 async def _pdf(children: Children, call: Call, file: str, content: bytes) -> ToolResult:
-    """A whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
+    """Return a whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
     instead = (
         f"use extract_file to get its text, or look at up to {LOOKED_AT} pages as images with "
         f'load_file(file="{file}", first_page=1, last_page={LOOKED_AT})'
@@ -208,12 +208,13 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
 
 
 async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
-    """Some pages of a PDF as images. Raises ToolError."""
+    """Return some pages of a PDF as images. Raises ToolError."""
     file = arguments.file
     # Each image has as much room for itself as it counts for beside that, at least.
     pages = min(LOOKED_AT, max(1, call.run.look_bytes // (2 * EACH)))
     most = (call.run.look_bytes - pages * EACH) * 3 // 4
-    first, last = arguments.first_page or 1, arguments.last_page or 0
+    first = arguments.first_page or 1
+    last = arguments.last_page or 0
     drawn = await images_of(children, content, first, last, pages=pages, edge=EDGE, most=most)
     sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]
     if drawn.damaged:

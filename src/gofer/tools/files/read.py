@@ -124,7 +124,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
 
 
 def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
-    """The byte behind the last that is shown: so many tokens at most, and one character at least."""
+    """Return the byte behind the last that is shown: so many tokens at most, and one character at least."""
     end = start + 1
     while end < len(content) and content[end] & 0xC0 == 0x80 and end - start < 4:
         end += 1
@@ -135,7 +135,7 @@ def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
 
 
 def _boundary(content: bytes, at: int) -> int:
-    """The beginning of the character that a byte belongs to."""
+    """Return the beginning of the character that a byte belongs to."""
     back = at
     while 0 < back < len(content) and content[back] & 0xC0 == 0x80 and at - back < 4:
         back -= 1

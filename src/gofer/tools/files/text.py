@@ -34,7 +34,7 @@ class Part:
 
 
 def held(call: Call, file: str) -> HeldFile:
-    """The file as the run has it. Raises ToolError for an unknown id."""
+    """Return the file as the run has it. Raises ToolError for an unknown id."""
     if found := call.run.workspace.files.get(file):
         return found
     known = ", ".join(call.run.workspace.files) or "none"
@@ -93,12 +93,12 @@ def _lacks(call: Call, file: str) -> str:
 
 
 def lines_of(text: str) -> Sequence[str]:
-    """Lines without their ends."""
+    """Return lines without their ends."""
     return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
 
 
 def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOKENS) -> Part:
-    """As many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
+    """Return as many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
     if first > len(lines):
         raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
     chosen: list[str] = []
