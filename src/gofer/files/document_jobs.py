@@ -5,11 +5,11 @@ import ctypes
 
 from gofer.files import decoder, jq_child, json_grep
 from gofer.files.child_wire import Limits
-from gofer.files.extract import archive, pdf, pdf_images, picture, reader
+from gofer.files.extract import archive, pdf, picture, reader
 from gofer.files.fork import Work, serve
 
 JOBS: dict[str, Work] = {
-    "draw_pages": pdf_images.draw,
+    "draw_pages": pdf.draw,
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
