@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, Required, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import Any, Generic, Required, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 from gofer.journal.entries import Effect
 from gofer.tools.definition import AnyTool, Arguments, Base, Call, InDoubt, Target, Tool, ToolResult
@@ -154,6 +154,10 @@ class ToolDeclaration(Generic[C_contra, A]):
             raise ConfigError(f"The tool {self.name} is in use already: declare its {what} in its own module.")
         if declared is not None:
             raise ConfigError(f"The tool {self.name} declares its {what} twice: keep one of them.")
+
+
+AnyDeclaration: TypeAlias = ToolDeclaration[object, Any]
+"""A declaration of a tool that takes no client; its argument class does not matter to its holder."""
 
 
 @dataclass(frozen=True, slots=True)

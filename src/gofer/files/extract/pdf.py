@@ -1,4 +1,4 @@
-"""The reader of PDFs, page by page: text in reading order, and tables where they can be seen."""
+"""The reader of PDFs, page by page: text in reading order, tables where they can be seen, and pages drawn as images."""
 
 import ctypes
 import re
