@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 165,
-    "conditional expressions": 999,
+    "parallel assignments": 162,
+    "conditional expressions": 912,
     "nested conditional expressions": 6,
-    "module docstrings that are questions": 55,
-    "indefinite pronouns in docstrings": 194,
+    "module docstrings that are questions": 52,
+    "indefinite pronouns in docstrings": 184,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
