@@ -174,7 +174,7 @@ def _files(folder: Path, start: str, keys: str) -> None:
 
 def _unjudged(tool: Tool[Any]) -> Tool[Any]:
     """The tool without a declared place, so that no call of it is judged."""
-    return replace(tool, where=None, system="")
+    return replace(tool, target=replace(tool.target, where=None, system=""))
 
 
 def _says(scene: Scene, calls: Sequence[Call]) -> str:
