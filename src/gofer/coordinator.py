@@ -36,7 +36,7 @@ class ToolFailed(Exception):
 
 
 class Run(Protocol):
-    """The run of a script. Whatever reaches a limit of the workflow ends it, also in a script that catches errors."""
+    """The run of a script. A limit of the workflow that is reached ends it, also in a script that catches errors."""
 
     @property
     def event(self) -> Event:
@@ -69,7 +69,7 @@ class Run(Protocol):
         ...
 
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
-        """Waits for several things at once; gives their results in the order given, whichever ends first.
+        """Waits for several things at once; gives their results in the order given.
 
         Every branch comes to its end; then the error of the first that failed is raised.
         """

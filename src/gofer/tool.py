@@ -13,14 +13,31 @@
 docs/write-a-tool.md shows the whole of it.
 """
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from gofer.tools.declare import tool
-from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
+from gofer.tools.definition import Arguments, Call, NewFile, Provenance, ToolResult
 from gofer.tools.places import Origin, Place, Writes
-from gofer.tools.sample_call import sample_call
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.events import Actor, Event
+from gofer.values.outside import Http, HttpRequest, HttpResponse, SystemClock
+from gofer.values.secret import Secret
+
+
+def sample_call(http: Http, variables: Mapping[str, str], *, key: str = "run1/1.0") -> Call:
+    """Return a call for a test of a tool, over a network that the test brings; `variables` are those it names."""
+    source = "webhook"
+    return Call(
+        key=key,
+        origin=Event(source, source, identity=(), conversation="", actor=Actor(""), text="", place={}),
+        provenance=Provenance(workflow="sample", prompt_url="", run="run1", run_url=None),
+        http=http,
+        clock=SystemClock(),
+        variables={name: Secret(value) for name, value in variables.items()},
+    )
+
 
 __all__ = [
     "Arguments",

@@ -24,8 +24,7 @@ from python_calamine import CalamineWorkbook
 from selectolax.lexbor import LexborHTMLParser
 
 from gofer.files.child import Children
-from gofer.files.document import extract
-from gofer.files.image import fitted
+from gofer.files.document import extract, fitted
 from gofer.files.json_query import jq
 from gofer.files.preview import preview
 from gofer.files.search import Search, search

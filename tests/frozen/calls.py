@@ -14,9 +14,9 @@ from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Group
+from support.tools.calls import started
 from support.vendors import github, jira, notion, slack
 
 Arguments = Mapping[str, object]
@@ -117,7 +117,7 @@ def _slack() -> list[object]:
 
     async def story(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await _each(SLACK, bind_all(SLACK_TOOLS, slack.API), replace(call, actor=Actor("U0000001")), made)
+        await _each(SLACK, bind_all(SLACK_TOOLS, slack.API), started(call, actor="U0000001"), made)
 
     slack.play(story)
     return made

@@ -17,7 +17,7 @@ from gofer.check.explain import explain as explained
 from gofer.cli.main import main
 from gofer.engine.services import Links, Services
 from gofer.models.price_library import look_up
-from gofer.models.prices import Prices
+from gofer.models.served_model import Prices
 from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore

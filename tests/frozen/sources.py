@@ -24,8 +24,8 @@ from gofer.journal.coordination import UNFINISHED
 from gofer.journal.seal import KEY_BYTES
 from gofer.models.language_model import Answer
 from gofer.models.price_library import look_up
-from gofer.models.prices import Prices
 from gofer.models.scripted import ScriptedModel
+from gofer.models.served_model import Prices
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
 from gofer.sources.receiver import RawRequest

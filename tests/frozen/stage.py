@@ -14,7 +14,7 @@ from gofer.journal.coordination import UNFINISHED
 from gofer.journal.keys import Keys
 from gofer.journal.seal import KEY_BYTES
 from gofer.journal.store import Store
-from gofer.models.prices import Prices
+from gofer.models.served_model import Prices
 from gofer.runtime.receive import Ingress
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker, WorkerLimits

@@ -26,6 +26,7 @@ from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message
 from support.app.company import PATIENCE, Company, settings
 from support.http import loopback
+from support.tools.declared_tools import hurried
 
 pytestmark = pytest.mark.anyio
 
@@ -173,7 +174,7 @@ def _files(folder: Path, start: str, keys: str) -> None:
 
 def _unjudged(tool: Tool[Any]) -> Tool[Any]:
     """The tool without a declared place, so that no call of it is judged."""
-    return replace(tool, where=None, system="")
+    return replace(tool, target=replace(tool.target, where=None, system=""))
 
 
 def _says(scene: Scene, calls: Sequence[Call]) -> str:
@@ -208,10 +209,7 @@ async def gofer(
         asked: Call = ("subagent", {"agent_name": "helper", "prompt": "Help with it."})
         every = calls or [*reads(scene), *writes(scene), asked]
         services = embedded.worker.services
-        tools = {
-            name: replace(tool if judged else _unjudged(tool), settle=0.1 * bool(tool.settle))
-            for name, tool in services.tools.items()
-        }
+        tools = {name: hurried(tool if judged else _unjudged(tool)) for name, tool in services.tools.items()}
         model = ScriptedModel(load_scripts(_says(scene, every), "hijacked"))
         services = replace(services, patience=PATIENCE, tools=tools, model=model)
         async with working(replace(embedded.worker, services=services)):

@@ -179,7 +179,11 @@ def repeating() -> dict[str, Tool]:
     async def never(call: Call, said: object) -> ToolResult | None:
         return None
 
-    return {name: replace(tool, look=never) if tool.effect == "lookup" else tool for name, tool in make_tools().items()}
+    made = make_tools()
+    for name, tool in made.items():
+        if tool.effect == "lookup":
+            made[name] = replace(tool, in_doubt=replace(tool.in_doubt, look=never))
+    return made
 
 
 def races(plan: Plan) -> bool:

@@ -9,9 +9,8 @@ from gofer.app.toolbox import build_tools
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.files.child import Children
-from gofer.files.document import pages_of
-from gofer.files.image import BYTES, Fitted, fitted
-from gofer.models.prices import stand_in_prices
+from gofer.files.document import BYTES, Fitted, fitted, pages_of
+from gofer.models.served_model import stand_in_prices
 from gofer.runtime.run_reports import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits

@@ -45,12 +45,12 @@ def check_destinations(
     for loc, tool in placed.items():
         system = _system(tool)
         # A person of Slack who started a run can be asked about every other place.
-        if SLACK in origins or getattr(workflow.writes, system) or (system in origins and tool.writes is not None):
+        at_home = system in origins and tool.target.writes is not None
+        if SLACK in origins or getattr(workflow.writes, system) or at_home:
             continue
         barred = barred or system == SLACK
-        message = (
-            f"No run of this workflow may call `{tool.name}`: its `writes` lists no place of {tool.system or system}."
-        )
+        named_system = tool.target.system or system
+        message = f"No run of this workflow may call `{tool.name}`: its `writes` lists no place of {named_system}."
         yield Mistake(source.file, source.key(loc), "missing-destination", message, _instead(system, named))
     if placed:
         systems = {_system(tool) for tool in placed.values()}
@@ -62,7 +62,7 @@ def check_destinations(
 def _writes_to_a_place(tool: AnyTool) -> bool:
     """Return whether a tool writes to places that the key can list."""
     listable = _system(tool) in _EXAMPLES and "direct" not in tool.name
-    return tool.effect != "read" and tool.where is not None and listable
+    return tool.effect != "read" and tool.target.where is not None and listable
 
 
 def _system(tool: AnyTool) -> str:
@@ -86,7 +86,9 @@ def _unlisted(
     """Hint at channels that a workflow which posts messages names and does not list."""
     posts = any(_system(tool) == SLACK and {"text", "channel"} <= {*tool.arguments.model_fields} for tool in placed)
     reads = any(
-        tool.effect == "read" and tool.where is not None for name in workflow.tool_names if (tool := tools.get(name))
+        tool.effect == "read" and tool.target.where is not None
+        for name in workflow.tool_names
+        if (tool := tools.get(name))
     )
     # With some channels listed, a workflow that reads channels names the others in order to read them.
     if not posts or workflow.writes.all_public or (reads and workflow.writes.channels):

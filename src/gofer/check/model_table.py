@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gofer.models.abilities import TEXT_ONLY
-from gofer.models.prices import Price
-from gofer.models.served_model import LookUp, ServedModel
+from gofer.models.served_model import LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 
 HEADINGS = ("role", "model", "endpoint", "key", "USD a million tokens: in, cached, out", "window", "reads")

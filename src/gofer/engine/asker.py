@@ -116,7 +116,7 @@ async def _details(
         case ToolResult(details={"code": code}) if code in unseen:
             return None
         case outcome:
-            raise stopped(PERSON, outcome, step.services.tools[asked.tool].system)
+            raise stopped(PERSON, outcome, step.services.tools[asked.tool].target.system)
 
 
 def _whom(workflow: Workflow) -> str:

@@ -44,12 +44,6 @@ class Clearance:
             return refused
         return await once.claim(step, item) if limited else item
 
-    def may_leave(self, step: OwnStep, call: str) -> bool:
-        """Whether a call may take what is private with it: its workflow lets every call, or who started the run did."""
-        decided = approval.decided if (approval := step.progress.approvals.get(("leaving", call))) else None
-        allowed = self.workflow.private_channels == "allow"
-        return allowed or (decided is not None and decided.decision == "approved")
-
     async def _judged(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event
         if event is None:

@@ -23,8 +23,8 @@ from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace_entries import ContextCompacted, Weights
 from gofer.models.abilities import UNKNOWN_WINDOW
+from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
-from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation
 from gofer.tools.definition import NewFile
 from gofer.values import messages

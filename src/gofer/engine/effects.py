@@ -2,7 +2,7 @@
 
     read     do it again whenever the model asks again
     keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt, unless it says
-             that what both act on is not there (`Tool.gone`)
+             that what both act on is not there (`InDoubt.gone`)
     lookup   wait until a late effect would show, look for our marker, then do it once more
     blind    never again
 
@@ -207,7 +207,7 @@ def doubt_after_restore(tool: AnyTool, call: str, *, restored: bool) -> str:
 
 def longest(tool: AnyTool, patience: Patience) -> float:
     """Seconds a call may take at most, with every look, wait and further attempt its effect allows."""
-    wait = max(tool.settle, patience.inflight)
+    wait = max(tool.in_doubt.settle, patience.inflight)
     match tool.effect:
         case "blind":
             return tool.timeout
@@ -220,7 +220,7 @@ def longest(tool: AnyTool, patience: Patience) -> float:
 def quiet_seconds(tool: AnyTool, patience: Patience, *, predecessor_is_dead: bool) -> float:
     """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
     late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
-    return max(tool.settle, late)
+    return max(tool.in_doubt.settle, late)
 
 
 def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
@@ -243,7 +243,7 @@ async def _with_its_key(
     match await _repeated(attempt, call.clock, patience):
         case Done() as done:
             return done
-        case Refused(code=code) as refused if not doubts or code in tool.gone:
+        case Refused(code=code) as refused if not doubts or code in tool.in_doubt.gone:
             return refused
         case Later() as later:
             return replace(later, in_doubt=bool(doubts))
@@ -260,7 +260,7 @@ async def _after_a_look(
         first = await _attempt(tool, call, arguments)
         if not isinstance(first, Silence):
             return first
-        await asyncio.sleep(max(tool.settle, permit.patience.inflight))
+        await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
     if found := await _look(tool, call, arguments, permit.patience):
         return found
     # An owner that takes over from here on has to wait again before it looks.
@@ -268,7 +268,7 @@ async def _after_a_look(
     again = await _attempt(tool, call, arguments)
     if not isinstance(again, Silence):
         return again
-    await asyncio.sleep(max(tool.settle, permit.patience.inflight))
+    await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
     if found := await _look(tool, call, arguments, permit.patience):
         return found
     if again.away:
@@ -289,11 +289,11 @@ async def _look(tool: AnyTool, call: Call, arguments: Arguments, patience: Patie
 
 
 async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
-    if tool.look is None:
+    if tool.in_doubt.look is None:
         return Unknown("its tool cannot look for it")
     try:
         async with asyncio.timeout(tool.timeout):
-            found = await tool.look(call, arguments)
+            found = await tool.in_doubt.look(call, arguments)
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
@@ -347,10 +347,10 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
 
 def _silence(tool: AnyTool, error: TemporaryError | TimeoutError) -> Silence:
     if not isinstance(error, TemporaryError):
-        return Silence(f"{tool.system or 'it'} did not answer within {tool.timeout:g} seconds")
+        return Silence(f"{tool.target.system or 'it'} did not answer within {tool.timeout:g} seconds")
     said = str(error)
-    if tool.system and tool.system not in said:
-        said = f"{tool.system} could not be reached: {said}"
+    if tool.target.system and tool.target.system not in said:
+        said = f"{tool.target.system} could not be reached: {said}"
     # An answer that is too large is one, and will be as large the next time.
     if isinstance(error, TooLarge):
         return Silence(said, code="too_large")

@@ -7,7 +7,7 @@ from typing import Literal
 from gofer.engine.gates import Refused
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH, Todo
-from gofer.models.written_calls import written_call
+from gofer.models.answer_text import written_call
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.workspace import Workspace
 from gofer.tools.plan import line, open_items

@@ -14,9 +14,8 @@ from gofer.engine.model_request import seen_tokens
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import SIGHTLESS
 from gofer.files.completeness import LOOKED_AT
-from gofer.files.declared_type import charset_of, likely
 from gofer.files.decoder import Decoded, decode, in_brackets
-from gofer.files.kind import IMAGES, kind_of, mislabelled
+from gofer.files.kind import IMAGES, charset_of, kind_of, likely, mislabelled
 from gofer.files.size_limits import IMAGE_BYTES
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileAdded

@@ -15,8 +15,8 @@ from gofer.engine.tail import tail
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.models.answer_text import before_call
 from gofer.models.failures import said_of, told_of
-from gofer.models.written_calls import before_call
 from gofer.projections.conversation import Conversation
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object

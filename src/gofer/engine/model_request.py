@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gofer.files.image import EACH
+from gofer.files.document import EACH
 from gofer.files.tokens import content_of, estimate
 from gofer.projections.conversation import Conversation
 from gofer.values import messages

@@ -6,11 +6,11 @@ from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
 from gofer.engine.model_request import head
 from gofer.engine.own_step import OwnStep
-from gofer.files.declared_type import charset_of
 from gofer.files.decoder import decode, in_brackets
+from gofer.files.kind import charset_of
 from gofer.journal.entries import SubagentFinished
+from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer
-from gofer.models.written_calls import written_call
 from gofer.tools.definition import Provenance
 from gofer.values import messages
 from gofer.values.canonical_json import encode_text

@@ -84,7 +84,7 @@ def _deferral(
         return None
     last = now_ms + max(int(longest * 1000) - waited_ms, 0)
     until = now_ms + max(int(wait * 1000), 1)
-    return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.system)
+    return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.target.system)
 
 
 def _tried(waited_ms: int) -> str:

@@ -77,7 +77,6 @@ class OwnStep(OwnedRun):
             provenance=provenance,
             shown=asked.shown or Shown(),
             repertoire=Repertoire(),
-            private=self.progress.private,
             long=asked.shown is not None,
         )
 

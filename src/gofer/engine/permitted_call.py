@@ -57,7 +57,7 @@ class Permitted:
     def destination(self) -> str:
         """What of the outside it acts on; all that its tool acts on where the function that says so has a fault."""
         try:
-            return self.tool.destination(self.arguments)
+            return self.tool.target.destination(self.arguments)
         except Exception:  # noqa: BLE001 - a tool's own fault must not take the run with it
             return ANYWHERE
 
@@ -66,10 +66,10 @@ class Permitted:
 
         Raises ToolError for arguments that name no place, and where the function that says so has a fault.
         """
-        if self.tool.where is None:
+        if self.tool.target.where is None:
             return None
         try:
-            return self.tool.where(event, self.arguments)
+            return self.tool.target.where(event, self.arguments)
         except ToolError:
             raise
         except Exception as error:
@@ -88,7 +88,7 @@ class Permitted:
     @property
     def judged_again(self) -> bool:
         """Whether its place is looked up again when the call is made again: nothing is on record of that."""
-        return self.tool.effect == "read" and self.tool.where is not None
+        return self.tool.effect == "read" and self.tool.target.where is not None
 
     def as_recorded(self, intent: ToolCall | None) -> "Permitted":
         """Return the call with the arguments of its intent, where these are on record: names may mean others by now."""

@@ -32,7 +32,7 @@ def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
     """Whether a call of a private run writes anywhere but where the run began."""
     if not private or item.tool.effect == "read":
         return False
-    writes = item.tool.writes
+    writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return True
     return not writes.here(_said(item), event.place)
@@ -40,7 +40,7 @@ def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
 
 def at_origin(item: Permitted, event: Event) -> bool:
     """Return whether a call writes nowhere but where the run was asked."""
-    writes = item.tool.writes
+    writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return False
     return writes.at(_said(item), event.place)

@@ -9,7 +9,7 @@ from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
 from gofer.engine.services import Services
 from gofer.files.completeness import incomplete
-from gofer.files.image import EACH
+from gofer.files.document import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown

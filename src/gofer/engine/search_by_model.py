@@ -17,7 +17,7 @@ from gofer.engine.transcript import Folded, digest
 from gofer.engine.working_step import WorkingStep
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, SubagentFinished, ToolResult
-from gofer.models.thoughts import apart
+from gofer.models.answer_text import apart
 from gofer.tools.definition import SEARCH
 from gofer.tools.search import SHOWN, Searched, SearchTools, found, ranked, searched
 from gofer.values.canonical_json import as_list, as_object, as_text, decode

@@ -4,13 +4,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.engine.effects import Patience
-from gofer.files.image import Fitted
+from gofer.files.document import Fitted
 from gofer.journal.blob_store import Blobs
 from gofer.journal.store import Store
 from gofer.models.abilities import Abilities, Ability, common, load_abilities
 from gofer.models.language_model import Model, Refused
-from gofer.models.prices import Prices
-from gofer.models.served_model import Endpoint, ServedModel
+from gofer.models.served_model import Endpoint, Prices, ServedModel
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.messages import ProviderError

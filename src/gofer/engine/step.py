@@ -20,7 +20,7 @@ from gofer.engine.results import Shown, Taken, entries_of
 from gofer.engine.run_files import Reach
 from gofer.journal import entries as e
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import Call, Provenance, Repertoire
+from gofer.tools.definition import Call, Provenance, Repertoire, RunAtHand
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError
 
 Happen = Callable[[Permitted, str], Awaitable[Sequence[e.Entry]]]
@@ -36,8 +36,6 @@ class Sight:
     provenance: Provenance
     shown: Shown
     repertoire: Repertoire
-    private: bool
-    """Whether its tool has to keep what it writes to the place of the run."""
     long: bool
     """Whether a text that is too long for the window becomes a file; else it is cut."""
 
@@ -74,7 +72,7 @@ async def attempt(run: OwnedRun, item: Permitted, doubt: str, sight: Sight) -> S
     began = clock.monotonic()
     alone = _call(run, item, sight)
     reach = Reach(run.files, run.services, run.workspace, alone)
-    call = replace(alone, files=reach)
+    call = replace(alone, run=replace(alone.run, files=reach))
     # Cancelled calls are not retried, except the cancellation notice.
     outcome = await carry_out(item.tool, call, item.sent, run.permit, doubt=doubt, wanted=run.wanted)
     waited_ms = run.progress.call_waits_ms.get(item.call, 0)
@@ -107,20 +105,19 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
     since = ((recorded.since if recorded else 0) or run.progress.accepted_at) / 1000
     return Call(
         key=key,
-        actor=event.actor,
-        place=event.place,
-        private=sight.private,
+        origin=event,
         provenance=sight.provenance,
         http=outside.http,
         clock=outside.clock,
-        since=since,
-        hops=event.hops,
-        workspace=run.workspace,
-        whole_tokens=sight.shown.whole,
-        look_bytes=sight.shown.look,
-        repertoire=sight.repertoire,
-        cleared=item.cleared,
         at=run.progress.intended_at.get(item.call, 0) / 1000,
+        since=since,
+        cleared=item.cleared,
+        run=RunAtHand(
+            workspace=run.workspace,
+            repertoire=sight.repertoire,
+            whole_tokens=sight.shown.whole,
+            look_bytes=sight.shown.look,
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gofer.files.preview import preview_text
 from gofer.files.tokens import estimate
-from gofer.models.thoughts import apart
+from gofer.models.answer_text import apart
 from gofer.projections.conversation import LEFT, SUMMARY
 from gofer.values.canonical_json import as_list, as_object, as_text
 

@@ -28,10 +28,6 @@ class Guard(Protocol):
         """Return the call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         ...
 
-    def may_leave(self, step: OwnStep, call: str) -> bool:
-        """Return whether a call may take what is private with it."""
-        ...
-
 
 class Agents(Protocol):
     """Asks other models for a run: its subagents, and the model that chooses tools."""
@@ -186,12 +182,9 @@ class WorkingStep:
         return item
 
     def _sight(self, item: Permitted, provenance: Provenance) -> Sight:
-        # A tool that writes elsewhere refuses a private run by itself, unless it was allowed for this very call.
-        leaves = item.tool.effect != "read" and self.guard.may_leave(self.own, item.call)
         return Sight(
             provenance=provenance,
             shown=self.shown,
             repertoire=self.repertoire,
-            private=self.own.progress.private and not leaves,
             long=not item.valued,
         )

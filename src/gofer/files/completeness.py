@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import cast
 
@@ -38,12 +38,7 @@ class Wanted:
 
     def fields(self) -> dict[str, object]:
         """Return the fields as plain JSON."""
-        return {
-            "first_page": self.first_page,
-            "last_page": self.last_page,
-            "first_row": self.first_row,
-            "sheet": self.sheet,
-        }
+        return asdict(self)
 
 
 ALL = Wanted()

@@ -1,4 +1,7 @@
-"""A document as the text that a person would read in it, and the pages of a PDF as images."""
+"""A document as the text that a person would read in it, and images as a model may get them.
+
+An image is made small enough and upright, and loses its metadata.
+"""
 
 from dataclasses import dataclass
 from typing import cast
@@ -108,3 +111,46 @@ async def images_of(
     drawn_first, drawn_last, count = (cast(int, packet.fields[name]) for name in ("first", "last", "count"))
     damaged = tuple(cast(list[int], packet.fields["damaged"]))
     return PageImages(tuple(images), first=drawn_first, last=drawn_last, of=count, damaged=damaged)
+
+
+EDGE = 1_568
+"""Pixels of the longer edge; more is made smaller by most models anyway, and paid for."""
+
+BYTES = 3_750_000
+"""Bytes of the encoded image at most: 5 MB in base64, of which providers refuse more, and with it the whole request."""
+
+EACH = 180_000
+"""Bytes that each thing to look at counts for beside its own, so that one request never has more than a hundred."""
+
+_PIXELS_PER_TOKEN = 750
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """An image for the window."""
+
+    media_type: str
+    data: bytes
+    width: int
+    height: int
+    original_width: int
+    original_height: int
+
+    @property
+    def tokens(self) -> int:
+        """About what a model counts it as."""
+        return -(-self.width * self.height // _PIXELS_PER_TOKEN)
+
+
+async def fitted(children: Children, data: bytes, *, edge: int = EDGE, most: int = BYTES) -> Fitted:
+    """Return the first frame of an image, smaller where it must be.
+
+    Raises ToolError for what is no image, or enormous.
+    """
+    packet = await children.run(
+        Job("resize", {"edge": edge, "most": most}, data, "The image", "a smaller one may work")
+    )
+    numbers = {
+        name: cast(int, packet.fields[name]) for name in ("width", "height", "original_width", "original_height")
+    }
+    return Fitted(str(packet.fields["media_type"]), packet.data, **numbers)

@@ -3,13 +3,13 @@
 import contextlib
 import ctypes
 
-from gofer.files import encoding_guess, jq_child, json_grep
+from gofer.files import decoder, jq_child, json_grep
 from gofer.files.child_wire import Limits
-from gofer.files.extract import archive, pdf, pdf_images, picture, reader
+from gofer.files.extract import archive, pdf, picture, reader
 from gofer.files.fork import Work, serve
 
 JOBS: dict[str, Work] = {
-    "draw_pages": pdf_images.draw,
+    "draw_pages": pdf.draw,
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
@@ -29,7 +29,7 @@ _TRIM, _MAP = -1, -3
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
     """Serve jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
-    encoding_guess.prepare()
+    decoder.prepare()
     _keep_freed_memory()
     serve(JOBS, SEALED, int(control), Limits(int(memory), seconds, wall))
 

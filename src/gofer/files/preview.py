@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.files.exact_json import parse, parse_lines
-from gofer.files.json_structure import LEVELS, TooLong, outline
-from gofer.files.list_shape import Shapes
+from gofer.files.json_structure import LEVELS, Shapes, TooLong, outline
 from gofer.files.text_cut import head, tail
 from gofer.files.tokens import estimate
 from gofer.values.canonical_json import clean

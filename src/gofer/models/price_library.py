@@ -10,8 +10,7 @@ from decimal import Decimal
 from genai_prices import Usage, calc_price
 from genai_prices.types import ModelPrice, PriceCalculation, TieredPrices
 
-from gofer.models.prices import Price
-from gofer.models.served_model import Listed
+from gofer.models.served_model import Listed, Price
 
 _BY_PREFIX = "litellm"
 """The library's name for gateways: it reads the vendor from the model's name, as in `anthropic/claude-…`."""

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gofer.models.error_bodies import error_in
-from gofer.models.failures import failed
+from gofer.models.failures import error_in, failed
 from gofer.models.language_model import DEPLOYED, Access
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest

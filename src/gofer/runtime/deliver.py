@@ -149,7 +149,7 @@ def _unclear(ending: Ending, unknown: str) -> Ending:
 
 def _systems(names: Sequence[str], tools: Mapping[str, AnyTool]) -> str:
     """Name the systems that tools write to, as people know them."""
-    systems = {tools[name].system for name in names if name in tools}
+    systems = {tools[name].target.system for name in names if name in tools}
     return " and ".join(sorted(systems - {""})) or "a system outside"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from gofer.files.declared_type import likely, with_charset
+from gofer.files.kind import likely, with_charset
 from gofer.files.size_limits import FILE_BYTES, megabytes, without_middle
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from gofer.tools.declare import ToolDeclaration, Variables
+from gofer.tools.declare import AnyDeclaration, ToolDeclaration, Variables
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.file_text import read_text
@@ -21,7 +21,7 @@ class CompanyTool:
 
     module: str
     """The name of its file, without `.py`."""
-    declared: ToolDeclaration[object, Any]
+    declared: AnyDeclaration
 
     @property
     def name(self) -> str:
@@ -77,15 +77,17 @@ def _sources(root: Path) -> Iterator[tuple[str, str]]:
         yield path.stem, text
 
 
-def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequence[ToolDeclaration[object, Any]]:
+def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequence[AnyDeclaration]:
     try:
         values = vars(modules.load(module)).values()
     except (Exception, SystemExit) as error:
         files = {file_of(name, FOLDER) for name in sources}
         file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
-        said = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        said = f"{type(error).__name__}: {error}"
+        if isinstance(error, ConfigError):
+            said = str(error)
         raise UnusableTool(f"{file}:{line}: {said}", file, line, said) from error
-    return [cast(ToolDeclaration[object, Any], value) for value in values if isinstance(value, ToolDeclaration)]
+    return [cast(AnyDeclaration, value) for value in values if isinstance(value, ToolDeclaration)]
 
 
 class UnusableTool(ConfigError):

@@ -15,13 +15,13 @@ end.
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, Required, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import Any, Generic, Required, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 from gofer.journal.entries import Effect
-from gofer.tools.definition import AnyTool, Arguments, Base, Call, Tool, ToolResult
+from gofer.tools.definition import AnyTool, Arguments, Base, Call, InDoubt, Target, Tool, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
@@ -46,7 +46,7 @@ Mock = (
 
 
 class ToolOptions(TypedDict, total=False):
-    """What the decorator says of a tool; `Tool` documents the words that both have."""
+    """What the decorator says of a tool; `Tool`, `Target` and `InDoubt` document the words."""
 
     effect: Required[Effect]
     timeout: float
@@ -103,7 +103,7 @@ class ToolDeclaration(Generic[C_contra, A]):
         return len(inspect.signature(self.act).parameters) == _WITH_CLIENT
 
     def look(self, look: Look[C_contra, A]) -> Look[C_contra, A]:
-        """Declare what finds an earlier attempt of a call; see `Tool.look`."""
+        """Declare what finds an earlier attempt of a call; see `InDoubt.look`."""
         self._refuse_second("look", self._beside.look)
         self._beside.look = look
         return look
@@ -115,13 +115,13 @@ class ToolDeclaration(Generic[C_contra, A]):
         return mock
 
     def place(self, place: Callable[[C_contra, Origin, A], Place]) -> Callable[[C_contra, Origin, A], Place]:
-        """Declare the place that a call acts on, where telling it takes the client; see `Tool.where`."""
+        """Declare the place that a call acts on, where telling it takes the client; see `Target.where`."""
         self._refuse_second("place", self._beside.place)
         self._beside.place = place
         return place
 
     def writes(self, writes: Callable[[C_contra], Writes]) -> Callable[[C_contra], Writes]:
-        """Declare which arguments say where, where telling it takes the client; see `Tool.writes`."""
+        """Declare which arguments say where, where telling it takes the client; see `Target.writes`."""
         self._refuse_second("writes", self._beside.writes)
         self._beside.writes = writes
         return writes
@@ -132,20 +132,21 @@ class ToolDeclaration(Generic[C_contra, A]):
         Raises ConfigError for a declaration that is not whole.
         """
         self._beside.closed = True
-        options = self.options.copy()
+        target: Target[A] = Target(where=_with_last(self._beside.place, client), **_part(self.options, Target))
         if system:
-            options["system"] = system
+            target = replace(target, system=system)
         if self._beside.writes is not None:
-            options["writes"] = self._beside.writes(client)
+            target = replace(target, writes=self._beside.writes(client))
+        look = _with_variables(_with_last(self._beside.look, client), variables)
         return Tool(
             name=self.name,
             description=self.description,
             arguments=self.arguments,
             act=_with_variables(_with_last(self.act, client), variables),
-            look=_with_variables(_with_last(self._beside.look, client), variables),
+            target=target,
+            in_doubt=InDoubt(look=look, **_part(self.options, InDoubt)),
             mock=_with_last(self._beside.mock, client),
-            where=_with_last(self._beside.place, client),
-            **options,
+            **_part(self.options, Tool),
         )
 
     def _refuse_second(self, what: str, declared: object) -> None:
@@ -153,6 +154,10 @@ class ToolDeclaration(Generic[C_contra, A]):
             raise ConfigError(f"The tool {self.name} is in use already: declare its {what} in its own module.")
         if declared is not None:
             raise ConfigError(f"The tool {self.name} declares its {what} twice: keep one of them.")
+
+
+AnyDeclaration: TypeAlias = ToolDeclaration[object, Any]
+"""A declaration of a tool that takes no client; its argument class does not matter to its holder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +196,8 @@ def tool(
 ) -> Decorator:
     """Return the decorator that makes a tool of a typed function.
 
-    `place` is what `Tool.where` says of it. `secrets` and `settings` name environment variables that the tool reads by
-    `call.secret` and `call.setting`.
+    `place` is `Target.where`. `secrets` and `settings` name environment variables that the tool reads by `call.secret`
+    and `call.setting`.
     """
     return Decorator(options, ToolVariables(secrets, settings), place)
 
@@ -200,6 +205,12 @@ def tool(
 def bind_all(tools: Sequence[ToolDeclaration[C_contra, Any]], client: C_contra, system: str = "") -> list[AnyTool]:
     """Return the tools of one list with the client that they share, for a system outside."""
     return [declared.bind(client, system=system) for declared in tools]
+
+
+def _part(options: ToolOptions, group: type[Target[Any] | InDoubt[Any] | Tool[Any]]) -> dict[str, Any]:
+    """Return the options that are fields of a group."""
+    names = {field.name for field in fields(group)}
+    return {name: value for name, value in options.items() if name in names}
 
 
 def _check_options(name: str, options: ToolOptions) -> None:

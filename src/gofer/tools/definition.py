@@ -1,20 +1,18 @@
-"""What is a tool, what does a call of it get to see, and what does it give back?"""
+"""A tool, what a call of it sees, and the result that it gives."""
 
 import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gofer.journal.entries import Effect
 from gofer.journal.workspace_entries import Fact, FileAdded
 from gofer.projections.workspace import Workspace
-from gofer.tools.argument_mistakes import sentences
+from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.places import Origin, Place, Writes
-from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
 from gofer.values.messages import Media
@@ -25,6 +23,7 @@ from gofer.values.secret import Secret
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
+A_contra = TypeVar("A_contra", bound="Arguments", contravariant=True)
 
 PREVIEW_TOKENS = 20_000
 """Tokens that any tool may have shown of a result that became a file."""
@@ -42,7 +41,9 @@ class Arguments(BaseModel):
     def _left_out(cls, value: object) -> object:
         """Models write null for what they leave out."""
         fields = as_object(value)
-        return {name: field for name, field in fields.items() if field is not None} if fields else value
+        if not fields:
+            return value
+        return {name: field for name, field in fields.items() if field is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ class Files(Protocol):
     """The contents of a run's files."""
 
     async def content(self, file: str) -> bytes:
-        """The content of a file, fetched first where it stands elsewhere.
+        """Return the content of a file, fetched first where it stands elsewhere.
 
-        Raises ToolError when the run has no such file or it is gone, TemporaryError when nobody answered.
+        Raises ToolError when the run has no such file or it is gone, TemporaryError when no answer came.
         """
         ...
 
@@ -98,7 +99,7 @@ SEARCH = "tool_search"
 class Repertoire:
     """What the model of a run can make use of."""
 
-    tools: Mapping[str, "Tool[Any]"] = field(default_factory=dict[str, "Tool[Any]"])
+    tools: Mapping[str, "AnyTool"] = field(default_factory=dict[str, "AnyTool"])
     """By name, also those that do not stand in the prompt."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """By name, as they were when the run began."""
@@ -108,40 +109,60 @@ class Repertoire:
     """Skills that were prohibited meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call as its tool sees it; nothing else of the run is visible to a tool."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAtHand:
+    """What a call may read of its run, and how much its model may be shown."""
 
-    key: str
-    """Idempotency key: run id and call id, the same on every attempt."""
-    actor: Actor
-    place: Mapping[str, str]
-    """Coordinates of the event that started the run, in its source's own words."""
-    private: bool
-    """Whether the run began where only some people can see."""
-    provenance: Provenance
-    http: Http
-    clock: Clock
-    since: float = 0.0
-    """Unix seconds on our clock before which no attempt of this call can have happened."""
-    hops: int = 0
-    """How many runs stand in a row behind this one; what it writes says so, where it can."""
     files: Files = field(default_factory=NoFiles)
     """The contents of the run's files."""
     workspace: Workspace = field(default_factory=Workspace)
-    """What the run has at hand when the call begins; to be read only."""
+    """The run's files, skills and plan when the call begins."""
+    repertoire: Repertoire = field(default_factory=Repertoire)
+    """The tools and skills of the run."""
     whole_tokens: int = 10_000
     """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
     look_bytes: int = 6_000_000
     """Characters of base64 that it may give to look at, together."""
-    repertoire: Repertoire = field(default_factory=Repertoire)
-    """Which tools and skills the run has; to be read only."""
-    cleared: bool = False
-    """Whether its place was looked up and may be read although it is private."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call as its tool sees it, and the origin of its run; nothing else of the run is visible to a tool."""
+
+    key: str
+    """Idempotency key: run id and call id, the same on every attempt."""
+    origin: Origin = field(repr=False)
+    """The event that started the run. A call is one too: `actor`, `place` and `hops` are its own."""
+    provenance: Provenance
+    """The links that what the call writes ends with."""
+    http: Http
+    """The only way out; for a tool that writes it holds the permit."""
+    clock: Clock
     at: float = 0.0
     """Unix seconds at which the run first was about to make the call: the same on every attempt."""
+    since: float = 0.0
+    """Unix seconds on our clock before which no attempt of this call can have happened."""
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
+    run: RunAtHand = field(default_factory=RunAtHand)
+    """What the tools of Gofer itself read of the run."""
     variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     """Values of the environment variables that its tool declares, by name; empty ones are not set."""
+
+    @property
+    def actor(self) -> Actor:
+        """The person or program that started the run."""
+        return self.origin.actor
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """Coordinates of the event that started the run, in its source's own words."""
+        return self.origin.place
+
+    @property
+    def hops(self) -> int:
+        """How many runs stand in a row behind this one; what it writes says so, where it can."""
+        return self.origin.hops
 
     def secret(self, name: str) -> Secret:
         """Return a credential that its tool declares under `secrets`.
@@ -168,7 +189,7 @@ class NewFile:
     name: str
     media_type: str
     content: bytes | None
-    """None for one that stands elsewhere and is fetched when somebody wants to look into it."""
+    """None for one that stands elsewhere and is fetched when a tool looks into it."""
     origin: str
     """Where it comes from, in a few words, for people and models."""
     size: int = 0
@@ -182,9 +203,12 @@ class NewFile:
     @property
     def id(self) -> str:
         """Its id: the same whenever the same is found or made again, with the same parts missing."""
-        told = (self.content or b"") if self.source is None else encode(self.source)
-        if self.missing and self.source is None:
-            told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
+        if self.source is not None:
+            told = encode(self.source)
+        else:
+            told = self.content or b""
+            if self.missing:
+                told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
         return f"{self.prefix}_{hashlib.sha256(told).hexdigest()[:12]}"
 
 
@@ -212,7 +236,7 @@ class ToolResult:
 
 
 ANYWHERE = "*"
-"""The destination of a call that nobody can tell about, and nobody can tell where either: it locks its whole tool."""
+"""The destination of a call of which neither outcome nor destination can be determined: it locks its whole tool."""
 
 
 Base = Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"]
@@ -223,9 +247,42 @@ def _anywhere(arguments: Arguments) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target(Generic[A_contra]):
+    """What of the outside a tool acts on; empty for a tool that acts within the run."""
+
+    system: str = ""
+    """The system outside, by the name people know it by."""
+    where: Callable[[Origin, A_contra], Place] | None = None
+    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
+    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    destination: Callable[[A_contra], str] = _anywhere
+    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    writes: Writes | None = None
+    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
+    scopes: frozenset[str] = frozenset()
+    """What Gofer's own access has to be allowed for it, in the vendor's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InDoubt(Generic[A_contra]):
+    """How a call is settled that may have happened."""
+
+    look: Callable[[Call, A_contra], Awaitable[ToolResult | None]] | None = None
+    """For `lookup`: finds what an earlier attempt with the same key did.
+
+    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
+    system does not answer.
+    """
+    settle: float = 0.0
+    """For `lookup`: seconds after which something that happened is sure to be found."""
+    gone: frozenset[str] = frozenset()
+    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
+    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when no answer came."""
 
     name: str
     """The one name the model, YAML, scripts, evals and traces use."""
@@ -236,27 +293,12 @@ class Tool(Generic[A]):
     act: Callable[[Call, A], Awaitable[ToolResult]]
     timeout: float = 20.0
     """Seconds after which a call counts as unanswered."""
-    look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
-    """For `lookup`: finds what an earlier attempt with the same key did.
-
-    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
-    system does not answer.
-    """
-    settle: float = 0.0
-    """For `lookup`: seconds after which something that happened is sure to be found."""
-    gone: frozenset[str] = frozenset()
-    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
-    destination: Callable[[A], str] = _anywhere
-    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
-    writes: Writes | None = None
-    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
-    where: Callable[[Origin, A], Place] | None = None
-    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
-    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    target: Target[A] = field(default_factory=Target)
+    """What of the outside it acts on."""
+    in_doubt: InDoubt[A] = field(default_factory=InDoubt)
+    """How its effect is made sure of when an answer was lost."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    system: str = ""
-    """The system outside that it acts on, by the name people know it by; empty for what it does here."""
     base: Base = ""
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
     with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
@@ -269,8 +311,6 @@ class Tool(Generic[A]):
     the workflow."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
-    scopes: frozenset[str] = frozenset()
-    """What Gofer's own access has to be allowed for it, in the vendor's words."""
     mock: Callable[[Call, A], ToolResult] | None = None
     """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
 
@@ -280,7 +320,7 @@ class Tool(Generic[A]):
         return self.effect == "read" and not self.in_order
 
     def __post_init__(self) -> None:
-        if (self.effect == "lookup") != (self.look is not None):
+        if (self.effect == "lookup") != (self.in_doubt.look is not None):
             raise ConfigError(
                 f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
             )
@@ -289,26 +329,27 @@ class Tool(Generic[A]):
                 f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
                 "leave it out to show as much as the workflow says."
             )
-        if self.system and self.effect != "read" and not self.internal and self.where is None:
+        if self.target.system and self.effect != "read" and not self.internal and self.target.where is None:
             raise ConfigError(
-                f"The tool {self.name} writes to {self.system} and does not declare its place: set `place` to a "
+                f"The tool {self.name} writes to {self.target.system} and does not declare its place: set `place` to a "
                 "function that gives the Place that a call writes to."
             )
 
     def schema(self) -> dict[str, object]:
-        """The tool as a Chat Completions request lists it."""
-        parameters: object = json.loads(_parameters(self.arguments))
+        """Return the tool as a Chat Completions request lists it."""
+        parameters = parameters_of(self.arguments)
         function = {"name": self.name, "description": self.description, "parameters": parameters}
         return {"type": "function", "function": function}
 
     def parse(self, arguments: str | Mapping[str, object]) -> A:
-        """The arguments as a typed value. Raises ToolError that tells the model what to write instead."""
-        value = self._read(arguments) if isinstance(arguments, str) else arguments
+        """Return the arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        value: object = arguments
+        if isinstance(arguments, str):
+            value = self._read(arguments)
         try:
             return self.arguments.model_validate(value)
         except ValidationError as error:
-            schema = as_object(json.loads(_parameters(self.arguments)))
-            wrong = sentences(schema, value, error.errors())
+            wrong = sentences(parameters_of(self.arguments), value, error.errors())
             raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
 
     def _read(self, text: str) -> Mapping[str, object]:
@@ -323,50 +364,3 @@ class Tool(Generic[A]):
 
 AnyTool: TypeAlias = Tool[Any]
 """A tool whose argument class does not matter to its holder."""
-
-
-@cache
-def _parameters(arguments: type[Arguments]) -> str:
-    """The JSON Schema of arguments, made once: pydantic takes a millisecond. It is text so that nobody changes it."""
-    schema = arguments.model_json_schema()
-    parts = as_object(schema.pop("$defs", {}))
-    return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
-
-
-def _plain(value: object, parts: Mapping[str, object]) -> object:
-    """A JSON Schema without what says nothing to a model, which pays for every byte.
-
-    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
-    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
-    The arguments are checked by all bounds, and the answer to wrong ones names them.
-    """
-    if isinstance(value, list):
-        return [_plain(item, parts) for item in cast(list[object], value)]
-    if not isinstance(value, dict):
-        return value
-    fields = dict(cast(Mapping[str, object], value))
-    # Null stays where it is a value; where it is the default it means what leaving out means.
-    null = {"type": "null"} if "default" in fields and fields["default"] is None else {}
-    if options := [option for option in as_list(fields.pop("anyOf", None)) if option != null]:
-        fields = {**as_object(options[0]), **fields} if len(options) == 1 else {"anyOf": options, **fields}
-    if named := as_text(fields.pop("$ref", "")):
-        part = as_object(parts[named.rpartition("/")[2]])
-        fields = {**{key: item for key, item in part.items() if key != "description"}, **fields}
-    return {key: _plain(item, parts) for key, item in fields.items() if not _says_nothing(key, item)}
-
-
-def _says_nothing(key: str, item: object) -> bool:
-    match key:
-        case "title":
-            return isinstance(item, str)
-        case "default":
-            # Zero is a number here: only what is empty says nothing.
-            return item is None or item is False or item in ("", [])
-        case "additionalProperties":
-            return isinstance(item, bool)
-        case "minLength" | "maxLength" | "minItems" | "maxItems":
-            return isinstance(item, int)
-        case "minimum":
-            return item in (0, 1)
-        case _:
-            return False

@@ -1,4 +1,4 @@
-"""How do tools answer where nothing outside is there: each by its mock, unless a file says something else?
+"""The answers of tools where nothing outside is there: those of their mocks, or what a file says instead.
 
 Such a file (YAML or JSON) names tools, and for each what it gives, always or for some arguments:
 
@@ -6,7 +6,7 @@ Such a file (YAML or JSON) names tools, and for each what it gives, always or fo
     slack_get_user:
       - arguments: {name: "*Ada*"}
         details: {kind: guest}
-      - refusal: There is nobody of that name.
+      - refusal: No person has that name.
 
 The first that fits counts, and where none does, the mock. What it does not say is as in the mock: `details` go over
 those of the mock, one by one.
@@ -44,28 +44,35 @@ class Override(BaseModel):
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> "Override":
-        result, said = self.model_fields_set & {"text", "details", "value"}, self.refusal is not None
-        if bool(result) == said:
+        gives = bool(self.model_fields_set & {"text", "details", "value"})
+        refuses = self.refusal is not None
+        if gives == refuses:
             raise ValueError("say either what it gives (text, details, value) or its refusal")
-        if self.code and not said:
+        if self.code and not refuses:
             raise ValueError("a code belongs to a refusal")
         return self
 
     def meant(self, arguments: Mapping[str, object]) -> bool:
-        """Whether it is for a call with these arguments."""
+        """Return whether it is for a call with these arguments."""
         return all(_same(wanted, arguments.get(name)) for name, wanted in self.arguments.items())
 
     def over(self, mock: ToolResult) -> ToolResult:
-        """The result, with what it does not say as in the mock. Raises ToolError for a refusal."""
+        """Return the result, with what it does not say as in the mock. Raises ToolError for a refusal."""
         if self.refusal is not None:
             raise ToolError(self.refusal, code=self.code)
-        text = mock.text if self.text is None else self.text
-        value = self.value if "value" in self.model_fields_set else mock.value
-        return replace(mock, text=text, details={**mock.details, **(self.details or {})}, value=value)
+        result = replace(mock, details={**mock.details, **(self.details or {})})
+        if self.text is not None:
+            result = replace(result, text=self.text)
+        if "value" in self.model_fields_set:
+            result = replace(result, value=self.value)
+        return result
 
 
 def _listed(value: object) -> object:
-    return [fields] if (fields := as_object(value)) else value
+    fields = as_object(value)
+    if fields:
+        return [fields]
+    return value
 
 
 Overrides = Mapping[str, Sequence[Override]]
@@ -76,7 +83,7 @@ _FORM: TypeAdapter[dict[str, list[Override]]] = TypeAdapter(
 
 
 def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overrides:
-    """What a file says; `where` is its name for people. Raises ConfigError that names the place and what is wrong."""
+    """Return what a file says; `where` is its name for people. Raises ConfigError."""
     try:
         overrides = _FORM.validate_python(yaml.load(text, Loader=yaml.CSafeLoader) or {})
     except yaml.YAMLError as error:
@@ -95,25 +102,31 @@ def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overr
 
 
 def mocked(tools: Mapping[str, AnyTool], overrides: Overrides) -> Mapping[str, AnyTool]:
-    """The same tools with nothing outside behind them."""
+    """Return the same tools with nothing outside behind them."""
     return {name: _mocked(tool, overrides.get(name, ())) for name, tool in tools.items()}
 
 
 def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
-    # What is looked for was never done.
-    look = _find_nothing if tool.look is not None else None
-    return replace(tool, act=partial(_act, tool, overrides), look=look, settle=0.0)
+    in_doubt = tool.in_doubt
+    if in_doubt.look is not None:
+        # What is looked for was never done.
+        in_doubt = replace(in_doubt, look=_find_nothing)
+    return replace(tool, act=partial(_act, tool, overrides), in_doubt=replace(in_doubt, settle=0.0))
 
 
 async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
     said = arguments.model_dump(mode="json")
     own = replace(call, http=_Nowhere(tool.name))
-    if found := next((one for one in overrides if one.meant(said)), None):
-        # What the file refuses is refused by nothing else before.
-        mock = tool.mock if found.refusal is None else None
-        bare = ToolResult("", f"gave what a file says of {tool.name}")
-        return found.over(mock(own, arguments) if mock is not None else bare)
-    return tool.mock(own, arguments) if tool.mock is not None else await tool.act(own, arguments)
+    found = next((one for one in overrides if one.meant(said)), None)
+    if found is None:
+        if tool.mock is None:
+            return await tool.act(own, arguments)
+        return tool.mock(own, arguments)
+    mocked = ToolResult("", f"gave what a file says of {tool.name}")
+    # What the file refuses is refused by nothing else before.
+    if tool.mock is not None and found.refusal is None:
+        mocked = tool.mock(own, arguments)
+    return found.over(mocked)
 
 
 async def _find_nothing(call: Call, arguments: Arguments) -> None:
@@ -122,7 +135,7 @@ async def _find_nothing(call: Call, arguments: Arguments) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Nowhere:
-    """Where a tool without a mock gets when it calls somebody."""
+    """The network of a tool without a mock: it refuses every request."""
 
     tool: str
 

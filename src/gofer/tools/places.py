@@ -27,6 +27,11 @@ class Origin(Protocol):
         """Coordinates of the event, in the words of its source."""
         ...
 
+    @property
+    def hops(self) -> int:
+        """How many runs stand in a row behind the event."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -56,15 +61,15 @@ class Writes:
     places: Mapping[str, Here]
     """Those that say where, each with how its values are read."""
     content: frozenset[str]
-    """Those that only say what, or where within the place: whoever sees the place sees all of it."""
+    """Those that only say what, or where within the place: a person who sees the place sees all of it."""
     narrow: bool = False
     """Whether it writes for the `audience` of a place alone, where that is less than all who see the place."""
 
     def here(self, given: Mapping[str, object], place: Mapping[str, str]) -> bool:
-        """Whether a call with these arguments, without those it leaves out, writes nowhere but at the place."""
+        """Return whether a call with these arguments, without those it leaves out, writes only at the place."""
         return self.at(given, place) and (self.narrow or not place.get("audience"))
 
     def at(self, given: Mapping[str, object], place: Mapping[str, str]) -> bool:
-        """Return whether such a call writes nowhere but at the place, whoever of the people there reads it."""
+        """Return whether such a call writes nowhere but at the place, for some or all of the people there."""
         where = {name: value for name, value in given.items() if name not in self.content}
         return all(name in self.places and self.places[name](str(value), place) for name, value in where.items())

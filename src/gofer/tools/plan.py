@@ -71,7 +71,7 @@ async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
 @tool(effect="read", base="plan", in_order=True)
 async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
     """Change an item of your plan as soon as its status changes."""
-    plan = call.workspace.plan
+    plan = call.run.workspace.plan
     if arguments.id not in {todo.id for todo in plan}:
         known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
         raise ToolError(f"The plan has no item {arguments.id[:20]!r}. Its items: {known}.")
@@ -81,8 +81,9 @@ async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
 @tool(effect="read", base="plan", in_order=True)
 async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
     """Read your plan."""
-    plan = call.workspace.plan
-    return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
+    plan = call.run.workspace.plan
+    text = shown(plan) or "There is no plan yet; write one with todo_write."
+    return ToolResult(text, _counted(plan))
 
 
 def _numbered(ids: Sequence[str]) -> Sequence[str]:
@@ -103,7 +104,7 @@ def _updated(todo: Todo, change: UpdateTodo) -> Todo:
 
 
 def _changed(plan: tuple[Todo, ...]) -> ToolResult:
-    """The plan from now on, whole. Raises ToolError for one that cannot be followed."""
+    """Return the plan from now on, whole. Raises ToolError for one that cannot be followed."""
     if twice := [name for name, times in Counter(todo.id for todo in plan).items() if times > 1]:
         raise ToolError(f"Two items have the id {twice[0]!r}; give every item an id of its own.")
     under_way = [todo.id for todo in plan if todo.status == "in_progress"]
@@ -116,25 +117,25 @@ def _changed(plan: tuple[Todo, ...]) -> ToolResult:
 
 
 def shown(plan: Sequence[Todo]) -> str:
-    """The plan as a model reads it: a line for each item, and which is the current one."""
+    """Return the plan as a model reads it: a line for each item, and which is the current one."""
     now = current(plan)
     return "\n".join(f"{line(todo)}{CURRENT if todo is now else ''}" for todo in plan)
 
 
 def line(todo: Todo) -> str:
-    """One item: `[~] 2 Compare the numbers`."""
+    """Return one item: `[~] 2 Compare the numbers`."""
     needs = f" (needs: {' '.join(todo.needs.split())})" if todo.needs else ""
     return f"{MARKS[todo.status]} {todo.id} {' '.join(todo.description.split())}{needs}"
 
 
 def current(plan: Sequence[Todo]) -> Todo | None:
-    """The item that is under way, or the one that is up next; None when nothing is left to do."""
+    """Return the item in progress, or the one that is up next; None when nothing is left to do."""
     under_way = [todo for todo in plan if todo.status == "in_progress"]
     return next(iter(under_way or [todo for todo in plan if todo.status == "pending"]), None)
 
 
 def open_items(plan: Sequence[Todo]) -> Sequence[Todo]:
-    """What is neither completed nor blocked."""
+    """Return the items that are neither completed nor blocked."""
     return [todo for todo in plan if todo.status in ("pending", "in_progress")]
 
 

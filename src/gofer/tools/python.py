@@ -35,7 +35,7 @@ class RunPython(Arguments):
 
 
 def no_scripts(call: Call, skill: str, script: str) -> str:
-    """For runs without skills."""
+    """Refuse a script: the run has no skills."""
     raise ToolError(
         f"This run has no skill {skill[:64]!r}; write what its script does as `code`.", code="no_such_skill"
     )
@@ -81,11 +81,11 @@ def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], sc
 
 def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
     """Return what the files lack, and so all that is made of them."""
-    return together(call.files.added(file).missing for file in files)
+    return together(call.run.files.added(file).missing for file in files)
 
 
 def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:
-    """The output as a file of the run, of which the model sees the beginning."""
+    """Return the output as a file of the run, of which the model sees the beginning."""
     name = PurePosixPath(wanted.replace("\\", "/")).name or "output.txt"
     kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
     file = NewFile(name, kind, output.encode(), "python", missing=missing)

@@ -16,8 +16,10 @@ from gofer.values.messages import CALL_TOOL
 from gofer.workflows.skill import Skill
 
 _WORD = re.compile(r"[^\W_]+")
-_K, _B = 1.2, 0.75
-"""How soon a word that is repeated counts no more, and how much a long text is held against it: as BM25 is used to."""
+_K = 1.2
+"""How soon a word that is repeated counts no more, as is usual for BM25."""
+_B = 0.75
+"""How much a long text is held against it, as is usual for BM25."""
 _ALIKE = 4
 """Letters that two words must begin with alike, when one of them is the beginning of the other."""
 _BEGINNING = 0.6
@@ -36,7 +38,7 @@ _NAME = 3
 
 
 def ranked(query: str, described: Mapping[str, str]) -> Sequence[str]:
-    """The names whose words, or those of their descriptions, fit the query; best first, and then by name."""
+    """Return the names that fit the query by their words or their descriptions; best first, and then by name."""
     said = words(query)
     wanted = {word for word in said if word not in _LITTLE} or set(said)
     texts = {name: Counter(words(name) * _NAME + words(text)) for name, text in described.items()}
@@ -54,12 +56,12 @@ def ranked(query: str, described: Mapping[str, str]) -> Sequence[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; a name with hyphens or underscores is several."""
+    """Return the words of a text in lower case; a name with hyphens or underscores is several."""
     return _WORD.findall(text.casefold())
 
 
 def _times(word: str, counts: Counter[str]) -> float:
-    """How often a text has a word; one that only begins alike, as `comment` and `comments`, counts less."""
+    """Return how often a text has a word; one that only begins alike, as `comment` and `comments`, counts less."""
     alike = sum(
         count
         for other, count in counts.items()
@@ -108,7 +110,7 @@ def searched(repertoire: Repertoire) -> Searched:
 @tool(effect="read", base="search")
 async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
     """Find tools and skills that are not listed here, by what they are for. Call such tools with call_tool."""
-    return found(searched(call.repertoire), arguments.query)
+    return found(searched(call.run.repertoire), arguments.query)
 
 
 def found(there: Searched, query: str, chosen: Sequence[str] | None = None) -> ToolResult:
@@ -134,8 +136,11 @@ def searched_text(tool: AnyTool) -> str:
 
 
 def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
-    more = [f"[{of - len(lines)} more fit less well; use more words.]"] if of > len(lines) else []
-    return [head, *lines, *more] if lines else []
+    if not lines:
+        return []
+    if of > len(lines):
+        return [head, *lines, f"[{of - len(lines)} more fit less well; use more words.]"]
+    return [head, *lines]
 
 
 @tool(effect="read", base="calls", in_order=True)

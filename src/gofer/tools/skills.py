@@ -1,7 +1,7 @@
 """The tools that read a skill when a model needs it, and the files of its folder."""
 
 import mimetypes
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -46,13 +46,13 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
     names = list(dict.fromkeys(arguments.names))
     skills, missing = _found(call, names)
     if not skills:
-        code = "withdrawn" * all(name in call.repertoire.withdrawn for name in names)
+        code = "withdrawn" * all(name in call.run.repertoire.withdrawn for name in names)
         raise ToolError(" ".join(missing), code=code)
     left = [skill.name for skill in skills[AT_ONCE:]]
     skills = skills[:AT_ONCE]
     if left:
         missing = [*missing, _LEFT.format(", ".join(left))]
-    shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
+    shown = {*call.run.repertoire.in_prompt, *_loaded(call)}
     if arguments.again:
         shown = set[str]()
     parts = list[str]()
@@ -78,7 +78,7 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
 
 def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[str]]:
     """Return the skills of these names that the run may load, and what is said of the other names."""
-    withdrawn = call.repertoire.withdrawn
+    withdrawn = call.run.repertoire.withdrawn
     known = _loadable(call)
     missing = [_withdrawn(name) for name in names if name in withdrawn]
     unknown = [name for name in names if name not in withdrawn and name not in known]
@@ -99,7 +99,7 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
         raise ToolError(f"{path} is the skill itself; read it with load_skills.")
     if path not in skill.files:
         raise ToolError(f"The skill {skill.name!r} has no file {path[:200]!r}. {_files(skill)}", code="no_such_file")
-    if path in call.workspace.skills.get(skill.name, ()) and not arguments.again:
+    if path in call.run.workspace.skills.get(skill.name, ()) and not arguments.again:
         return ToolResult(f"{path} of the skill {skill.name!r} {_ABOVE}", summary)
     loaded = SkillLoaded(skill.name, path)
     if (text := skill.text(path)) is not None and estimate(text) > _room(call):
@@ -114,7 +114,7 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
 
 
 def script_of(call: Call, name: str, script: str) -> str:
-    """The text of a script of a skill that the run may load. Raises ToolError."""
+    """Return the text of a script of a skill that the run may load. Raises ToolError."""
     skill, path = _skill(call, name), script.removeprefix("./")
     text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
     if text is None:
@@ -124,7 +124,7 @@ def script_of(call: Call, name: str, script: str) -> str:
 
 def _room(call: Call) -> int:
     """Tokens that fit one result: of a longer one only the beginning would be seen."""
-    return call.whole_tokens * 9 // 10
+    return call.run.whole_tokens * 9 // 10
 
 
 def _long(name: str, text: str, skill: Skill) -> NewFile:
@@ -132,17 +132,23 @@ def _long(name: str, text: str, skill: Skill) -> NewFile:
 
 
 def _skill(call: Call, name: str) -> Skill:
-    """A skill that the run may load. Raises ToolError."""
+    """Return a skill that the run may load. Raises ToolError."""
     skills = _loadable(call)
     if found := skills.get(name):
         return found
-    if name in call.repertoire.withdrawn:
+    if name in call.run.repertoire.withdrawn:
         raise ToolError(_withdrawn(name), code="withdrawn")
     raise ToolError(_unknown([name], skills))
 
 
 def _loadable(call: Call) -> Mapping[str, Skill]:
-    return {name: skill for name, skill in call.repertoire.skills.items() if name not in call.repertoire.withdrawn}
+    there = call.run.repertoire
+    return {name: skill for name, skill in there.skills.items() if name not in there.withdrawn}
+
+
+def _loaded(call: Call) -> Iterator[str]:
+    """Yield the skills with a text of their own that was shown in the run."""
+    return (name for name, files in call.run.workspace.skills.items() if "" in files)
 
 
 def _withdrawn(name: str) -> str:

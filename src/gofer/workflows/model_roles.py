@@ -9,8 +9,7 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
-from gofer.models.prices import Price
-from gofer.models.served_model import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
+from gofer.models.served_model import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, Price, ServedModel, unlisted
 from gofer.values.canonical_json import encode
 from gofer.workflows.base_url import is_base_url
 from gofer.workflows.form_parts import Name, Number, Strict, Whole, mistake

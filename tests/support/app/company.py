@@ -22,6 +22,7 @@ from gofer.values.model_script import Script
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import Message, SlackSimulator
 from support.http import loopback
+from support.tools.declared_tools import hurried
 
 PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01, pause=0.1)
 """Nothing is late in the simulated Slack."""
@@ -110,9 +111,7 @@ async def company(
         if not work:
             yield Company(embedded, http)
             return
-        tools = {
-            name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in embedded.worker.services.tools.items()
-        }
+        tools = {name: hurried(tool) for name, tool in embedded.worker.services.tools.items()}
         before = embedded.worker.services
         services = replace(before, patience=PATIENCE, tools=tools, model=model or before.model)
         async with working(replace(embedded.worker, services=services)):

@@ -20,6 +20,7 @@ from support.app.company import PATIENCE, ROOT
 from support.crashes.mortal_gofer import MortalStore
 from support.processes.forks import exit_code, start
 from support.runtime.worker_parts import over
+from support.tools.declared_tools import hurried
 
 _T = TypeVar("_T")
 
@@ -85,7 +86,7 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
         ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
         # Nothing is late in simulators; only this machine may be slow.
-        tools = {name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in before.tools.items()}
+        tools = {name: hurried(tool) for name, tool in before.tools.items()}
         patience = replace(PATIENCE, inflight=10.0)
         services = replace(over(before, store=store), tools=tools, patience=patience)
         await store.drop_leases()

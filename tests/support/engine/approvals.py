@@ -12,7 +12,7 @@ from gofer.sources.slack.approvals import CloseQuestion, FindGroups, MayDecide, 
 from gofer.sources.slack.question import Question
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
@@ -115,7 +115,7 @@ def desk(*answers: Answer | Exception, **keys: object) -> Desk:
 
     more: list[Tool] = [
         Tool("file_ticket", "files", "keyed", Said, file),
-        Tool("slack_ask_approval", "", "lookup", Question, ask, look=find, internal=True),
+        Tool("slack_ask_approval", "", "lookup", Question, ask, internal=True, in_doubt=InDoubt(look=find)),
         Tool("slack_ask_requester", "", "blind", Question, ask, internal=True),
         Tool("slack_close_question", "", "keyed", CloseQuestion, close, internal=True),
         Tool("slack_tell_one", "", "blind", TellOne, whisper, internal=True),

@@ -20,13 +20,13 @@ from gofer.journal.entries import Effect, Entry, MessageReceived, Recorded, RunO
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.store import Store
 from gofer.models.language_model import Answer
-from gofer.models.prices import Price, Prices
+from gofer.models.served_model import Price, Prices
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Arguments, Call, Provenance, Repertoire, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, InDoubt, Provenance, Repertoire, Target, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.outside import Http
@@ -47,9 +47,6 @@ class Unguarded:
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted:
         return item
-
-    def may_leave(self, step: OwnStep, call: str) -> bool:
-        return False
 
 
 class NoAgents:
@@ -167,8 +164,8 @@ class Room:
             Said,
             record,
             timeout=5.0,
-            look=look if effect == "lookup" else None,
-            destination=lambda said: said.text,
+            in_doubt=InDoubt(look=look if effect == "lookup" else None),
+            target=Target(destination=lambda said: said.text),
         )
 
     def services(self) -> Services:

@@ -26,7 +26,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.stores.queue import QueueMessage
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, InDoubt, Target, Tool, ToolResult
 from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
@@ -138,19 +138,27 @@ class Office:
             channel = "".join(["C0", asked.upper()])
             return place_result(channel, asked, public=True, member=self.member, own=False, listed=bool(listed))
 
-        gone, writes = _REAL["slack_update_message"].gone, _REAL["slack_post_message"].writes
-        where = _REAL["slack_post_message"].where
+        gone, writes = _REAL["slack_update_message"].in_doubt.gone, _REAL["slack_post_message"].target.writes
+        where = _REAL["slack_post_message"].target.where
         tools = {
             "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
             "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
-            "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete, where=where),
+            "slack_delete_message": Tool(
+                "slack_delete_message", "", "keyed", DeleteMessage, delete, target=Target(where=where)
+            ),
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
             "slack_post_message": Tool(
-                "slack_post_message", "", "blind", PostMessage, post, writes=writes, where=where
+                "slack_post_message", "", "blind", PostMessage, post, target=Target(writes=writes, where=where)
             ),
             "slack_find_place": Tool("slack_find_place", "", "read", FindPlace, place, internal=True),
             "slack_update_message": Tool(
-                "slack_update_message", "", "keyed", UpdateMessage, update, gone=gone, where=where
+                "slack_update_message",
+                "",
+                "keyed",
+                UpdateMessage,
+                update,
+                in_doubt=InDoubt(gone=gone),
+                target=Target(where=where),
             ),
         }
         services = Services(

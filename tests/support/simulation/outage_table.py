@@ -220,7 +220,7 @@ class Run:
         asked = self.source.reply != "none"
         person = self.network.read if asked else [*self.network.read, NOT_ASKED]
         operator = [*self.store.shown, *(f"log: {line}" for line in log.lines), *(f"count: {one}" for one in counts)]
-        system = self.tools[tool].system if tool else ""
+        system = self.tools[tool].target.system if tool else ""
         return Row(self.source.name, self.call, tool, system, int(self.seconds), person, operator)
 
     async def _play(self) -> Sequence[str]:
@@ -278,11 +278,11 @@ class Run:
     def _watched(self, tool: Tool[Any]) -> Tool[Any]:
         async def act(call: Call, arguments: Arguments) -> ToolResult:
             name = call.key.partition("/")[2]
-            if tool.system and name not in self.calls:
+            if tool.target.system and name not in self.calls:
                 self.calls[name] = tool.name
                 if name == self.call:
                     now = self.clock.monotonic()
-                    self.network.away[tool.system] = now, now + self.seconds
+                    self.network.away[tool.target.system] = now, now + self.seconds
             return await tool.act(call, arguments)
 
         return replace(tool, act=act)

@@ -19,7 +19,7 @@ from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
 from gofer.journal.seal import KEY_BYTES, seal_of
 from gofer.journal.store import Store
-from gofer.models.prices import Prices
+from gofer.models.served_model import Prices
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
 from gofer.runtime.run_requests import cancel

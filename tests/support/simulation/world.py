@@ -10,7 +10,7 @@ from gofer.journal.entries import Effect
 from gofer.models.language_model import Answer
 from gofer.sources.slack.approvals import CloseQuestion, MayDecide, TellOne
 from gofer.sources.slack.question import Question
-from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, InDoubt, Target, Tool, ToolResult
 from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import encode
 from gofer.values.errors import TemporaryError, ToolError
@@ -194,12 +194,9 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
         ARGUMENTS.get(name, Anything),
         act,
         timeout=20.0,
-        look=look if effect == "lookup" else None,
-        settle=SETTLE if effect == "lookup" else 0.0,
-        destination=_words,
         internal=name in ARGUMENTS,
-        where=_place,
-        system=vendor_of(name),
+        in_doubt=InDoubt(look=look if effect == "lookup" else None, settle=SETTLE if effect == "lookup" else 0.0),
+        target=Target(destination=_words, where=_place, system=vendor_of(name)),
     )
 
 

@@ -2,19 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 
 import httpx2
 
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer_simulators.github import GitHubSimulator
-from support.engine.memory_run import PROVENANCE
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, SetClock
+from support.tools.calls import any_call
 
 TOKEN = "github_pat_simulated"
 SECRET = "simulated-webhook-secret"
@@ -90,17 +88,15 @@ def unreachable(request: httpx2.Request) -> httpx2.Response:
     raise httpx2.ConnectError("no server listens there", request=request)
 
 
-def play(story: Story, **changes: object) -> None:
-    """A story about one call; `changes` are of the call."""
+def play(story: Story, place: Mapping[str, str] = PLACE) -> None:
+    """A story about one call, which a run at `place` makes."""
 
     async def run() -> None:
         clock = SetClock()
         async with httpx2.AsyncClient(transport=httpx2.MockTransport(unreachable)) as outside:
             simulator = GitHubSimulator(WORLD, clock=clock.now, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
-                call = Call(
-                    "run1/act/1", Actor("U1"), PLACE, False, PROVENANCE, SimulatedHttp(http), clock, since=NOON - 60
-                )
-                await story(simulator, replace(call, **changes))
+                call = any_call(SimulatedHttp(http), key="run1/act/1", place=place, clock=clock, since=NOON - 60)
+                await story(simulator, call)
 
     in_virtual_time(VirtualLoop(), run())

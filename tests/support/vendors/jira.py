@@ -14,13 +14,12 @@ from starlette.routing import Route
 
 from gofer.sources.jira.api import JiraApi
 from gofer.tools.definition import Call
-from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer_simulators.jira import Issue, JiraSimulator, Pace
-from support.engine.memory_run import PROVENANCE
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import SetClock
+from support.tools.calls import any_call
 from support.vendors.slack import SimulatedHttp
 
 ADA, BEN, OWN = "5b10a2844c20165700ede21g", "5b10a2844c20165700ede22h", "557058:gofer"
@@ -136,7 +135,7 @@ def paragraph(*texts: object) -> dict[str, Any]:
 API = JiraApi("http://jira", EMAIL, Secret(TOKEN))
 
 
-def call_of(room: Room, key: str = "run1/call/1", *, private: bool = False, **place: str) -> Call:
+def call_of(room: Room, key: str = "run1/call/1", **place: str) -> Call:
     """A call of a run that began a minute ago, with HTTP that reaches the simulated Jira and nothing else."""
     since = room.clock.now() - 60
-    return Call(key, Actor(ADA), place, private, PROVENANCE, SimulatedHttp(room.http), room.clock, since)
+    return any_call(SimulatedHttp(room.http), key=key, actor=ADA, place=place, clock=room.clock, since=since)

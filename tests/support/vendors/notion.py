@@ -7,14 +7,13 @@ import httpx2
 
 from gofer.sources.notion.api import NotionApi
 from gofer.tools.definition import Call
-from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer_simulators.notion import NotionSimulator, Pace
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
-from support.stand_ins import NOON, SetClock
+from support.stand_ins import NOON
+from support.tools.calls import any_call
 from support.vendors.slack import SimulatedHttp
 
 
@@ -92,7 +91,7 @@ def play(story: Story, world: Mapping[str, object] = WORLD) -> None:
             simulator = NotionSimulator(world, clock=lambda: NOON, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 place = {"workspace": SPACE, "page": CACHE}
-                call = Call("run1/c/1", Actor(ADA), place, False, PROVENANCE, SimulatedHttp(http), SetClock())
+                call = any_call(SimulatedHttp(http), key="run1/c/1", actor=ADA, place=place)
                 await story(simulator, call)
 
     in_virtual_time(VirtualLoop(), run())

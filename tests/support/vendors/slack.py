@@ -7,13 +7,11 @@ import httpx2
 
 from gofer.sources.slack.api import SlackApi
 from gofer.tools.definition import Call
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack import SlackSimulator
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 NOW = 1_763_709_120.0
 ROOT = "1763700000.000100"
@@ -61,7 +59,7 @@ def play(story: Story) -> None:
             simulator = SlackSimulator(WORLD, clock=lambda: NOW, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 place = {"team": "T1", "channel": "C0000001", "ts": ROOT, "thread_ts": ROOT}
-                call = Call("run1/file/1", Actor("U1"), place, False, PROVENANCE, SimulatedHttp(http), SetClock())
+                call = any_call(SimulatedHttp(http), key="run1/file/1", place=place)
                 await story(simulator, call)
 
     asyncio.run(run())

@@ -9,7 +9,7 @@ from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.journal.log import Pen, open_journal
 from gofer.stores.memory.journal import MemoryStore
-from gofer.tools.definition import Call, Tool
+from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.values.outside import HttpRequest, HttpResponse
@@ -75,7 +75,7 @@ async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> 
 async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_attempts() -> None:
     made = room()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("it is not there", code="gone")))
-    made.tools["keyed"] = replace(made.tools["keyed"], gone=frozenset({"gone"}))
+    made.tools["keyed"] = replace(made.tools["keyed"], in_doubt=InDoubt(gone=frozenset({"gone"})))
     outcome = await outcome_of(made, "keyed")
     assert isinstance(outcome, ToolResult)
     assert (outcome.status, outcome.details) == ("error", {"code": "gone"})
@@ -184,7 +184,7 @@ def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
     with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
         Tool("t", "", "lookup", Said, act)
     with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
-        Tool("t", "", "blind", Said, act, look=look)
+        Tool("t", "", "blind", Said, act, in_doubt=InDoubt(look=look))
 
 
 async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:

@@ -116,7 +116,8 @@ async def test_of_several_calls_in_doubt_the_one_that_settles_last_decides_the_q
     made = room()
     for name, settle in (("chat", 5.0), ("desk", 90.0)):
         made.tool(name, "lookup")
-        made.tools[name] = replace(made.tools[name], settle=settle)
+        tool = made.tools[name]
+        made.tools[name] = replace(tool, in_doubt=replace(tool.in_doubt, settle=settle))
     lost = await made.step("lost")
     for place, name in enumerate(order):
         lost.note(ToolCall(f"1.{place}", name, "lookup"))

@@ -9,7 +9,7 @@ from PIL import Image
 
 from gofer.engine.first_message import MOST, Preloaded, preload
 from gofer.engine.own_step import OwnStep
-from gofer.files.image import Fitted
+from gofer.files.document import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import UNKNOWN_WINDOW, Abilities, Ability, common, load_abilities

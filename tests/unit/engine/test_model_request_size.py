@@ -17,13 +17,13 @@ from PIL import Image
 
 from gofer.engine import model_request
 from gofer.engine.model_request import Scale
-from gofer.files.image import BYTES
+from gofer.files.document import BYTES
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.language_model import Answer
 from gofer.projections import conversation
 from gofer.tools.definition import Call, NewFile, ToolResult
-from gofer.tools.files.load import PDF_BYTES
+from gofer.tools.files.documents import PDF_BYTES
 from gofer.values.messages import Media, Usage
 from support.engine.long_run import Messages, compactions, is_asked_to_sum_up, run
 from support.engine.memory_run import ListModel, Room, Said, room, says

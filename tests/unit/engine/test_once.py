@@ -17,7 +17,7 @@ from gofer.runtime.retention import delete
 from gofer.runtime.run_requests import cancel
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
@@ -74,7 +74,7 @@ def shop(tickets: Tickets, times: int = 1) -> Office:
     made = office()
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
     workflow = Workflow.model_validate({**given, "tools": [{"file_ticket": {"once": "per_message"}}]})
-    tool = Tool("file_ticket", "files", "lookup", Said, tickets.file, look=tickets.look)
+    tool = Tool("file_ticket", "files", "lookup", Said, tickets.file, in_doubt=InDoubt(look=tickets.look))
     services = replace(
         made.worker.services,
         tools={**made.worker.services.tools, "file_ticket": tool},

@@ -8,7 +8,7 @@ from gofer.engine.own_step import PurposeCall
 from gofer.engine.permitted_call import DELIVERY, OUTAGE, Permitted
 from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
 from gofer.sources.part_values import OwnCall
-from gofer.tools.definition import Call
+from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
@@ -131,7 +131,7 @@ async def test_a_look_that_gets_no_answer_waits() -> None:
             raise looks.pop(0)
         return Result("found", "found")
 
-    made.tools["tool"] = type(made.tools["tool"])("tool", "", "lookup", Said, system.act, look=look, timeout=5.0)
+    made.tools["tool"] = Tool("tool", "", "lookup", Said, system.act, in_doubt=InDoubt(look=look), timeout=5.0)
     waits, outcome = await until_it_ends(made, "1.0")
     assert (len(waits), getattr(outcome, "text", ""), system.attempts) == (1, "found", 1)
 

@@ -12,7 +12,7 @@ from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.entries import Effect
 from gofer.runtime.run_requests import cancel
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from support.engine.memory_run import PROVENANCE, Said, at_work, room, says
 from support.runtime.memory_worker import Office, office
@@ -46,7 +46,7 @@ class Busy:
         async def look(call: Call, said: Said) -> ToolResult | None:
             return ToolResult("Done", "done", {"ok": True}) if call.key in self.keys else None
 
-        return Tool("act", "acts", effect, Said, act, look=look if effect == "lookup" else None)
+        return Tool("act", "acts", effect, Said, act, in_doubt=InDoubt(look=look if effect == "lookup" else None))
 
 
 async def worked(made: Office) -> None:
@@ -134,7 +134,7 @@ async def test_whatever_is_not_taken_or_lost_it_happens_once_or_is_unknown(effec
     system, made = Busy(list(answers)), room()
     tool = made.tools["act"] = system.tool(effect)
     made.patience = replace(made.patience, inflight=0.0, skew=0.0)
-    made.tools["act"] = replace(tool, settle=0.0)
+    made.tools["act"] = replace(tool, in_doubt=replace(tool.in_doubt, settle=0.0))
     for _ in range(8):
         step = await made.step("me")
         call = Permitted("1.0", made.tools["act"], Said(text="x"), {"text": "x"})

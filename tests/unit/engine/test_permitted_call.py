@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.engine.permitted_call import Permitted
-from gofer.tools.definition import ANYWHERE, Arguments, Call, Tool, ToolResult
+from gofer.tools.definition import ANYWHERE, Arguments, Call, Target, Tool, ToolResult
 from gofer.tools.places import Origin, Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor, Event
@@ -25,7 +25,9 @@ def place(origin: Origin, arguments: Page) -> Place:
     return Place("oncall", "other", arguments.team)
 
 
-TOOL = Tool("oncall_page", "Page a team.", "blind", Page, act, destination=lambda page: page.team, where=place)
+TOOL = Tool(
+    "oncall_page", "Page a team.", "blind", Page, act, target=Target(destination=lambda page: page.team, where=place)
+)
 CALL = Permitted("1.0", TOOL, Page(team="payments"))
 
 
@@ -36,13 +38,13 @@ def broken(*_: object) -> str:
 def test_a_call_says_what_it_acts_on() -> None:
     assert CALL.destination == "payments"
     assert CALL.place(EVENT) == Place("oncall", "other", "payments")
-    assert replace(CALL, tool=replace(TOOL, where=None)).place(EVENT) is None
+    assert replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=None))).place(EVENT) is None
 
 
 def test_a_call_whose_destination_cannot_be_told_acts_on_all_that_its_tool_acts_on() -> None:
-    assert replace(CALL, tool=replace(TOOL, destination=broken)).destination == ANYWHERE
+    assert replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, destination=broken))).destination == ANYWHERE
 
 
 def test_a_call_whose_place_cannot_be_told_is_refused_with_the_cause() -> None:
     with pytest.raises(ToolError, match=r"cannot be told .KeyError."):
-        replace(CALL, tool=replace(TOOL, where=broken)).place(EVENT)
+        replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=broken))).place(EVENT)

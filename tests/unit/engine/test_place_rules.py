@@ -21,14 +21,14 @@ from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import decode
 from gofer.values.errors import ConfigError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer.workflows.writes import Destinations
 from gofer_simulators.slack import Channel, SlackSimulator
 from support.engine.approvals import Desk, desk
-from support.engine.memory_run import PROVENANCE, says
-from support.stand_ins import AnsweringHttp, SetClock
+from support.engine.memory_run import says
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 from support.vendors.slack import API, play
 
 TOOLS = build_tools(read_settings({}))
@@ -82,14 +82,14 @@ def test_a_run_reads_what_its_asker_can_read(known: Known, asker: Person | None,
     assert may_read(known, asker, alone=alone) is allowed
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.system], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.target.system], ids=lambda tool: tool.name)
 def test_every_tool_that_writes_outside_declares_its_place(tool: Tool[Any]) -> None:
     writes = tool.effect != "read" and not tool.internal
     reads_slack = tool.name in ("slack_read_thread", "slack_read_channel", "slack_get_permalink")
-    assert (tool.where is not None) is (writes or reads_slack)
+    assert (tool.target.where is not None) is (writes or reads_slack)
     if writes:
         with pytest.raises(ConfigError, match="does not declare its place"):
-            replace(tool, where=None)
+            replace(tool, target=replace(tool.target, where=None))
 
 
 class Counting:
@@ -155,7 +155,7 @@ async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_ar
             return {"ok": True, "channels": [{"id": "C0000001"}], **more}
         return {"ok": True, "channel": {"id": "C0000001", "name": "deploys", "is_channel": True}}
 
-    call = Call("k", Actor("U1"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    call = any_call(AnsweringHttp(answer), key="k")
     found = await slack_find_place.act(API, call, FindPlace(channel="C0000001", asker=ADA))
     assert (found.details["public"], found.details["member"]) == (True, False)
     refused = AnsweringHttp(lambda url, content: {"ok": False, "error": "user_not_found"})
@@ -166,7 +166,7 @@ async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_ar
 @pytest.mark.anyio
 async def test_an_issue_that_moved_is_where_jira_says_it_is_now() -> None:
     http = AnsweringHttp(lambda url, content: {"key": "PAY-9", "fields": {"project": {"key": "PAY"}}})
-    call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
+    call = any_call(http, key="k")
     found = await jira.jira_find_place.act(
         JiraApi("http://jira", "a@b", Secret("t")), call, jira.FindPlace(issue="OPS-7")
     )
@@ -178,7 +178,7 @@ async def test_a_page_of_notion_is_within_itself_and_what_it_stands_in() -> None
     page, database, source = (f"5f1c7d2e-0a3b-4c4d-8e9f-00000000000{n}" for n in (1, 2, 3))
     parent = {"type": "data_source_id", "data_source_id": source, "database_id": database}
     http = AnsweringHttp(lambda url, content: {"object": "page", "id": page, "parent": parent})
-    call = Call("k", Actor("U1"), {}, False, PROVENANCE, http, SetClock())
+    call = any_call(http, key="k")
     found = await notion.notion_find_place.act(
         NotionApi("http://notion", Secret("t")), call, notion.FindPlace(page=page)
     )
@@ -276,9 +276,10 @@ async def test_a_place_of_a_system_that_gofer_does_not_know_is_asked_about() -> 
     def elsewhere(origin: Origin, arguments: Arguments) -> Place:
         return Place("acme", "project", "X")
 
+    post = before.tools["slack_post_message"]
     tools = {
         **before.tools,
-        "slack_post_message": replace(before.tools["slack_post_message"], writes=None, where=elsewhere),
+        "slack_post_message": replace(post, target=replace(post.target, writes=None, where=elsewhere)),
     }
     made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
     await made.office.accept("run1", private=False)

@@ -11,7 +11,7 @@ from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import leaves
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, Target, Tool, ToolResult
 from gofer.tools.places import Writes
 from gofer.values.events import Actor, Event
 from support.engine.memory_run import Said
@@ -20,7 +20,7 @@ PAGE, OTHER = "7d3a5b1e-1111-4222-8333-0123456789ab", "7d3a5b1e-1111-4222-8333-0
 PULL = "https://github.com/acme/shop/pull/7"
 TOOLS = build_tools(read_settings({}))
 WRITING = [tool for tool in TOOLS.values() if tool.effect != "read" and not tool.internal]
-AT_HOME = [tool for tool in WRITING if tool.writes is not None]
+AT_HOME = [tool for tool in WRITING if tool.target.writes is not None]
 
 
 def event(source: str, **place: str) -> Event:
@@ -62,7 +62,7 @@ def left(tool: Tool[Any], began: Event, **arguments: object) -> bool:
     """Whether a call with these arguments, and with what has to be said, leaves."""
     fields = tool.arguments.model_fields
     said = {name: CONTENT.get(name, "words") for name, field in fields.items() if field.is_required()}
-    if tool.writes and "channel" in tool.writes.places and "channel" in said:
+    if tool.target.writes and "channel" in tool.target.writes.places and "channel" in said:
         said["channel"] = began.place.get("channel", "C0LEADS00")
     parsed = tool.arguments.model_construct(**{**said, **arguments})
     return leaves(Permitted("1.0", tool, parsed), began, private=True)
@@ -70,26 +70,26 @@ def left(tool: Tool[Any], began: Event, **arguments: object) -> bool:
 
 @pytest.mark.parametrize("tool", WRITING, ids=lambda tool: tool.name)
 def test_every_argument_of_a_tool_that_writes_is_said_to_be_a_place_or_content(tool: Tool[Any]) -> None:
-    if tool.writes is None:
+    if tool.target.writes is None:
         assert left(tool, PLACES[source(tool)])
         return
-    places, content = set(tool.writes.places), tool.writes.content
+    places, content = set(tool.target.writes.places), tool.target.writes.content
     assert places | content == set(tool.arguments.model_fields)
     assert not places & content
     assert places <= set(SPELLED)
 
 
 def test_tools_that_make_something_new_or_reach_somebody_else_always_leave() -> None:
-    nowhere = {tool.name for tool in WRITING if tool.writes is None}
+    nowhere = {tool.name for tool in WRITING if tool.target.writes is None}
     assert nowhere == {"jira_create_issue", "github_create_issue", "slack_post_direct"}
 
 
 @pytest.mark.parametrize("tool", AT_HOME, ids=lambda tool: tool.name)
 def test_a_private_run_writes_unasked_where_it_began_and_nowhere_else(tool: Tool[Any]) -> None:
-    assert tool.writes is not None
+    assert tool.target.writes is not None
     home = PLACES[source(tool)]
     assert not left(tool, home)
-    for place in tool.writes.places:
+    for place in tool.target.writes.places:
         own, other = SPELLED[place]
         assert not any(left(tool, home, **{place: value}) for value in own), place
         assert all(left(tool, home, **{place: value}) for value in other), place
@@ -107,11 +107,11 @@ def test_what_all_who_see_an_issue_would_see_leaves_a_comment_for_some_of_them()
 
 @given(st.sampled_from(AT_HOME), st.data())
 def test_one_place_that_is_another_leaves_whatever_else_is_said(tool: Tool[Any], data: st.DataObject) -> None:
-    assert tool.writes is not None
-    home, places = PLACES[source(tool)], tool.writes.places
+    assert tool.target.writes is not None
+    home, places = PLACES[source(tool)], tool.target.writes.places
     said = {place: data.draw(st.sampled_from([*SPELLED[place][0], *SPELLED[place][1]])) for place in places}
     elsewhere = any(value in SPELLED[place][1] for place, value in said.items())
-    said |= {name: data.draw(st.text(min_size=1)) for name in tool.writes.content - set(CONTENT)}
+    said |= {name: data.draw(st.text(min_size=1)) for name in tool.target.writes.content - set(CONTENT)}
     assert left(tool, home, **said) is elsewhere
 
 
@@ -132,7 +132,7 @@ def test_an_argument_that_nobody_spoke_of_and_a_tool_that_says_nothing_are_elsew
         return ToolResult("", "")
 
     def gone_with(name: str, writes: Writes | None) -> bool:
-        tool = Tool(name, "", "blind", Said, act, writes=writes)
+        tool = Tool(name, "", "blind", Said, act, target=Target(writes=writes))
         return leaves(Permitted("1.0", tool, Said(text="x")), PLACES["slack"], private=True)
 
     writes = Writes({}, frozenset(content))

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.error_bodies import MESSAGE_LIMIT, provider_error
-from gofer.models.failures import RULES, end_of, failed, reason_of, told_of
+from gofer.models.failures import MESSAGE_LIMIT, RULES, end_of, failed, provider_error, reason_of, told_of
 from gofer.models.language_model import Refused, Unavailable, Unusable
 from gofer.values.messages import FailureClass, ProviderError
 

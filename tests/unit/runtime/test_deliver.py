@@ -8,7 +8,7 @@ from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK, conclude, spoken
 from gofer.sources.slack.places import channel_place
 from gofer.sources.slack.write import PostMessage
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Call, Target, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
 from support.runtime.memory_worker import office
@@ -59,7 +59,7 @@ def _writes(name: str, system: str) -> Tool[PostMessage]:
     async def act(call: Call, arguments: PostMessage) -> ToolResult:
         raise AssertionError
 
-    return Tool(name, "", "blind", PostMessage, act, system=system, where=channel_place)
+    return Tool(name, "", "blind", PostMessage, act, target=Target(system=system, where=channel_place))
 
 
 async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:

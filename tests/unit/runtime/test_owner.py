@@ -25,7 +25,7 @@ from gofer.projections.attempts import CRASHES
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import RECEIVES, WorkerLimits
 from gofer.sources.slack.write import PostMessage
-from gofer.tools.definition import Call, ToolResult
+from gofer.tools.definition import Call, InDoubt, ToolResult
 from gofer.values.errors import TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -222,7 +222,7 @@ async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
         return None
 
-    deadly = replace(tools["slack_post_message"], effect="lookup", act=post, look=look, settle=5.0)
+    deadly = replace(tools["slack_post_message"], effect="lookup", act=post, in_doubt=InDoubt(look=look, settle=5.0))
     services = replace(made.worker.services, tools={**tools, "slack_post_message": deadly})
     made.worker = replace(made.worker, services=services, alone=True)
     await made.accept("run1")

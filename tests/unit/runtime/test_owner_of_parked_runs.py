@@ -12,7 +12,7 @@ from gofer.models.language_model import Answer
 from gofer.runtime.deliver import WAITS
 from gofer.runtime.sweeper import Sweeper
 from gofer.sources.slack.write import PostMessage
-from gofer.tools.definition import Call, ToolResult
+from gofer.tools.definition import Call, InDoubt, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CONVERSATION, Office, office
@@ -30,7 +30,10 @@ async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None
         return ToolResult("Posted", "posted")
 
     post = made.worker.services.tools["slack_post_message"]
-    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look, settle=5.0)}
+    tools = {
+        **made.worker.services.tools,
+        "slack_post_message": replace(post, effect="lookup", in_doubt=InDoubt(look=look, settle=5.0)),
+    }
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("crashed", made.worker.services.outside))
@@ -102,7 +105,10 @@ async def test_a_quiet_time_that_was_set_an_hour_ahead_is_no_longer_than_it_is()
         return ToolResult("Posted", "posted")
 
     post = made.worker.services.tools["slack_post_message"]
-    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look, settle=5.0)}
+    tools = {
+        **made.worker.services.tools,
+        "slack_post_message": replace(post, effect="lookup", in_doubt=InDoubt(look=look, settle=5.0)),
+    }
     made.worker = replace(made.worker, alone=True, services=replace(made.worker.services, tools=tools))
     made.clock.advance(3_600)
     await made.accept("run1")

@@ -13,7 +13,7 @@ from gofer.runtime.retention import delete
 from gofer.runtime.run_requests import Retried, cancel, retry
 from gofer.sources.slack.write import PostMessage
 from gofer.stores.one_place import Stores
-from gofer.tools.definition import Call, ToolResult
+from gofer.tools.definition import Call, InDoubt, ToolResult
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.row_tokens import Tokens
 from support.engine.memory_run import says
@@ -58,7 +58,10 @@ async def restored(made: Office, *, posted_since: bool) -> None:
         return ToolResult("Posted", "posted", {"channel": "C1", "ts": "1.0"}) if posted_since else None
 
     post = made.worker.services.tools["slack_post_message"]
-    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look)}
+    tools = {
+        **made.worker.services.tools,
+        "slack_post_message": replace(post, effect="lookup", in_doubt=InDoubt(look=look)),
+    }
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
     for queue_message in await made.queue.receive(9, 60, 0):

@@ -36,7 +36,7 @@ def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> No
             raise error
         return await act(call, arguments)
 
-    tools[name] = replace(tool, act=fails, system="Slack")
+    tools[name] = replace(tool, act=fails, target=replace(tool.target, system="Slack"))
     services = replace(made.worker.services, tools=tools)
     made.worker = replace(made.worker, services=services, alone=True)
 

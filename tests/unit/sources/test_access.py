@@ -12,12 +12,11 @@ from gofer.sources.notion.api import NotionApi
 from gofer.sources.slack.api import SlackApi
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from support.engine.memory_run import PROVENANCE, Said, says
+from support.engine.memory_run import Said, says
 from support.runtime.memory_worker import office
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
 KEY, NONE = Secret("x"), Secret("")
@@ -64,7 +63,7 @@ REFUSED = [
 
 
 def call(status: int, body: str) -> Call:
-    return Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, Answers(status, body), SetClock())
+    return any_call(Answers(status, body))
 
 
 @pytest.mark.parametrize(("ask", "status", "body", "access", "code"), REFUSED)

@@ -9,12 +9,11 @@ from gofer.engine.results import FILE_LIMIT
 from gofer.files.child import LARGEST
 from gofer.files.size_limits import FILE_BYTES
 from gofer.sources.downloads import ENDS, LIMIT, Fetched, Way, fetch
-from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import NewFile
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse, TooLarge
-from support.engine.memory_run import PROVENANCE
 from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
 WAY = Way("Slack", "https://slack.example", lambda address: {})
@@ -47,7 +46,7 @@ class Server:
 
 
 async def fetched(server: Server, media_type: str = "text/plain", size: int = 0) -> Fetched:
-    call = Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, server, SetClock(1_000.0))
+    call = any_call(server, clock=SetClock(1_000.0))
     file = NewFile("app.log", media_type, None, "Slack", size)
     return await fetch(call, WAY, "https://slack.example/app.log", file)
 
@@ -107,7 +106,7 @@ class Answering:
 
 
 async def of(server: Answering) -> Fetched:
-    call = Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, server, SetClock(1_000.0))
+    call = any_call(server, clock=SetClock(1_000.0))
     file = NewFile("app.log", "text/plain", None, "Slack", 310_000_000)
     return await fetch(call, WAY, "https://slack.example/app.log", file)
 

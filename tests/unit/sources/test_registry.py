@@ -46,7 +46,7 @@ def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
 def test_a_source_names_tools_that_there_are(source: Source) -> None:
     found = {*own_tools(source)}
     assert found <= TOOLS.keys()
-    assert {TOOLS[name].system for name in found} <= {source.system}
+    assert {TOOLS[name].target.system for name in found} <= {source.system}
 
 
 def test_the_workplace_names_tools_that_there_are() -> None:

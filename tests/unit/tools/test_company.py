@@ -11,9 +11,8 @@ from gofer.app.toolbox import build_tools, unset
 from gofer.tools.company import load_company
 from gofer.tools.definition import Call, Provenance
 from gofer.values.errors import ConfigError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 ONCALL = """
 from gofer.tool import Arguments, Call, Place, ToolResult, tool
@@ -54,7 +53,7 @@ class Sent:
 
 
 def call_over(http: Sent) -> Call:
-    return Call("run1/1.0", Actor("U1"), {}, False, Provenance("w", "", "run1", None), http, SetClock())
+    return any_call(http, key="run1/1.0", provenance=Provenance("w", "", "run1", None))
 
 
 def company(folder: Path, **modules: str) -> Path:
@@ -80,7 +79,7 @@ def test_a_tool_reaches_its_service_with_the_variables_that_it_names(tmp_path: P
         "http://localhost:1/payments",
         "Bearer letmein",
     )
-    assert tool.system == "oncall"
+    assert tool.target.system == "oncall"
 
 
 def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from gofer.tools.declare import bind_all, tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 
 class NoHttp:
@@ -20,7 +19,7 @@ class NoHttp:
 
 
 def call_of() -> Call:
-    return Call("run1/1.0", Actor("U1"), {}, False, Provenance("w", "", "run1", None), NoHttp(), SetClock())
+    return any_call(NoHttp(), key="run1/1.0", provenance=Provenance("w", "", "run1", None))
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,9 @@ async def greet(call: Call, arguments: Page) -> ToolResult:
 def test_the_function_names_and_describes_its_tool() -> None:
     bound = pager_page.bind(Pager("http://pager"), system="Pager")
     assert (bound.name, bound.description, bound.arguments) == ("pager_page", "Page the person on call.", Page)
-    assert (bound.effect, bound.everyday, bound.system) == ("keyed", "wake up", "Pager")
-    assert bound.where is not None
-    assert bound.where(call_of(), Page()) == Place("pager", "other", "rota")
+    assert (bound.effect, bound.everyday, bound.target.system) == ("keyed", "wake up", "Pager")
+    assert bound.target.where is not None
+    assert bound.target.where(call_of(), Page()) == Place("pager", "other", "rota")
 
 
 def test_a_tool_acts_through_its_client() -> None:
@@ -115,9 +114,9 @@ def test_a_place_and_the_writes_may_need_the_client() -> None:
         return Writes({}, frozenset({api.url}))
 
     bound = note.bind(Pager("here"), system="Pager")
-    assert bound.where is not None
-    assert bound.where(call_of(), Page()).name == "here"
-    assert bound.writes == Writes({}, frozenset({"here"}))
+    assert bound.target.where is not None
+    assert bound.target.where(call_of(), Page()).name == "here"
+    assert bound.target.writes == Writes({}, frozenset({"here"}))
 
 
 def test_a_function_without_a_docstring_is_no_tool() -> None:

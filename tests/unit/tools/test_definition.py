@@ -198,4 +198,4 @@ def test_a_thread_is_one_destination_however_its_channel_is_written() -> None:
         tool for tool in bind_all(SLACK_TOOLS, SlackApi("http://127.0.0.1/", Secret("x"))) if tool.effect == "lookup"
     )
     said = [{"text": "x", "channel": channel, "thread_ts": "1.0"} for channel in ("", "#deploys", "C0DEPLOY0")]
-    assert {post.destination(post.parse(arguments)) for arguments in said} == {"1.0"}
+    assert {post.target.destination(post.parse(arguments)) for arguments in said} == {"1.0"}

@@ -18,12 +18,11 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.mocks import mocked, read_overrides
 from gofer.values.errors import ConfigError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Group
-from support.engine.memory_run import PROVENANCE
 from support.stand_ins import SetClock
+from support.tools.calls import any_call, started
 from support.vendors import github, jira, notion
 from support.vendors import slack as simulated_slack
 
@@ -164,7 +163,8 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
     came: list[Any] = []
 
     async def act(call: Call, tools: tuple[Tool[Any], ...]) -> None:
-        call = replace(call, place=place or call.place)
+        if place:
+            call = started(call, place=place)
         came.append(call)
         try:
             came.insert(0, await over_http(name, arguments, call, tools))
@@ -173,7 +173,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
 
     async def slack(simulator: Any, call: Call) -> None:
         simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
-        await act(replace(call, actor=Actor("U0000001")), bind_all(SLACK_TOOLS, simulated_slack.API))
+        await act(started(call, actor="U0000001"), bind_all(SLACK_TOOLS, simulated_slack.API))
 
     match name.partition("_")[0]:
         case "slack":
@@ -277,7 +277,7 @@ jira_search: {text: Nothing., value: [1]}
 
 async def test_what_a_file_says_goes_over_the_mock_and_nothing_else_changes() -> None:
     tools = mocked(ALL, read_overrides(LOOKED_UP, "mocks.yaml", ALL))
-    call = Call("run1/call/1", Actor("U1"), NOWHERE, False, PROVENANCE, Nobody(), SetClock())
+    call = any_call(Nobody(), place=NOWHERE)
 
     async def give(name: str, /, **arguments: object) -> ToolResult:
         return await tools[name].act(call, tools[name].parse(arguments))
@@ -293,7 +293,7 @@ async def test_what_a_file_says_goes_over_the_mock_and_nothing_else_changes() ->
         [1],
         shape(of_mock("jira_search", {"text": "x"}, call).details),
     )
-    assert {await tool.look(call, Arguments()) for tool in tools.values() if tool.look} == {None}
+    assert {await tool.in_doubt.look(call, Arguments()) for tool in tools.values() if tool.in_doubt.look} == {None}
 
 
 class Nobody:
@@ -307,7 +307,7 @@ async def test_a_tool_without_a_mock_reaches_nothing_and_says_so() -> None:
         return ToolResult("", "")
 
     tools = mocked({"bare": Tool("bare", "Bare.", "read", Arguments, act)}, {})
-    call = Call("run1/call/1", Actor("U1"), NOWHERE, False, PROVENANCE, Nobody(), SetClock())
+    call = any_call(Nobody(), place=NOWHERE)
     with pytest.raises(ToolError, match="bare has no mock, and nothing outside is there"):
         await tools["bare"].act(call, Arguments())
 

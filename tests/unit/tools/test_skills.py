@@ -20,12 +20,11 @@ from gofer.journal.workspace_entries import FileAdded, SkillLoaded
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Call, Repertoire
+from gofer.tools.definition import Repertoire, RunAtHand
 from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.tools.skills import LoadSubskill, load_subskill
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import Clock, Http
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
@@ -35,6 +34,7 @@ from support.engine.memory_run import PROVENANCE, Room, at_work, coordinate, roo
 from support.models.served import served
 from support.runtime.memory_worker import CATALOG, office
 from support.runtime.worker_parts import Unchanging
+from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
 WIDE = "references/wide.md"
@@ -180,8 +180,8 @@ async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill
 
 @given(st.text() | st.sampled_from(["..", "../..", "/", "//etc/passwd", "references/../references/wide.md", "~"]))
 def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
-    call = Call("k", Actor("U1"), {}, False, PROVENANCE, cast(Http, None), cast(Clock, None))
-    call = replace(call, repertoire=Repertoire({}, SKILLS))
+    call = any_call(cast(Http, None), key="k", clock=cast(Clock, None))
+    call = replace(call, run=RunAtHand(repertoire=Repertoire({}, SKILLS)))
     if path.removeprefix("./") != WIDE:
         with pytest.raises(ToolError):
             asyncio.run(load_subskill.act(call, LoadSubskill(skill="tables", file=path)))

@@ -9,13 +9,11 @@ from gofer.sources.github.api import GitHubApi
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.slack.api import SlackApi
-from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from support.engine.memory_run import PROVENANCE
 from support.stand_ins import SetClock
+from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
 KEY = Secret("x")
@@ -43,7 +41,7 @@ async def refused(vendor: str, status: int, **headers: str) -> ToolError:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     http, clock = Limited(HttpResponse(status, named, b"{}")), SetClock(1_000.0)
     with pytest.raises(ToolError) as error:
-        await WRITES[vendor](Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, http, clock))
+        await WRITES[vendor](any_call(http, clock=clock))
     return error.value
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.models.prices import Price
-from gofer.models.served_model import Endpoint, Listed, ServedModel, model_from_json
+from gofer.models.served_model import Endpoint, Listed, Price, ServedModel, model_from_json
 from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.bundle import Bundle, encode_bundle

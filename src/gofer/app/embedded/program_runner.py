@@ -106,15 +106,15 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
 
 def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
     """Return a tool that says what to set up, in place of one whose system has no credentials."""
-    spec = BY_SYSTEM.get(tool.system)
+    spec = BY_SYSTEM.get(tool.target.system)
     if spec is None or settings.sources[spec.token]:
         return tool
     setting = spec.token.name
 
     async def refuse(call: Call, arguments: Arguments) -> NoReturn:
-        raise ToolError(f"{tool.system} is not set up here: set {setting}, or pass a world.", code="not_set_up")
+        raise ToolError(f"{tool.target.system} is not set up here: set {setting}, or pass a world.", code="not_set_up")
 
-    if tool.look is None:
+    if tool.in_doubt.look is None:
         return replace(tool, act=refuse)
     # Without access no look can tell that an earlier attempt did nothing.
-    return replace(tool, act=refuse, look=refuse)
+    return replace(tool, act=refuse, in_doubt=replace(tool.in_doubt, look=refuse))

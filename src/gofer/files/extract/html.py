@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gofer.files.extract.notation import markdown, raised, struck
+from gofer.files.extract.notation import markdown, raised, struck, whole
 from gofer.files.extract.plain import text_of, tidy
 
 _SILENT = frozenset(
@@ -188,9 +188,10 @@ class _Page:
 
     def _begin_list(self, tag: str, node: LexborNode) -> None:
         self._end_line()
-        start = node.attributes.get("start") or "1" if tag == "ol" else ""
-        numbered = int(start) - 1 if start.isdigit() and len(start) < 9 else 0
-        self._lists.append(max(numbered, 0) if tag == "ol" else -1)
+        begin = -1
+        if tag == "ol":
+            begin = max(whole(node.attributes.get("start") or "", 1) - 1, 0)
+        self._lists.append(begin)
 
     def _begin_described(self, tag: str, node: LexborNode) -> None:
         self._end_line()

@@ -1,4 +1,4 @@
-"""The notation of extracted text: Markdown tables, raised words and words that are struck through."""
+"""The notation of extracted text: Markdown tables, raised and struck words; and the numbers that documents write."""
 
 from collections.abc import Iterable, Sequence
 
@@ -54,4 +54,26 @@ def joined(text: str) -> str:
     """Cross out as a whole what is crossed out piece by piece."""
     if "~~~~" in text:
         return text.replace("~~~~", "")
+    return text
+
+
+def whole(said: str, otherwise: int) -> int:
+    """Return the number that a document writes in up to nine digits; `otherwise` for anything else it may say."""
+    # Python calls a raised two a digit, and refuses to read it.
+    if said.isdecimal() and len(said) < 10:
+        return int(said)
+    return otherwise
+
+
+def signed(author: str, text: str) -> str:
+    """Return what a person wrote beside a text, behind the name of the person where it is known."""
+    if author:
+        return f"{author}: {text}"
+    return text
+
+
+def linked(text: str, target: str) -> str:
+    """Return a text with the address that it leads to; the text alone where it is the address, or leads nowhere."""
+    if "://" in target and target != text:
+        return f"[{text}]({target})"
     return text

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gofer.files.extract.xml_package import Element, attribute
+from gofer.files.extract.notation import whole
+from gofer.files.extract.xml_package import Element, attribute, every
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
@@ -38,10 +39,7 @@ class Numbering:
     """The counters of a document's lists."""
 
     def __init__(self, tree: Element | None, styles: Element | None = None) -> None:
-        self._styles = {
-            attribute(style, f"{_W}styleId"): style
-            for style in (styles.iterchildren(f"{_W}style") if styles is not None else ())
-        }
+        self._styles = {attribute(style, f"{_W}styleId"): style for style in every(styles, f"{_W}style")}
         self._lists: dict[str, _List] = {}
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
         self._begun: set[tuple[str, int]] = set()
@@ -65,19 +63,16 @@ class Numbering:
         for one in tree.iterchildren(f"{_W}num"):
             number = attribute(one, f"{_W}numId")
             kind = kinds.get(refers[number])
-            link = _value(kind, "numStyleLink") if kind is not None else ""
-            if link and (linked := self._styles.get(link)) is not None:
+            linked = self._styles.get(_value(kind, "numStyleLink"))
+            if linked is not None:
                 kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
-            if kind is not None:
-                levels = dict(_level(level) for level in kind.iter(f"{_W}lvl"))
-            else:
-                levels = {}
+            levels = dict(_level(level) for level in every(kind, f"{_W}lvl"))
             again: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
-                at = _whole(attribute(other, f"{_W}ilvl"), 0)
+                at = whole(attribute(other, f"{_W}ilvl"), 0)
                 levels |= dict(_level(level) for level in other.iterchildren(f"{_W}lvl"))
                 if start := _value(other, "startOverride"):
-                    again[at] = _whole(start, 1)
+                    again[at] = whole(start, 1)
                     levels[at] = replace(levels.get(at, _Level()), start=again[at])
             self._lists[number] = _List(refers[number], levels, again)
 
@@ -87,8 +82,10 @@ class Numbering:
         if listed is None:
             return self._of_style(style)
         number, level = _value(listed, "numId"), _value(listed, "ilvl")
-        inherited = ("", 0) if number else self._of_style(style)
-        return number or inherited[0], min(_whole(level, inherited[1]), 8)
+        if number:
+            return number, min(whole(level, 0), 8)
+        number, inherited = self._of_style(style)
+        return number, min(whole(level, inherited), 8)
 
     def _of_style(self, style: str) -> tuple[str, int]:
         if style not in self._by_style:
@@ -105,7 +102,7 @@ class Numbering:
             if number := _value(found, f"pPr/{_W}numPr/{_W}numId"):
                 levels = self._lists.get(number, _List()).levels
                 own = next((at for at, level in levels.items() if level.style in (style, name) and level.style), 0)
-                return number, min(_whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
+                return number, min(whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
             name = _value(found, "basedOn")
         return "", 0
 
@@ -131,22 +128,15 @@ class Numbering:
 def _level(element: Element) -> tuple[int, _Level]:
     form = _value(element, "numFmt") or "decimal"
     text = _value(element, "lvlText")
-    level = _Level(form, text, _whole(_value(element, "start"), 1), _value(element, "pStyle"))
-    return _whole(attribute(element, f"{_W}ilvl"), 0), level
+    level = _Level(form, text, whole(_value(element, "start"), 1), _value(element, "pStyle"))
+    return whole(attribute(element, f"{_W}ilvl"), 0), level
 
 
-def _value(element: Element, name: str) -> str:
+def _value(element: Element | None, name: str) -> str:
     """Return what an element below this one says; empty when there is none."""
-    found = element.find(f"{_W}{name}")
-    if found is not None:
-        return attribute(found, f"{_W}val")
-    return ""
-
-
-def _whole(said: str, otherwise: int) -> int:
-    if said.isdigit() and len(said) < 10:
-        return int(said)
-    return otherwise
+    if element is None:
+        return ""
+    return attribute(element.find(f"{_W}{name}"), f"{_W}val")
 
 
 def counted(number: int, form: str) -> str:

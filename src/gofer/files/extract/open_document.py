@@ -1,16 +1,101 @@
 """The reader of OpenDocument texts and presentations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from gofer.files.extract.notation import joined, markdown
-from gofer.files.extract.open_styles import Styles
-from gofer.files.extract.xml_package import Element, Package, attribute
+from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
+from gofer.files.extract.numbering import counted
+from gofer.files.extract.xml_package import Element, Package, attribute, every
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_SHOWN = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}visibility"
+_FORMS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_CROSSED_OUT = ("", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How the items of one level of a list are numbered."""
+
+    form: str
+    before: str
+    behind: str
+    start: int
+    above: int
+    """How many levels, itself included, its number shows."""
+
+
+class Styles:
+    """The styles of one document."""
+
+    def __init__(self, trees: Iterable[Element | None]) -> None:
+        self._levels: dict[tuple[str, int], _Level] = {}
+        self._raised: set[str] = set()
+        self._struck: set[str] = set()
+        self._hidden: set[str] = set()
+        for tree in trees:
+            if tree is not None:
+                self._read(tree)
+
+    def start(self, style: str, depth: int) -> int:
+        """Return the number of the first item on a level of a list, counted from 1."""
+        level = self._levels.get((style, depth))
+        if level is not None:
+            return level.start
+        return 1
+
+    def label(self, style: str, numbers: list[int]) -> str:
+        """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
+        level = self._levels.get((style, len(numbers)))
+        if level is None:
+            return "- "
+        own = range(max(0, len(numbers) - level.above), len(numbers))
+        shown = [counted(numbers[at], self._form(style, at + 1)) for at in own]
+        return f"{level.before}{'.'.join(shown)}{level.behind} "
+
+    def looks(self, style: str, text: str) -> str:
+        """Return a text in a style as it is seen where that is another text."""
+        if style in self._raised:
+            text = raised(text)
+        if style in self._struck:
+            return struck(text)
+        return text
+
+    def hidden(self, style: str) -> bool:
+        """Return whether a slide in this style is not shown."""
+        return style in self._hidden
+
+    def _form(self, style: str, depth: int) -> str:
+        level = self._levels.get((style, depth))
+        if level is not None:
+            return level.form
+        return "decimal"
+
+    def _read(self, tree: Element) -> None:
+        for kind in tree.iter(f"{_TEXT}list-style"):
+            for level in kind.iterchildren(f"{_TEXT}list-level-style-number"):
+                if form := _FORMS.get(attribute(level, f"{_STYLE}num-format")):
+                    before, behind = attribute(level, f"{_STYLE}num-prefix"), attribute(level, f"{_STYLE}num-suffix")
+                    start = whole(attribute(level, f"{_TEXT}start-value"), 1)
+                    above = whole(attribute(level, f"{_TEXT}display-levels"), 1)
+                    depth = whole(attribute(level, f"{_TEXT}level"), 1)
+                    self._levels[attribute(kind, f"{_STYLE}name"), depth] = _Level(form, before, behind, start, above)
+        for style in tree.iter(f"{_STYLE}style"):
+            name = attribute(style, f"{_STYLE}name")
+            for about in style.iterchildren(f"{_STYLE}text-properties"):
+                if attribute(about, f"{_STYLE}text-position").startswith("super"):
+                    self._raised.add(name)
+                if attribute(about, f"{_STYLE}text-line-through-style") not in _CROSSED_OUT:
+                    self._struck.add(name)
+            for about in style.iterchildren(f"{_STYLE}drawing-page-properties"):
+                if attribute(about, _SHOWN) == "hidden":
+                    self._hidden.add(name)
+
+
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
 _SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -27,10 +112,10 @@ def read(data: bytes) -> str:
     package = Package(data)
     content = package.tree("content.xml")
     styles = package.tree("styles.xml")
-    body = content.find(f"{_OFFICE}body") if content is not None else None
-    if body is not None:
-        return _Open(package, Styles((styles, content))).text(body, styles)
-    return ""
+    body = next(every(content, f"{_OFFICE}body"), None)
+    if body is None:
+        return ""
+    return _Open(package, Styles((styles, content))).text(body, styles)
 
 
 class _Open:
@@ -70,8 +155,8 @@ class _Open:
             if child.tag in _SILENT or attribute(child, f"{_SHOW}class") in _FURNITURE:
                 continue
             if child.tag == f"{_TEXT}h":
-                level = attribute(child, f"{_TEXT}outline-level")
-                yield f"{'#' * (min(int(level), 6) if level.isdigit() else 1)} {self._said(child)}"
+                level = whole(attribute(child, f"{_TEXT}outline-level"), 1)
+                yield f"{'#' * min(level, 6)} {self._said(child)}"
             elif child.tag == f"{_TEXT}p":
                 yield self._said(child)
             elif child.tag == f"{_TEXT}list":
@@ -93,10 +178,7 @@ class _Open:
 
     def _page(self, page: Element) -> Iterator[str]:
         self._slide += 1
-        if self._styles.hidden(attribute(page, f"{_DRAW}style-name")):
-            hidden = ", hidden"
-        else:
-            hidden = ""
+        hidden = ", hidden" * self._styles.hidden(attribute(page, f"{_DRAW}style-name"))
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
         # The title comes first wherever it lies.
@@ -105,16 +187,15 @@ class _Open:
     def _chart(self, element: Element) -> str:
         """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
         name = attribute(element, _LINK).removeprefix("./")
-        tree = self._package.tree(f"{name}/content.xml") if name else None
-        chart = tree.find(f".//{_CHART}chart") if tree is not None else None
-        if chart is None:
+        chart = next(every(self._package.tree(f"{name}/content.xml"), f"{_CHART}chart"), None)
+        if not name or chart is None:
             return ""
         title = " ".join("".join(one.itertext()) for one in chart.iterchildren(f"{_CHART}title")).strip()
         tables = [
             markdown([[_value(cell) for cell in row.iterchildren(*_CELLS)] for row in table.iter(f"{_TABLE}table-row")])
             for table in chart.iterchildren(f"{_TABLE}table")
         ]
-        return "\n\n".join([f"[chart{': ' + title if title else ''}]", *tables])
+        return "\n\n".join([f"[chart{': ' * bool(title)}{title}]", *tables])
 
     def _items(self, element: Element, style: str, above: list[int]) -> Iterator[str]:
         style = attribute(element, f"{_TEXT}style-name") or style
@@ -126,8 +207,7 @@ class _Open:
         if depth == 1 and goes_on:
             number = self._lists.get(style, number)
         for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
-            anew = attribute(item, f"{_TEXT}start-value")
-            number = int(anew) if anew.isdigit() and len(anew) < 10 else number + 1
+            number = whole(attribute(item, f"{_TEXT}start-value"), number + 1)
             label = ""
             if item.tag == f"{_TEXT}list-item":
                 label = self._styles.label(style, [*above, number])
@@ -154,8 +234,10 @@ class _Open:
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
             elif child.tag == f"{_TEXT}list":
                 yield from self._items(child, "", [])
+            elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+                yield self._said(child)
             else:
-                yield from (self._said(child),) if child.tag in (f"{_TEXT}p", f"{_TEXT}h") else self._blocks(child)
+                yield from self._blocks(child)
 
     def _said(self, element: Element) -> str:
         return joined("".join(self._inline(element))).strip()
@@ -164,8 +246,7 @@ class _Open:
         yield element.text or ""
         for child in element.iterchildren():
             if child.tag == f"{_TEXT}s":
-                count = attribute(child, f"{_TEXT}c")
-                yield " " * (min(int(count), _MOST_SPACES) if count.isdigit() and len(count) < 10 else 1)
+                yield " " * min(whole(attribute(child, f"{_TEXT}c"), 1), _MOST_SPACES)
             elif child.tag == f"{_TEXT}tab":
                 yield "\t"
             elif child.tag == f"{_TEXT}line-break":
@@ -175,9 +256,7 @@ class _Open:
             elif child.tag == f"{_OFFICE}annotation":
                 yield self._comment(child)
             elif child.tag == f"{_TEXT}a":
-                text = self._said(child)
-                target = attribute(child, _LINK)
-                yield f"[{text}]({target})" if "://" in target and target != text else text
+                yield linked(self._said(child), attribute(child, _LINK))
             elif child.tag == f"{_TEXT}span":
                 yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
             elif child.tag.startswith(_DRAW):
@@ -188,16 +267,19 @@ class _Open:
 
     def _note(self, element: Element) -> str:
         body = element.find(f"{_TEXT}note-body")
-        text = " ".join(self._blocks(body)) if body is not None else ""
-        end = attribute(element, f"{_TEXT}note-class") == "endnote"
-        known = self._endnotes if end else self._notes
-        known.append(text)
-        return f"[^{'e' if end else ''}{len(known)}]"
+        text = ""
+        if body is not None:
+            text = " ".join(self._blocks(body))
+        if attribute(element, f"{_TEXT}note-class") == "endnote":
+            self._endnotes.append(text)
+            return f"[^e{len(self._endnotes)}]"
+        self._notes.append(text)
+        return f"[^{len(self._notes)}]"
 
     def _comment(self, element: Element) -> str:
         author = "".join(element.itertext(_CREATOR))
         text = " ".join(self._blocks(element)).strip()
-        self._comments.append(f"{author}: {text}" if author else text)
+        self._comments.append(signed(author, text))
         return f"[comment {len(self._comments)}]"
 
 

@@ -19,7 +19,7 @@ from gofer.files.extract import (
     slides,
     word,
 )
-from gofer.files.extract.rows import text_from
+from gofer.files.extract.separated import text_from
 from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
 from gofer.values.canonical_json import clean
 from gofer.values.errors import ToolError

@@ -21,9 +21,8 @@ from python_calamine import (
 
 from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
 from gofer.files.extract.notation import cell
-from gofer.files.extract.sheet_notes import notes, open_notes
-from gofer.files.extract.sheet_table import FULL, Area, Room, Table
-from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute
+from gofer.files.extract.sheet_table import FULL, Area, Room, Table, notes, open_notes
+from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute, every
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
@@ -50,7 +49,9 @@ Exact = dict[int, list[tuple[int, str]]]
 
 def read(data: bytes, wanted: Wanted = ALL) -> Reading:
     """Return each sheet under a marker, as a Markdown table; dates in ISO form. Raises ToolError."""
-    package = Package(data) if data.startswith(b"PK") else None
+    package = None
+    if data.startswith(b"PK"):
+        package = Package(data)
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             return _Workbook(workbook, package, wanted).read()
@@ -69,8 +70,11 @@ class _Workbook:
         self._workbook = workbook
         self._package = package
         self._wanted = wanted
-        self._parts = dict(_parts(package)) if package is not None else {}
-        self._commented = open_notes(package) if package is not None else {}
+        self._parts: dict[str, str] = {}
+        self._commented: dict[str, list[str]] = {}
+        if package is not None:
+            self._parts = dict(_parts(package))
+            self._commented = open_notes(package)
         self._room = Room()
         self._missing: list[Missing] = []
 
@@ -81,7 +85,7 @@ class _Workbook:
             if self._room.is_full:
                 left_out.append(sheet.name)
             else:
-                hidden = "" if sheet.visible == SheetVisibleEnum.Visible else ", hidden"
+                hidden = ", hidden" * (sheet.visible != SheetVisibleEnum.Visible)
                 texts += self._sheet(sheet.name, hidden)
         if left_out:
             texts.append(f"[{_named(left_out)} missing here]")
@@ -105,7 +109,7 @@ class _Workbook:
         return chosen
 
     def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
-        instead = "and the other sheets alike" if len(names) > 1 else ""
+        instead = "and the other sheets alike" * (len(names) > 1)
         gap = Missing(
             "sheets", part=_named(names), why=why, tool="extract_file", arguments={"sheet": names[0]}, instead=instead
         )
@@ -114,7 +118,9 @@ class _Workbook:
     def _sheet(self, name: str, hidden: str) -> Iterator[str]:
         """Yield the table of a sheet, then what stands beside its cells."""
         part = self._parts.get(name, "")
-        exact = _exact(self._package, part) if self._package is not None else {}
+        exact: Exact = {}
+        if self._package is not None:
+            exact = _exact(self._package, part)
         try:
             sheet = self._workbook.get_sheet_by_name(name)
         except CalamineError:
@@ -179,8 +185,11 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
     """Yield rows of values with the number of the first; empty rows one by one, where they hold a formula."""
-    begin = sheet.start[0] if sheet.start is not None else 0
-    end = begin + sheet.height if sheet.start is not None else 0
+    begin = 0
+    end = 0
+    if sheet.start is not None:
+        begin = sheet.start[0]
+        end = begin + sheet.height
     for row in sorted(row for row in exact if row < begin):
         yield [[]], row
     # It gives columns from the first that is used, but rows from the top of the sheet.
@@ -196,8 +205,8 @@ def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequ
 def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, area: Area, exact: Exact) -> list[str]:
     columns = [_column_texts(column) for column in zip(*batch, strict=True)]
     if exact:
-        left = (sheet.start[1] if sheet.start is not None and columns else area.left) - area.left
-        columns = [[""] * len(batch) for _ in range(left)] + columns
+        if sheet.start is not None and columns:
+            columns = [[""] * len(batch) for _ in range(sheet.start[1] - area.left)] + columns
         columns += [[""] * len(batch) for _ in range(area.width - len(columns))]
         for at in range(len(batch)):
             for column, text in exact.get(first + at, ()):
@@ -262,13 +271,13 @@ def _parts(package: Package) -> Iterator[tuple[str, str]]:
     """Yield the name of each sheet and of the part it stands in."""
     tree = package.tree("xl/workbook.xml")
     relations = package.relations("xl/workbook.xml")
-    for sheet in tree.iter(f"{_MAIN}sheet") if tree is not None else ():
+    for sheet in every(tree, f"{_MAIN}sheet"):
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
 def _exact(package: Package, name: str) -> Exact:
     """Return the cells with a number that a float does not hold."""
-    raw = package.read(name) if name else b""
+    raw = package.read(name)
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}
     found: Exact = {}

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.charts import CHART, DIAGRAM, drawn
-from gofer.files.extract.formula import formula
-from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
+from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
@@ -91,9 +90,11 @@ class _Slide:
         tree = self._tree
         if tree is None:
             return f"[slide {number} of {of}: missing]"
-        hidden = ", hidden" if attribute(tree, "show") == "0" else ""
+        hidden = ", hidden" * (attribute(tree, "show") == "0")
+        found: list[tuple[bool, str]] = []
         shapes = tree.find(f"{P}cSld/{P}spTree")
-        found = list(self._shapes(shapes)) if shapes is not None else []
+        if shapes is not None:
+            found += self._shapes(shapes)
         # The title comes first wherever it lies; all else stays in its order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
         parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
@@ -108,30 +109,39 @@ class _Slide:
                 yield from self._shapes(shape)
             elif shape.tag == _ALTERNATE:
                 choice = shape.find(_CHOICE)
-                yield from self._shapes(shape if choice is None else choice)
+                if choice is None:
+                    choice = shape
+                yield from self._shapes(choice)
             elif shape.tag == _FRAME:
                 yield False, self._frame(shape)
             elif shape.tag == _PICTURE:
-                about = shape.find(f"{P}nvPicPr/{P}cNvPr")
-                said = attribute(about, "descr") if about is not None else ""
-                yield False, f"[image: {said}]" if said else ""
+                said = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
+                yield False, f"[image: {said}]" * bool(said)
             elif shape.tag == _SHAPE:
-                role = _role(shape)
-                body = shape.find(f"{P}txBody")
-                if role not in _FURNITURE and body is not None:
-                    text = self._paragraphs(body)
-                    yield role in _TITLES, f"## {' '.join(text.split())}" if role in _TITLES and text else text
+                text = self._text_of(shape)
+                title = _role(shape) in _TITLES
+                if title and text:
+                    text = f"## {' '.join(text.split())}"
+                yield title, text
+
+    def _text_of(self, shape: Element) -> str:
+        """Return the text of a shape; empty for the furniture of a slide, such as its number."""
+        body = shape.find(f"{P}txBody")
+        if body is None or _role(shape) in _FURNITURE:
+            return ""
+        return self._paragraphs(body)
 
     def _paragraphs(self, body: Element) -> str:
         lines: list[str] = []
         for paragraph in body.iterchildren(f"{A}p"):
             text = joined("".join(self._runs(paragraph))).strip()
             about = paragraph.find(f"{A}pPr")
-            level = attribute(about, "lvl") if about is not None else ""
             bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
-            depth = min(int(level), 8) if level.isdigit() else 0
+            depth = min(whole(attribute(about, "lvl"), 0), 8)
+            if text and (depth or bullet):
+                text = f"{'  ' * depth}- {text}"
             if text:
-                lines.append(f"{'  ' * depth}- {text}" if depth or bullet else text)
+                lines.append(text)
         return "\n".join(lines)
 
     def _runs(self, paragraph: Element) -> Iterator[str]:
@@ -148,9 +158,7 @@ class _Slide:
         if link is None or not text.strip():
             return text
         _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
-        if "://" in target and target != text:
-            return f"[{text}]({target})"
-        return text
+        return linked(text, target)
 
     def _frame(self, frame: Element) -> str:
         for table in frame.iter(f"{A}tbl"):
@@ -167,17 +175,12 @@ class _Slide:
         return ""
 
     def _notes(self) -> Iterator[str]:
-        for kind, target in self._relations.values():
-            tree = self._package.tree(target) if kind == "notesSlide" else None
-            for shape in tree.iter(_SHAPE) if tree is not None else ():
-                body = shape.find(f"{P}txBody")
-                if _role(shape) not in _FURNITURE and body is not None and (text := self._paragraphs(body)):
-                    yield f"[notes] {text}"
+        for tree in self._parts("notesSlide"):
+            yield from (f"[notes] {text}" for shape in tree.iter(_SHAPE) if (text := self._text_of(shape)))
 
     def _comments(self) -> Iterator[str]:
-        for kind, target in self._relations.values():
-            tree = self._package.tree(target) if kind == "comments" else None
-            for comment in tree.iter() if tree is not None else ():
+        for tree in self._parts("comments"):
+            for comment in tree.iter():
                 if comment.tag.endswith("}cm") or comment.tag.endswith("}reply"):
                     plain = comment.find(f"{P}text")
                     own = next((child for child in comment.iterchildren() if child.tag.endswith("}txBody")), None)
@@ -188,7 +191,13 @@ class _Slide:
                     else:
                         text = ""
                     author = self._authors.get(attribute(comment, "authorId"), "")
-                    yield f"[comment] {author}: {text}" if author else f"[comment] {text}"
+                    yield f"[comment] {signed(author, text)}"
+
+    def _parts(self, kind: str) -> Iterator[Element]:
+        """Yield the parts of a kind that the slide refers to."""
+        for of, target in self._relations.values():
+            if of == kind and (tree := self._package.tree(target)) is not None:
+                yield tree
 
 
 def _looks(run: Element, text: str) -> str:

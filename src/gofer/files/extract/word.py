@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
-from gofer.files.extract.charts import CHART, DIAGRAM, drawn
-from gofer.files.extract.formula import formula
-from gofer.files.extract.notation import joined, markdown, raised, struck
+from gofer.files.extract.notation import joined, markdown, raised, signed, struck, whole
 from gofer.files.extract.numbering import Numbering
-from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
+from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
+from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute, every
 from gofer.values.missing import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -97,8 +96,7 @@ class _Word:
         about = next(element.iterchildren(_ABOUT_P), None)
         if about is None or not len(about):
             return text
-        named = next(about.iterchildren(_STYLE), None)
-        style = attribute(named, _VALUE) if named is not None else ""
+        style = attribute(next(about.iterchildren(_STYLE), None), _VALUE)
         level = self._headings.get(style, 0)
         indent, label = self._numbering.label(about, style)
         if level:
@@ -117,7 +115,8 @@ class _Word:
             elif tag in _SILENT:
                 continue
             elif tag in _LITERAL:
-                yield "" if attribute(child, _KIND) == "page" else _LITERAL[tag]
+                if attribute(child, _KIND) != "page":
+                    yield _LITERAL[tag]
             elif tag == _DELETED_TEXT:
                 yield child.text or ""
             elif tag == _DELETED:
@@ -137,7 +136,9 @@ class _Word:
             elif tag == _ALTERNATE:
                 # The other branch says the same for older readers.
                 choice = child.find(_CHOICE)
-                yield from self._inline(child if choice is None else choice)
+                if choice is None:
+                    choice = child
+                yield from self._inline(choice)
             elif tag == _BOX:
                 boxed = [self._block(block) for block in child.iterchildren(_P, _TABLE)]
                 yield "\n" + "\n".join(text for text in boxed if text) + "\n"
@@ -182,13 +183,13 @@ class _Word:
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
         self._relations = self._package.relations(name)
-        for note in tree.iterchildren(f"{W}{kind}") if tree is not None else ():
+        for note in every(tree, f"{W}{kind}"):
             author = attribute(note, f"{W}author")
             text = " ".join(self._block(block).strip() for block in note.iterchildren(_P, _TABLE)).strip()
             identity = attribute(note, f"{W}id")
             if text and (identity in known or kind == "comment"):
                 number = known.setdefault(identity, len(known) + 1)
-                found.append((number, f"{author}: {text}" if author else text))
+                found.append((number, signed(author, text)))
         return sorted(found)
 
     def _around(self, kind: str) -> list[str]:
@@ -218,13 +219,12 @@ class _Word:
 
     def _cell(self, element: Element) -> list[str]:
         """Return the text of a cell, with empty cells for the columns it spans."""
-        span = element.find(f"{W}tcPr/{W}gridSpan")
-        width = attribute(span, f"{W}val") if span is not None else "1"
+        width = attribute(element.find(f"{W}tcPr/{W}gridSpan"), f"{W}val")
         merged = element.find(f"{W}tcPr/{W}vMerge")
         text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
         if merged is not None and attribute(merged, f"{W}val") != "restart":
             text = ""
-        return [text] + [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
+        return [text] + [""] * (min(whole(width, 1), 64) - 1)
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
@@ -245,17 +245,15 @@ def _on(about: Element, name: str) -> bool:
 def _headings(styles: Element | None) -> dict[str, int]:
     """Return the level of each style that is a heading."""
     levels: dict[str, int] = {}
-    for style in styles.iter(f"{W}style") if styles is not None else ():
-        name = style.find(f"{W}name")
-        said = attribute(name, f"{W}val").lower() if name is not None else ""
-        outline = style.find(f"{W}pPr/{W}outlineLvl")
-        level = attribute(outline, f"{W}val") if outline is not None else ""
+    for style in every(styles, f"{W}style"):
+        said = attribute(style.find(f"{W}name"), f"{W}val").lower()
+        level = attribute(style.find(f"{W}pPr/{W}outlineLvl"), f"{W}val")
         if said == "title":
             levels[attribute(style, f"{W}styleId")] = 1
-        elif said.startswith("heading ") and said[8:].isdigit():
-            levels[attribute(style, f"{W}styleId")] = min(int(said[8:]), 6)
-        elif level.isdigit() and int(level) < _LEVELS:
-            levels[attribute(style, f"{W}styleId")] = min(int(level) + 1, 6)
+        elif said.startswith("heading ") and (named := whole(said[8:], 0)):
+            levels[attribute(style, f"{W}styleId")] = min(named, 6)
+        elif (outlined := whole(level, _LEVELS)) < _LEVELS:
+            levels[attribute(style, f"{W}styleId")] = min(outlined + 1, 6)
     return levels
 
 

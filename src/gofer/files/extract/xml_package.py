@@ -81,8 +81,11 @@ class Package:
             return
         depth = 0
         for event, element in _events(raw, tags):
-            depth += 1 if event == "start" else -1
-            if event == "end" and depth == 0:
+            if event == "start":
+                depth += 1
+                continue
+            depth -= 1
+            if depth == 0:
                 yield element
                 element.clear(keep_tail=True)
                 while (earlier := element.getprevious()) is not None and (parent := earlier.getparent()) is not None:
@@ -93,7 +96,7 @@ class Package:
         folder, file = posixpath.split(name)
         tree = self.tree(f"{folder}/_rels/{file}.rels")
         found: dict[str, tuple[str, str]] = {}
-        for relation in tree.iter(_RELATION) if tree is not None else ():
+        for relation in every(tree, _RELATION):
             target = relation.get("Target") or ""
             if relation.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
@@ -144,13 +147,13 @@ def _events(raw: bytes, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
 def opened(data: bytes) -> zipfile.ZipFile:
     """Return the archive, once what it says of itself is harmless. Raises ToolError."""
     try:
-        end = zipfile.ZipFile(BytesIO(data)) if _plausible(data) else None
+        if not _plausible(data):
+            raise ToolError(f"The archive has more than {_ENTRIES:,} entries and is not opened.", code="bomb")
+        archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
         raise ToolError("The document is cut off or damaged; ask for it to be sent again.", code="damaged") from error
-    if end is None:
-        raise ToolError(f"The archive has more than {_ENTRIES:,} entries and is not opened.", code="bomb")
-    _check(end.infolist())
-    return end
+    _check(archive.infolist())
+    return archive
 
 
 def _plausible(data: bytes) -> bool:
@@ -197,6 +200,14 @@ def _no_doctype(raw: bytes) -> None:
         raise ToolError("The document declares XML entities, as no honest one does; it is not opened.", code="bomb")
 
 
-def attribute(element: Element, name: str) -> str:
-    """Return an attribute, or the empty string."""
+def attribute(element: Element | None, name: str) -> str:
+    """Return an attribute; the empty string where it is missing, or where its element is."""
+    if element is None:
+        return ""
     return element.get(name) or ""
+
+
+def every(tree: Element | None, *tags: str) -> Iterator[Element]:
+    """Yield the elements of these names in a tree; none where the document has no such tree."""
+    if tree is not None:
+        yield from tree.iter(*tags)

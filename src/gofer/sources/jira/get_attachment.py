@@ -6,8 +6,8 @@ from urllib.parse import SplitResult, quote
 
 from pydantic import Field
 
-from gofer.files.declared_type import told
 from gofer.files.file_names import display
+from gofer.files.kind import told
 from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import SEES

@@ -9,9 +9,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import Field
 
-from gofer.files.declared_type import UNTOLD, guessed, plain
 from gofer.files.file_names import display
-from gofer.files.kind import kind_of
+from gofer.files.kind import UNTOLD, guessed, kind_of, plain
 from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import READS, object_id

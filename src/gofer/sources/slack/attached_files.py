@@ -7,8 +7,8 @@ from urllib.parse import SplitResult
 
 from pydantic import Field
 
-from gofer.files.declared_type import told
 from gofer.files.file_names import display
+from gofer.files.kind import told
 from gofer.sources.downloads import Way, fetch, filled, parts, same_place
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.scopes import scopes

@@ -32,11 +32,13 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[s
     workflows = list(workflows)
     tools = list(tools)
     used = {*_lookups(workflows, tools), READ_THREAD, FETCH, *ANSWERS.tools, *_all_used(workflows)}
-    by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
+    by_user = {
+        tool.name: tool.target.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")
+    }
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
     asking = _asking(workflows, tools)
-    by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.scopes)}
+    by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.target.scopes)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
     return {scope: frozenset(user for user, scopes in by_user.items() if scope in scopes) for scope in found}
 
@@ -123,7 +125,7 @@ def _interactivity(workflows: Sequence[Workflow], tools: Sequence[AnyTool], url:
 
 def _lookups(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
     """The tools that look up the places of calls; none when no workflow has a tool that acts on a place."""
-    placed = {tool.name for tool in tools if tool.where is not None}
+    placed = {tool.name for tool in tools if tool.target.where is not None}
     used = any(placed & set(one.tool_names) for one in workflows)
     return set(PLACES.tools * used)
 

@@ -45,7 +45,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
         return ToolResult(f"{arguments.file} is empty.{found.said}", "an empty file", value="")
     last = len(lines) if arguments.end_line is None else arguments.end_line
     content = found.text.encode("utf-8", "replace")
-    shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10))
+    shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.run.whole_tokens * 9 // 10))
     name = held(call, arguments.file).added.name
     more = ""
     if shown.part.last < min(shown.part.of, last):
@@ -114,7 +114,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
         raise ToolError(f"stop {arguments.stop} is not behind start {arguments.start}; no byte stands before it.")
     start = _boundary(content, arguments.start)
     wanted = min(arguments.stop, arguments.start + PEEKED, len(content))
-    stop = _fitting(content, start, wanted, call.whole_tokens * 9 // 10)
+    stop = _fitting(content, start, wanted, call.run.whole_tokens * 9 // 10)
     text = content[start:stop].decode("utf-8", "replace")
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
     more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
@@ -124,7 +124,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
 
 
 def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
-    """The byte behind the last that is shown: so many tokens at most, and one character at least."""
+    """Return the byte behind the last that is shown: so many tokens at most, and one character at least."""
     end = start + 1
     while end < len(content) and content[end] & 0xC0 == 0x80 and end - start < 4:
         end += 1
@@ -135,7 +135,7 @@ def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
 
 
 def _boundary(content: bytes, at: int) -> int:
-    """The beginning of the character that a byte belongs to."""
+    """Return the beginning of the character that a byte belongs to."""
     back = at
     while 0 < back < len(content) and content[back] & 0xC0 == 0x80 and at - back < 4:
         back -= 1

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import incomplete
-from gofer.files.declared_type import charset_of
 from gofer.files.decoder import Decoded, decode
-from gofer.files.kind import kind_of, mislabelled
+from gofer.files.kind import charset_of, kind_of, mislabelled
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.definition import Call
@@ -35,10 +34,10 @@ class Part:
 
 
 def held(call: Call, file: str) -> HeldFile:
-    """The file as the run has it. Raises ToolError for an unknown id."""
-    if found := call.workspace.files.get(file):
+    """Return the file as the run has it. Raises ToolError for an unknown id."""
+    if found := call.run.workspace.files.get(file):
         return found
-    known = ", ".join(call.workspace.files) or "none"
+    known = ", ".join(call.run.workspace.files) or "none"
     raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
 
 
@@ -53,7 +52,7 @@ class HeldText:
 
 async def held_text(call: Call, file: str) -> HeldText:
     """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
-    content = await call.files.content(file)
+    content = await call.run.files.content(file)
     found = await _decoded(call, file, content)
     if found is None:
         raise _no_text(call, file, content)
@@ -62,7 +61,7 @@ async def held_text(call: Call, file: str) -> HeldText:
 
 async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
     """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
-    content = await call.files.content(file)
+    content = await call.run.files.content(file)
     found = await _decoded(call, file, content)
     if found is None:
         return content, _lacks(call, file)
@@ -74,11 +73,11 @@ async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
 
 async def _decoded(call: Call, file: str, content: bytes) -> Decoded | None:
     # On a thread: a guess over a large file takes a while, and others are waiting.
-    return await asyncio.to_thread(decode, content, charset_of(call.files.added(file).media_type))
+    return await asyncio.to_thread(decode, content, charset_of(call.run.files.added(file).media_type))
 
 
 def _said(call: Call, file: str, content: bytes, found: Decoded) -> str:
-    name = call.files.added(file).name
+    name = call.run.files.added(file).name
     sentences = [mislabelled(kind_of(content, name), name), found.note]
     if found.guessed:
         sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
@@ -88,18 +87,18 @@ def _said(call: Call, file: str, content: bytes, found: Decoded) -> str:
 
 def _lacks(call: Call, file: str) -> str:
     """Return a line that says what a file lacks, as it ends every answer; empty for a complete one."""
-    added = call.files.added(file)
+    added = call.run.files.added(file)
     said = incomplete(added.missing, added.file)
     return f"\n[{said}]" * bool(said)
 
 
 def lines_of(text: str) -> Sequence[str]:
-    """Lines without their ends."""
+    """Return lines without their ends."""
     return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
 
 
 def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOKENS) -> Part:
-    """As many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
+    """Return as many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
     if first > len(lines):
         raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
     chosen: list[str] = []

@@ -113,3 +113,8 @@ def test_merged_cells_keep_their_columns() -> None:
 def test_what_is_raised_or_crossed_out_reads_as_it_is_seen() -> None:
     page = "<p>10<sup>5</sup> m, note<sup><a href='#n'>12</a></sup>, 1<sup>st</sup>, <del>100</del> <s>90</s> 80 EUR"
     assert web.read(page.encode()) == "10⁵ m, note¹², 1st, ~~100~~ ~~90~~ 80 EUR"
+
+
+@pytest.mark.parametrize("start", ["²", "9" * 5_000, "-1"])
+def test_a_list_that_begins_with_no_number_begins_with_one(start: str) -> None:
+    assert web.read(f"<ol start='{start}'><li>a</li></ol>".encode()) == "1. a"

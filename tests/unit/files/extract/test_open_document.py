@@ -112,3 +112,11 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
         "[chart: Sales]\n\n|  | Q1 |\n| --- | --- |\n| East | 19 |\n| West |  |"
     )
     assert open_document.read(odt(body.replace("one", "../../etc"))) == ""
+
+
+@pytest.mark.parametrize("number", ["²", "9" * 5_000, "-1"])
+def test_a_number_that_is_none_changes_no_text(number: str) -> None:
+    heading = f'<text:h text:outline-level="{number}">Head</text:h>'
+    spaces = f'<text:p>a<text:s text:c="{number}"/>b</text:p>'
+    again = f'<text:list-item text:start-value="{number}"><text:p>x</text:p></text:list-item>'
+    assert open_document.read(odt(heading + spaces + listed("S", again))) == "# Head\n\na b\n\n- x"

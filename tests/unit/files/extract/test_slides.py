@@ -176,3 +176,9 @@ def test_a_slide_that_the_file_does_not_hold_is_missing() -> None:
     with zipfile.ZipFile(BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist() if name != "ppt/slides/slide2.xml"}
     assert [gap.part for gap in slides.read(package(parts)).missing] == ["slide 2"]
+
+
+@pytest.mark.parametrize("level", ["²", "9" * 5_000, "-1"])
+def test_a_level_that_is_no_number_of_a_level_changes_no_text(level: str) -> None:
+    body = f'<p:sp><p:txBody><a:p><a:pPr lvl="{level}"/><a:r><a:t>one</a:t></a:r></a:p></p:txBody></p:sp>'
+    assert text_of(pptx([body])) == "[slide 1 of 1]\n\none"

@@ -135,3 +135,14 @@ def test_a_document_without_text_has_none() -> None:
 def test_a_document_of_images_only_lacks_their_text() -> None:
     data = package({"word/document.xml": f'<w:document xmlns:w="{WORD}"/>', "word/media/image1.png": b"x"})
     assert [gap.part for gap in word.read(data).missing] == ["the text in its images"]
+
+
+@pytest.mark.parametrize("number", ["²", "9" * 5_000, "-1"])
+def test_a_number_that_is_none_changes_no_text(number: str) -> None:
+    styles = (
+        f'<w:style w:styleId="A"><w:name w:val="heading {number}"/></w:style>'
+        f'<w:style w:styleId="B"><w:name w:val="x"/><w:pPr><w:outlineLvl w:val="{number}"/></w:pPr></w:style>'
+    )
+    cell = f'<w:tcPr><w:gridSpan w:val="{number}"/></w:tcPr>Both'
+    body = paragraph("One", "A") + paragraph("Two", "B") + word_table([[cell, "x"], ["a", "b"]])
+    assert text_of(docx(body, styles=styles)) == "One\n\nTwo\n\n| Both | x |\n| --- | --- |\n| a | b |"

@@ -20,11 +20,10 @@ from gofer.sources.github.write import AddComment, CreateIssue, github_add_comme
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import NOON, SetClock
+from support.stand_ins import NOON
+from support.tools.calls import any_call
 from support.vendors.github import API as URL
 from support.vendors.github import PLACE, TOKEN
 
@@ -54,7 +53,7 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+    call = any_call(http, key="k", place=PLACE)
     api = GitHubApi(URL, Secret(TOKEN), pause)
     try:
         return asyncio.run(github_add_comment.act(api, call, AddComment(text="x"))).text, waited
@@ -104,7 +103,7 @@ def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> N
 def answered(*bodies: object) -> Call:
     """A call to a GitHub that answers these, in order."""
     http = Scripted(*(HttpResponse(200, {}, json.dumps(body).encode()) for body in bodies))
-    return Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
+    return any_call(http, key="k", place=PLACE)
 
 
 ANYTHING = st.recursive(
@@ -156,8 +155,8 @@ def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
 
 @given(st.text(st.sampled_from("@ada/`~\n <!->&#64;\u2060gofer:k")) | st.text(), st.text(min_size=1))
 def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: str, key: str) -> None:
-    call = Call(key, Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
-    other = Call(f"{key}1", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    call = any_call(Scripted(), key=key, place=PLACE)
+    other = any_call(Scripted(), key=f"{key}1", place=PLACE)
     body = signed(call, f"{text}\n{marker(other)}")
     assert carries(body, call)
     assert not carries(body, other)
@@ -171,7 +170,7 @@ def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: st
     "text", ["@ada", "_@ada_", "**@acme/core**", "\\@ada", "&#64;ada", "@&#97;da", "&#x40;ada", "`@ada`"]
 )
 def test_nobody_is_mentioned_however_it_is_escaped(text: str) -> None:
-    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, Scripted(), SetClock())
+    call = any_call(Scripted(), key="k", place=PLACE)
     assert f"@{JOINER}" in html.unescape(signed(call, text))
 
 
@@ -179,10 +178,10 @@ def test_a_call_whose_outcome_is_unknown_locks_the_number_it_is_about() -> None:
     tools = {tool.name: tool for tool in bind_all(GITHUB_TOOLS, API)}
     comment = tools["github_add_comment"]
     named = [{"url": "https://github.com/acme/app/pull/7"}, {"number": 7}, {"number": 7, "repository": "acme/app"}]
-    assert {comment.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}
-    assert comment.destination(AddComment(text="x")) == ""
-    assert comment.destination(AddComment(text="x", url="http://[")) == ""
-    assert tools["github_create_issue"].destination(CreateIssue(title="x")) == ""
+    assert {comment.target.destination(comment.parse({"text": "x", **one})) for one in named} == {"7"}
+    assert comment.target.destination(AddComment(text="x")) == ""
+    assert comment.target.destination(AddComment(text="x", url="http://[")) == ""
+    assert tools["github_create_issue"].target.destination(CreateIssue(title="x")) == ""
     effects = {name: tool.effect for name, tool in tools.items() if tool.effect != "read"}
     assert effects == {
         "github_add_comment": "lookup",

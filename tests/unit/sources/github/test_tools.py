@@ -296,7 +296,7 @@ def test_reviewers_asked_twice_are_asked_once() -> None:
     play(story)
 
 
-def test_a_private_run_writes_what_it_was_let_write() -> None:
+def test_a_call_writes_where_its_arguments_say() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         await github_add_comment.act(API, call, AddComment(text="agreed"))
         await github_create_issue.act(API, call, CreateIssue(title="agreed"))
@@ -304,7 +304,7 @@ def test_a_private_run_writes_what_it_was_let_write() -> None:
         assert len(seen(github, "pulls", 7)["comments"]) == 1
         assert "agreed" in str(github.state())
 
-    play(story, private=True)
+    play(story)
 
 
 @pytest.mark.parametrize("text", ["  ", "x" * 65_536])

@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
 def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue("OPS-9"), "For admins", visibility="Administrators")
-        read = await jira_get_issue.act(API, call_of(room, issue="OPS-9", private=True), GetIssue())
+        read = await jira_get_issue.act(API, call_of(room, issue="OPS-9"), GetIssue())
         assert read.details["private"] is True
         assert "For admins" in read.text
 
@@ -265,4 +265,4 @@ def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
     rows = (Path(__file__).parents[4] / "docs" / "jira.md").read_text().splitlines()
     for tool in bind_all(TOOLS, API):
         (row,) = (row for row in rows if row.startswith(f"| `{tool.name}` |"))
-        assert all(scope in row for scope in tool.scopes)
+        assert all(scope in row for scope in tool.target.scopes)

@@ -75,7 +75,11 @@ def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> 
 @pytest.mark.parametrize("name", ["jira_create_issue", "jira_add_comment"])
 def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(name: str) -> None:
     async def story(room: Room) -> None:
-        (tool,) = (replace(tool, timeout=0.5, settle=0.0) for tool in bind_all(TOOLS, API) if tool.name == name)
+        (tool,) = (
+            replace(tool, timeout=0.5, in_doubt=replace(tool.in_doubt, settle=0.0))
+            for tool in bind_all(TOOLS, API)
+            if tool.name == name
+        )
         wanted = WANTED if name == "jira_create_issue" else AddComment(text="Look", issue="OPS-7")
         call, patience = call_of(room), Patience(permit=60, inflight=0.5, skew=0)
 
@@ -170,7 +174,7 @@ def test_people_labels_and_priority_are_set() -> None:
 
 def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
     async def story(room: Room) -> None:
-        call = call_of(room, private=True, issue="OPS-9", audience="Administrators", audience_type="role")
+        call = call_of(room, issue="OPS-9", audience="Administrators", audience_type="role")
         await jira_add_comment.act(API, call, AddComment(text="x"))
         await jira_add_comment.act(API, call, AddComment(text="agreed", issue="OPS-7"))
         answers = [room.issue(key).comments[-1].visibility for key in ("OPS-9", "OPS-7")]
@@ -181,7 +185,7 @@ def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
 
 def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() -> None:
     async def story(room: Room) -> None:
-        call = call_of(room, private=True, issue="OPS-9", audience="Lawyers", audience_type="role")
+        call = call_of(room, issue="OPS-9", audience="Lawyers", audience_type="role")
         with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project has to add Gofer's"):
             await jira_add_comment.act(API, call, AddComment(text="x"))
         assert room.issue("OPS-9").comments == ()
@@ -189,9 +193,9 @@ def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() ->
     play(story)
 
 
-def test_a_run_that_began_in_private_writes_what_it_was_let_write() -> None:
+def test_a_call_writes_where_its_arguments_say() -> None:
     async def story(room: Room) -> None:
-        call = call_of(room, private=True, issue="OPS-9", issue_id=room.issue("OPS-9").id)
+        call = call_of(room, issue="OPS-9", issue_id=room.issue("OPS-9").id)
         before = len(room.issue("OPS-7").comments)
         await jira_create_issue.act(API, call, WANTED)
         await jira_add_comment.act(API, call, AddComment(text="x", issue="OPS-7"))

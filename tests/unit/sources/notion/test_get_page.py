@@ -10,6 +10,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.notion import NotionSimulator
+from support.tools.calls import started
 from support.vendors.notion import ADA, API, CACHE, HANDBOOK, HIDDEN, INTRO, LIMITS, RFCS, RISK, SOURCE, WORLD, play
 
 
@@ -53,7 +54,7 @@ def test_a_page_is_told_with_properties_blocks_and_open_comments() -> None:
 def test_a_run_that_began_with_a_comment_on_a_block_is_shown_that_discussion() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         place = {**call.place, "block": INTRO}
-        here = Call(call.key, call.actor, place, False, call.provenance, call.http, call.clock)
+        here = started(call, place=place)
         assert "For how long?" in (await notion_get_page.act(API, here, GetPage())).text
 
     play(story)

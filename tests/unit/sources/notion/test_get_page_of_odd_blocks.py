@@ -11,9 +11,8 @@ from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.sources.notion.write import UpdateProperties, notion_update_properties
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import AnsweringHttp, SetClock
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 from support.vendors.notion import API, BOT, CACHE, HANDBOOK, LIMITS, RFCS, SOURCE, WORLD, play, uuid
 
 
@@ -36,7 +35,7 @@ def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) 
             return {"results": [], "next_cursor": None}
         return {"object": "page", "id": CACHE, "url": "https://notion.so/x", "properties": properties, **page}
 
-    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    call = any_call(AnsweringHttp(answer), key="k", actor="u")
     return asyncio.run(notion_get_page.act(API, call, GetPage(page=CACHE)))
 
 
@@ -118,7 +117,7 @@ def test_a_database_of_several_sources_is_asked_about() -> None:
     def answer(url: str, _: bytes) -> dict[str, Any]:
         return {"object": "database", "data_sources": [{"id": SOURCE, "name": "Now"}, {"id": RFCS, "name": "Then"}]}
 
-    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    call = any_call(AnsweringHttp(answer), key="k", actor="u")
     with pytest.raises(
         ToolError, match=f"has 2 data sources; use the id of one of them: Now .{SOURCE}., Then .{RFCS}."
     ):
@@ -149,7 +148,7 @@ def test_a_property_only_notion_sets_cannot_be_set() -> None:
     def answer(url: str, _: bytes) -> dict[str, Any]:
         return {"object": "page", "id": HANDBOOK, "properties": {"Made": {"id": "m", "type": "created_time"}}}
 
-    call = Call("k", Actor("u"), {}, False, PROVENANCE, AnsweringHttp(answer), SetClock())
+    call = any_call(AnsweringHttp(answer), key="k", actor="u")
     with pytest.raises(ToolError, match="Made is a created_time; Gofer cannot set"):
         asyncio.run(
             notion_update_properties.act(API, call, UpdateProperties(page=HANDBOOK, properties={"Made": "now"}))

@@ -15,13 +15,12 @@ from gofer.sources.notion.api import NotionApi
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.notion import NotionSimulator
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
+from support.tools.calls import any_call
 from support.vendors.notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
 TOOLS = {tool.name: tool for tool in bind_all(notion_tools.TOOLS, NotionApi("", Secret("")))}
@@ -61,7 +60,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
             async with serve(notion.app) as url:
                 tools = bind_all(notion_tools.TOOLS, NotionApi(url, Secret("ntn_simulated")))
                 place = {"workspace": SPACE, "page": CACHE}
-                call = Call("k", Actor(ADA), place, False, PROVENANCE, Impatient(SharedHttp(http)), SystemClock())
+                call = any_call(Impatient(SharedHttp(http)), key="k", actor=ADA, place=place, clock=SystemClock())
                 await story(notion, next(tool for tool in tools if tool.name == name), call)
 
     asyncio.run(run())
@@ -72,19 +71,21 @@ def test_a_tool_gets_on_with_the_capabilities_it_declares(name: str) -> None:
     async def story(_: NotionSimulator, tool: Tool[Any], call: Call) -> None:
         arguments = tool.parse(ARGUMENTS[name])
         assert (await tool.act(call, arguments)).summary
-        if tool.look:
-            assert await tool.look(call, arguments)
+        if tool.in_doubt.look:
+            assert await tool.in_doubt.look(call, arguments)
 
-    play(name, TOOLS[name].scopes, story)
+    play(name, TOOLS[name].target.scopes, story)
 
 
-@pytest.mark.parametrize(("name", "capability"), [(name, one) for name in TOOLS for one in sorted(TOOLS[name].scopes)])
+@pytest.mark.parametrize(
+    ("name", "capability"), [(name, one) for name in TOOLS for one in sorted(TOOLS[name].target.scopes)]
+)
 def test_a_tool_needs_each_capability_it_declares(name: str, capability: str) -> None:
     async def used(tool: Tool[Any], call: Call) -> str:
         arguments = tool.parse(ARGUMENTS[name])
         result = await tool.act(call, arguments)
-        if tool.look:
-            await tool.look(call, arguments)
+        if tool.in_doubt.look:
+            await tool.in_doubt.look(call, arguments)
         return result.text
 
     async def story(notion: NotionSimulator, tool: Tool[Any], call: Call) -> None:
@@ -95,25 +96,25 @@ def test_a_tool_needs_each_capability_it_declares(name: str, capability: str) ->
             await used(tool, call)
         assert refused.value.code == "restricted_resource"
 
-    play(name, TOOLS[name].scopes - {capability}, story)
+    play(name, TOOLS[name].target.scopes - {capability}, story)
 
 
-@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.look])
+@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.in_doubt.look])
 def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(name: str) -> None:
     async def story(notion: NotionSimulator, tool: Tool[Any], call: Call) -> None:
         arguments = tool.parse(ARGUMENTS[name])
         write = {"notion_add_comment": ("POST", "/v1/comments"), "notion_append_content": ("PATCH", "/v1/blocks/*")}[
             name
         ]
-        assert tool.look
+        assert tool.in_doubt.look
         for fault, found in (("timeout", False), ("timeout_after_success", True)):
             notion.faults.add(*write, Fault(fault))
             with pytest.raises(TemporaryError):
                 await tool.act(call, arguments)
-            assert bool(await tool.look(call, arguments)) is found
+            assert bool(await tool.in_doubt.look(call, arguments)) is found
         assert json.dumps(notion.state()).count("hello") == 1
 
-    play(name, TOOLS[name].scopes, story)
+    play(name, TOOLS[name].target.scopes, story)
 
 
 def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
@@ -140,5 +141,5 @@ def test_a_block_is_one_destination_however_it_and_its_page_are_written() -> Non
         {"text": "x", "block": INTRO.replace("-", ""), "page": CACHE},
         {"text": "y", "block": INTRO.upper(), "page": f"https://www.notion.so/{CACHE}"},
     ]
-    assert {tool.destination(tool.parse(one)) for one in said} == {INTRO}
-    assert {tool.destination(tool.parse({"text": "x", "page": page})) for page in ("", CACHE)} == {""}
+    assert {tool.target.destination(tool.parse(one)) for one in said} == {INTRO}
+    assert {tool.target.destination(tool.parse({"text": "x", "page": page})) for page in ("", CACHE)} == {""}

@@ -17,7 +17,7 @@ from gofer_simulators.faults import Fault
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.notion.blocks import read_blocks
 from gofer_simulators.notion.rich_text import read
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 from support.tools.declared_tools import look_for
 from support.vendors.notion import ADA, API, CACHE, HANDBOOK, INTRO, LIMITS, RISK, SAM, play
 
@@ -82,7 +82,7 @@ def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
 
 def test_a_private_run_that_was_let_write_elsewhere_does_so_without_a_link_to_itself() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
-        private = replace(call, private=True, provenance=replace(call.provenance, run_url=None))
+        private = replace(call, provenance=replace(call.provenance, run_url=None))
         await notion_add_comment.act(API, private, AddComment(text="x", block=INTRO))
         assert "run run1" not in comments(notion)[0]["text"]
         before = len(notion.state()[LIMITS]["comments"])
@@ -99,7 +99,7 @@ def test_a_comment_goes_on_a_block_of_the_page_it_names_and_of_no_other() -> Non
         with pytest.raises(ToolError, match="not on that page"):
             await notion_add_comment.act(API, call, AddComment(text="x", block=elsewhere))
         await notion_add_comment.act(API, call, AddComment(text="x", block=elsewhere, page=HANDBOOK))
-        nowhere = Call("k", call.actor, {}, False, call.provenance, call.http, SetClock())
+        nowhere = any_call(call.http, key="k", actor=call.actor.id, provenance=call.provenance)
         with pytest.raises(ToolError, match="Say which page"):
             await notion_add_comment.act(API, nowhere, AddComment(text="x"))
 

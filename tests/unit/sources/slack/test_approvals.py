@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import httpx2
@@ -229,7 +228,7 @@ def test_each_tool_declares_the_scopes_it_needs() -> None:
             slack._web_api.scopes_used.clear()
             if name != "slack_close_question":
                 await tool.act(call, tool.parse(given[name]))
-            assert slack.scopes_used <= tool.scopes, name
+            assert slack.scopes_used <= tool.target.scopes, name
             assert before is not None
 
     play(story)
@@ -303,7 +302,7 @@ def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
 
         slack._deliveries._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         slack.subscribe("http://gofer/slack/events")
-        await slack_ask_approval.act(API, replace(call, private=True), question())
+        await slack_ask_approval.act(API, call, question())
         assert await slack.press(reply(slack), "approve", ADA) is False
         assert await slack.press(reply(slack), "approve", ADA) is True
         assert [str(request.url) for request in got] == ["http://gofer/slack/interactivity"] * 2

@@ -18,12 +18,10 @@ from gofer.sources.slack.channels import ReadChannel, slack_read_channel
 from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack import SlackSimulator
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 from support.vendors.slack import API, ROOT, play
 
 HERE, ADA = "C0000001", "U0000001"
@@ -259,6 +257,6 @@ async def test_one_that_says_nothing_of_its_300_megabytes_is_broken_off() -> Non
 
     app = Starlette(routes=[Route("/flood", flood), Route("/api/files.info", info, methods=["POST"])])
     async with serve(app) as url, http_client() as client:
-        asking = Call("run1/1", Actor("U1"), {}, False, PROVENANCE, SharedHttp(client), SetClock())
+        asking = any_call(SharedHttp(client), key="run1/1")
         with pytest.raises(ToolError, match="too large"):
             await slack_get_file.act(SlackApi(f"{url}/api/", Secret("xoxb-x")), asking, GetFile(file="F1"))

@@ -15,6 +15,7 @@ from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.triggers import KINDS
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
+from gofer.tools.definition import Target
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer_simulators.slack.manifest import read_manifest
@@ -144,7 +145,7 @@ def test_everything_that_slack_starts_has_its_subscription() -> None:
 
 def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> None:
     assert set(SCOPES) == set(get_args(Method))
-    assert [tool.name for tool in TOOLS if not tool.scopes] == []
+    assert [tool.name for tool in TOOLS if not tool.target.scopes] == []
 
 
 def features(**fields: object) -> dict[str, object]:
@@ -190,5 +191,5 @@ def test_the_shipped_workflows_print_a_manifest_that_slack_takes(
 
 
 def test_a_tool_of_another_vendor_asks_slack_for_nothing() -> None:
-    other = replace(TOOLS[0], name="jira_search", scopes=frozenset({"read:jira"}))
+    other = replace(TOOLS[0], name="jira_search", target=Target(scopes=frozenset({"read:jira"})))
     assert "read:jira" not in needed([workflow("jira_search")], [*TOOLS, other])

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.parts import JOINER, neutral
 from gofer.sources.slack.write import PostMessage, UpdateMessage, slack_post_message, slack_update_message
-from gofer.tools.definition import Call
-from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from gofer_simulators.slack.content import mentions
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import AnsweringHttp, SetClock
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 
 ENTITIES = ("<!channel>", "<!here|here>", "<!everyone>", "<!subteam^S0LEADS0>", "<@U0CAPTN0>", "<@W0CAPTN0|ada>")
 PLAIN = ("@channel", "@here", "@everyone", "@Channel", "@HERE")
@@ -46,7 +44,7 @@ def sent(text: str, *, change: bool = False) -> dict[str, object]:
     http = AnsweringHttp(lambda url, content: {"ok": True, "ts": "3.0"})
     api = SlackApi("http://127.0.0.1/api/", Secret("x"))
     place = {"channel": "C0000001", "thread_ts": "1.0"}
-    call = Call("run1/answer/1", Actor("U1"), place, False, PROVENANCE, http, SetClock())
+    call = any_call(http, key="run1/answer/1", place=place)
     if change:
         asyncio.run(slack_update_message.act(api, call, UpdateMessage(text=text, ts="1.0")))
     else:

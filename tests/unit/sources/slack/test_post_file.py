@@ -12,12 +12,10 @@ from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.write import AddReaction, PostMessage, slack_add_reaction, slack_post_message
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack import SlackSimulator
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import SetClock
+from support.tools.calls import any_call
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play
 
@@ -171,7 +169,7 @@ def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
         waited.append(seconds)
 
     api = SlackApi("http://slack/api/", Secret("xoxb-simulated"), pause)
-    call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
+    call = any_call(busy, key="k", place={"channel": "C0000001"})
     if words:
         with pytest.raises(ToolError, match=words):
             asyncio.run(slack_post_message.act(api, call, PostMessage(text="x")))

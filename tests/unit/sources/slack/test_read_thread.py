@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.names import Names
 from gofer.sources.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, render, slack_read_thread
-from gofer.tools.definition import Call, ToolResult
+from gofer.tools.definition import ToolResult
 from gofer.values.errors import TemporaryError, ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import HttpResponse
 from gofer.values.secret import Secret
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import AnsweringHttp, SetClock
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 
 API = SlackApi("http://127.0.0.1/api/", Secret("xoxb-secret"))
 HERE = {"team": "T1", "channel": "C0000001", "ts": "2.0", "thread_ts": "1.0"}
@@ -50,8 +49,8 @@ def slack(channel: Mapping[str, object], messages: list[Mapping[str, object]], p
     return AnsweringHttp(answer)
 
 
-def read(http: AnsweringHttp, private: bool = False, **arguments: str) -> ToolResult:
-    call = Call("run1/1.0", Actor("U1"), HERE, private, PROVENANCE, http, SetClock())
+def read(http: AnsweringHttp, **arguments: str) -> ToolResult:
+    call = any_call(http, key="run1/1.0", place=HERE)
     return asyncio.run(slack_read_thread.act(API, call, ReadThread(**arguments)))
 
 

@@ -11,15 +11,13 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
-from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack import SlackSimulator
-from support.engine.memory_run import PROVENANCE
 from support.http import loopback
+from support.tools.calls import any_call
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
 NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if not tool.internal]
@@ -37,9 +35,9 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
             )
             said = await slack.say("U0CAPTN0", channel, "<@U0GOFER0> look")
             own = await posted(http, url, channel)
-            slack.install(app(tool.scopes - {without}))
+            slack.install(app(tool.target.scopes - {without}))
             place = {"channel": channel, "ts": said.ts, "thread_ts": said.ts}
-            call = Call("run1/1.0", Actor("U0CAPTN0"), place, False, PROVENANCE, SharedHttp(http), SystemClock())
+            call = any_call(SharedHttp(http), key="run1/1.0", actor="U0CAPTN0", place=place, clock=SystemClock())
             ts = own if name in ("slack_update_message", "slack_delete_message") else said.ts
             for where in ({}, {"channel": "#deploys"}):
                 if where and channel != CHANNELS["deploys"]:
@@ -48,10 +46,10 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
                 here = {**where, "ts": ts}
                 arguments = tool.parse({**ARGUMENTS[name], **{key: here[key] for key in here if key in fields}})
                 await tool.act(call, arguments)
-                if tool.look:
-                    assert await tool.look(call, arguments)
-                if tool.look and "thread_ts" in fields:
-                    assert await tool.look(call, tool.parse({**ARGUMENTS[name], "thread_ts": said.ts})) is None
+                if tool.in_doubt.look:
+                    assert await tool.in_doubt.look(call, arguments)
+                if tool.in_doubt.look and "thread_ts" in fields:
+                    assert await tool.in_doubt.look(call, tool.parse({**ARGUMENTS[name], "thread_ts": said.ts})) is None
             return slack.scopes_used
 
 
@@ -93,7 +91,7 @@ def test_a_tool_gets_on_with_the_scopes_it_declares_and_needs_each_of_them(name:
     # Nobody joins a private channel by themselves.
     channels = [CHANNELS["deploys"]] if name == "slack_join_channel" else CHANNELS.values()
     used = [asyncio.run(use(name, channel)) for channel in channels]
-    assert frozenset().union(*used) == tool.scopes
+    assert frozenset().union(*used) == tool.target.scopes
 
 
 def test_without_one_of_them_slack_refuses_and_names_it() -> None:

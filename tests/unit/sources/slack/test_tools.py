@@ -21,9 +21,9 @@ from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
 from gofer.sources.slack.write import DeleteMessage, PostMessage, slack_delete_message, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer_simulators.slack import Channel, SlackSimulator
 from gofer_simulators.slack.workspace import Group
+from support.tools.calls import started
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play
 
@@ -71,7 +71,7 @@ def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
             with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
                 await slack_get_permalink.act(API, call, GetPermalink(channel=channel, ts=secret))
         assert (await slack_read_channel.act(API, replace(call, cleared=True), ReadChannel(channel="G0000009"))).summary
-        inside = replace(call, private=True, place={**call.place, "channel": "G0000009"})
+        inside = started(call, place={**call.place, "channel": "G0000009"})
         assert (await slack_read_channel.act(API, inside, ReadChannel())).details["private"] is True
 
     play(story)
@@ -129,30 +129,30 @@ def test_a_file_in_a_thread_is_named_and_not_read() -> None:
 
 def test_one_person_alone_sees_what_is_shown_to_them() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        asking = replace(call, actor=Actor(ADA))
+        asking = started(call, actor=ADA)
         await slack_post_ephemeral.act(API, asking, PostEphemeral(text="**psst** <!channel>", thread_ts=ROOT))
         (one,) = slack.workspace.whispers
         assert (one.only_for, one.thread_ts) == (ADA, ROOT)
         assert one.paged == frozenset()
         assert len(slack.workspace.all_messages()) == 1
         with pytest.raises(SlackRefusal, match="not in the channel"):
-            await slack_post_ephemeral.act(API, replace(call, actor=Actor("U0000002")), PostEphemeral(text="x"))
+            await slack_post_ephemeral.act(API, started(call, actor="U0000002"), PostEphemeral(text="x"))
         with pytest.raises(ToolError, match="did not come from a channel"):
-            await slack_post_ephemeral.act(API, replace(call, place={}), PostEphemeral(text="x"))
+            await slack_post_ephemeral.act(API, started(call, place={}), PostEphemeral(text="x"))
 
     play(story)
 
 
 def test_a_direct_message_is_written_once_and_found_again() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        asking = replace(call, actor=Actor(ADA), private=True)
+        asking = started(call, actor=ADA)
         wanted = PostDirect(text="hello")
         assert await look_for(slack_post_direct, API, asking, wanted) is None
         written = await slack_post_direct.act(API, asking, wanted)
         assert await look_for(slack_post_direct, API, asking, wanted) == written
         assert [message.text for message in slack.workspace.timeline(slack.direct(ADA).id)] == ["hello"]
         with pytest.raises(SlackRefusal, match="reads no direct messages"):
-            await slack_post_direct.act(API, replace(call, actor=Actor("U0000004")), wanted)
+            await slack_post_direct.act(API, started(call, actor="U0000004"), wanted)
 
     play(story)
 
@@ -171,7 +171,7 @@ def test_only_gofers_own_messages_are_deleted_and_twice_is_once() -> None:
 
 def test_what_gofer_writes_says_how_many_runs_stand_behind_it() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        ts = str((await slack_post_message.act(API, replace(call, hops=3), PostMessage(text="x"))).details["ts"])
+        ts = str((await slack_post_message.act(API, started(call, hops=3), PostMessage(text="x"))).details["ts"])
         metadata = slack.workspace.message(HERE, ts).metadata
         assert metadata is not None
         assert metadata["event_payload"] == {"key": call.key, "hops": 3}

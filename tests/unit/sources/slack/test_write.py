@@ -10,10 +10,10 @@ from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.write import AddReaction, PostMessage, slack_add_reaction, slack_post_message
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from support.engine.memory_run import PROVENANCE
-from support.stand_ins import AnsweringHttp, SetClock
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 
 API = SlackApi("http://127.0.0.1/api/", Secret("xoxb-secret"))
 HERE = {"team": "T1", "channel": "C0000001", "ts": "2.0", "thread_ts": "1.0"}
@@ -23,12 +23,12 @@ def answering(**fields: object) -> AnsweringHttp:
     return AnsweringHttp(lambda url, content: {"ok": True, "ts": "3.0", **fields})
 
 
-def call(http: AnsweringHttp, private: bool = False) -> Call:
-    return Call("run1/answer/1", Actor("U1"), HERE, private, PROVENANCE, http, SetClock())
+def call(http: AnsweringHttp) -> Call:
+    return any_call(http, key="run1/answer/1", place=HERE)
 
 
-def post(http: AnsweringHttp, private: bool = False, **arguments: str) -> ToolResult:
-    return asyncio.run(slack_post_message.act(API, call(http, private), PostMessage(**arguments)))
+def post(http: AnsweringHttp, **arguments: str) -> ToolResult:
+    return asyncio.run(slack_post_message.act(API, call(http), PostMessage(**arguments)))
 
 
 def sent(http: AnsweringHttp) -> Mapping[str, object]:

@@ -11,10 +11,9 @@ from gofer.sources.slack.post_file import PostFile, slack_post_file
 from gofer.sources.slack.write import CLOCKS_APART, PostMessage, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer.values.events import Actor
 from gofer_simulators.slack import Message, SlackSimulator
-from support.engine.memory_run import PROVENANCE
-from support.stand_ins import AnsweringHttp, SetClock
+from support.stand_ins import AnsweringHttp
+from support.tools.calls import any_call
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, NOW, ROOT, play
 
@@ -58,7 +57,7 @@ def busy_channel(newest: float, messages: int) -> AnsweringHttp:
 
 
 def looking(http: AnsweringHttp, since: float) -> Call:
-    return Call("run1/answer/1", Actor("U1"), {"channel": CHANNEL}, False, PROVENANCE, http, SetClock(), since)
+    return any_call(http, key="run1/answer/1", place={"channel": CHANNEL}, since=since)
 
 
 @pytest.mark.parametrize("thread", ["", ROOT])

@@ -1,9 +1,11 @@
-"""Sentences that tell a model which arguments of a call are wrong, and which are right."""
+"""The schema of arguments as a model reads it, and sentences that tell it which arguments of a call are wrong."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import cast
 
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from gofer.values.canonical_json import as_list, as_object, as_text
@@ -48,6 +50,62 @@ _BOUNDS: Mapping[str, Callable[[Bounds], str]] = {
     "less_than_equal": lambda bounds: f"{bounds['le']} or less",
     "less_than": lambda bounds: f"less than {bounds['lt']}",
 }
+
+
+def parameters_of(arguments: type[BaseModel]) -> Mapping[str, object]:
+    """Return the JSON Schema of arguments as a model reads it."""
+    return as_object(json.loads(_parameters(arguments)))
+
+
+@cache
+def _parameters(arguments: type[BaseModel]) -> str:
+    """Return the schema as text, which no reader can change; pydantic takes a millisecond to make it."""
+    schema = arguments.model_json_schema()
+    parts = as_object(schema.pop("$defs", {}))
+    return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
+
+
+def _plain(value: object, parts: Mapping[str, object]) -> object:
+    """Return a JSON Schema without what says nothing to a model, which pays for every byte.
+
+    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
+    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
+    The arguments are checked by all bounds, and the answer to wrong ones names them.
+    """
+    if isinstance(value, list):
+        return [_plain(item, parts) for item in cast(list[object], value)]
+    if not isinstance(value, dict):
+        return value
+    fields = dict(cast(Mapping[str, object], value))
+    options = as_list(fields.pop("anyOf", None))
+    # Null stays where it is a value; where it is the default it means what leaving out means.
+    if "default" in fields and fields["default"] is None:
+        options = [option for option in options if option != {"type": "null"}]
+    if len(options) == 1:
+        fields = {**as_object(options[0]), **fields}
+    elif options:
+        fields = {"anyOf": options, **fields}
+    if named := as_text(fields.pop("$ref", "")):
+        part = as_object(parts[named.rpartition("/")[2]])
+        fields = {**{key: item for key, item in part.items() if key != "description"}, **fields}
+    return {key: _plain(item, parts) for key, item in fields.items() if not _says_nothing(key, item)}
+
+
+def _says_nothing(key: str, item: object) -> bool:
+    match key:
+        case "title":
+            return isinstance(item, str)
+        case "default":
+            # Zero is a number here: only what is empty says nothing.
+            return item is None or item is False or item in ("", [])
+        case "additionalProperties":
+            return isinstance(item, bool)
+        case "minLength" | "maxLength" | "minItems" | "maxItems":
+            return isinstance(item, int)
+        case "minimum":
+            return item in (0, 1)
+        case _:
+            return False
 
 
 def sentences(schema: Mapping[str, object], given: object, errors: Sequence[ErrorDetails]) -> str:

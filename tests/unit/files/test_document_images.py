@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 
 from gofer.files.child import Children
-from gofer.files.document import extract
-from gofer.files.image import BYTES, EDGE, fitted
+from gofer.files.document import BYTES, EDGE, extract, fitted
 from gofer.values.errors import ToolError
 from support.processes.jobs_in_this_process import InThisProcess
 

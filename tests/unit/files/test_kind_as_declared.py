@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.files.declared_type import charset_of, likely, with_charset
+from gofer.files.kind import charset_of, likely, with_charset
 
 
 @pytest.mark.parametrize(

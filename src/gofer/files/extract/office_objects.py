@@ -1,10 +1,10 @@
-"""The charts and diagrams of an Office document: the table of a chart, and the list of a diagram."""
+"""The charts, diagrams and formulas of an Office document: a table, a list, and what a person would type."""
 
 import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.notation import markdown
+from gofer.files.extract.notation import markdown, whole
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -21,9 +21,11 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
     """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
-    name = "id" if element.tag == CHART else "dm"
+    name = "dm"
+    if element.tag == CHART:
+        name = "id"
     _, target = relations.get(attribute(element, f"{_RELATION}{name}"), ("", ""))
-    tree = package.tree(target) if target else None
+    tree = package.tree(target)
     if tree is None:
         return ""
     if element.tag == CHART:
@@ -53,7 +55,8 @@ def _chart(tree: Element) -> str:
     height = max((max(column, default=-1) + 1 for _, column in columns), default=0)
     rows = [[name for name, _ in columns]]
     rows += [[column.get(at, "") for _, column in columns] for at in range(height)]
-    return "\n\n".join(part for part in (f"[chart{': ' + named if named else ''}]", markdown(rows)) if part)
+    marker = f"[chart{': ' * bool(named)}{named}]"
+    return "\n\n".join(filter(None, (marker, markdown(rows))))
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
@@ -66,7 +69,9 @@ def _points(series: Element, name: str) -> dict[int, str]:
         return _grouped(levels)
     code = next(part.iter(f"{_C}formatCode"), None)
     days = code is not None and _DAYS.search(_QUOTED.sub("", code.text or "")) is not None
-    found = {at: _day(said) if days else said for at, said in _values(part).items()}
+    found = _values(part)
+    if days:
+        found = {at: _day(said) for at, said in found.items()}
     if found:
         return found
     return {at: value.text or "" for at, value in enumerate(part.iter(f"{_C}v"))}
@@ -75,10 +80,10 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at = attribute(point, "idx")
+        at = whole(attribute(point, "idx"), _MOST_POINTS)
         value = point.find(f"{_C}v")
-        if value is not None and at.isdigit() and len(at) < 10 and int(at) < _MOST_POINTS:
-            found[int(at)] = value.text or ""
+        if value is not None and at < _MOST_POINTS:
+            found[at] = value.text or ""
     return found
 
 
@@ -105,3 +110,53 @@ def _day(said: str) -> str:
     if moment.time() == datetime.time():
         return moment.date().isoformat()
     return moment.isoformat(sep=" ")
+
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
+
+def formula(element: Element) -> str:
+    """Return what a person would type: (a+b)/2, x^2, a_1, √(x)."""
+    return "".join(_said(child) for child in element.iterchildren())
+
+
+def _said(element: Element) -> str:
+    match element.tag.removeprefix(_M):
+        case "t":
+            return element.text or ""
+        case "f":
+            return f"{_held(element, 'num')}/{_held(element, 'den')}"
+        case "sSup" | "sSub" | "sSubSup":
+            above = _held(element, "sup")
+            below = _held(element, "sub")
+            return f"{_held(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
+        case "rad":
+            return f"{_held(element, 'deg')}√{_held(element, 'e')}"
+        case "d":
+            return f"({', '.join(formula(inner) for inner in element.iterchildren(f'{_M}e'))})"
+        case "nary":
+            return f"{_sign(element)}_{_held(element, 'sub')}^{_held(element, 'sup')} {_part(element, 'e')}"
+        case _:
+            return formula(element)
+
+
+def _part(element: Element, name: str) -> str:
+    found = element.find(f"{_M}{name}")
+    if found is not None:
+        return formula(found).strip()
+    return ""
+
+
+def _held(element: Element, name: str) -> str:
+    """Return a part in brackets, unless it is one word or has them already."""
+    text = _part(element, name)
+    if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):
+        return text
+    return f"({text})"
+
+
+def _sign(element: Element) -> str:
+    sign = element.find(f"{_M}naryPr/{_M}chr")
+    if sign is None:
+        return "∫"
+    return sign.get(f"{_M}val") or "∫"

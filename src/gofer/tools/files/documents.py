@@ -1,21 +1,130 @@
-"""The tool that brings a whole file into the window: a text, an image, a PDF or some of its pages."""
+"""The tools for documents: `extract_file` makes a text of one, `load_file` shows one to a model that can look."""
 
 import base64
 
 from pydantic import Field
 
 from gofer.files.child import Children
-from gofer.files.completeness import AGAIN, LOOKED_AT, numbered
-from gofer.files.document import PageImages, images_of, pages_of
-from gofer.files.image import BYTES, EACH, EDGE, fitted
-from gofer.files.kind import IMAGES, kind_of
+from gofer.files.completeness import AGAIN, LOOKED_AT, Wanted, incomplete, numbered, of_file, together
+from gofer.files.document import (
+    BYTES,
+    EACH,
+    EDGE,
+    Document,
+    Member,
+    PageImages,
+    extract,
+    fitted,
+    images_of,
+    member_of,
+    pages_of,
+)
+from gofer.files.kind import IMAGES, charset_of, guessed, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileRead
 from gofer.tools.declare import tool
-from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.files.text import held, held_text, lines_of
 from gofer.values.errors import ToolError
 from gofer.values.messages import Media
+from gofer.values.missing import Missing
+
+TIMEOUT = 120.0
+"""Seconds for one of these: other documents of the same turn may be read before it."""
+SHORT = 2_000
+"""Tokens of a text that is shown at once beside becoming a file."""
+
+
+class ExtractFile(Arguments):
+    """A document, and the part of it that is wanted."""
+
+    file: str
+    first_page: int | None = Field(default=None, ge=1)
+    last_page: int | None = Field(default=None, ge=1)
+    first_row: int | None = Field(default=None, ge=1)
+    sheet: str = ""
+    member: str = Field(default="", description="Path in an archive.")
+    encoding: str = Field(default="", description="Instead of a guess.")
+
+
+@tool(effect="read", timeout=TIMEOUT, base="all")
+async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
+    """Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search."""
+    # A short text is shown as well; `value` is the id of the new file.
+    content = await call.run.files.content(arguments.file)
+    added = call.run.files.added(arguments.file)
+    if arguments.member:
+        member = await member_of(children, content, arguments.member, name=added.name)
+        return _taken(arguments, member, added.missing)
+    wanted = Wanted(
+        first_page=arguments.first_page or 1,
+        last_page=arguments.last_page or 0,
+        first_row=arguments.first_row or 1,
+        sheet=arguments.sheet,
+    )
+    document = await extract(
+        children,
+        content,
+        name=added.name,
+        wanted=wanted,
+        encoding=arguments.encoding,
+        declared=charset_of(added.media_type),
+    )
+    made = NewFile(
+        f"{added.name}{_part(arguments)}.txt",
+        "text/plain",
+        document.text.encode(),
+        f"the text of {arguments.file}",
+        prefix="text",
+        missing=together([added.missing, of_file(document.missing, arguments.file)]),
+    )
+    told = _told(document, made, arguments.file, call.run.whole_tokens)
+    summary = f"text of {_lines(document)} lines"
+    if made.missing:
+        summary = f"{summary}, incomplete"
+    return ToolResult(told, summary, value=made.id, files=(made,))
+
+
+def _part(arguments: ExtractFile) -> str:
+    """Return the part that is asked for as its name has it, as ` (first_page 2001)`; empty for all of it."""
+    asked = arguments.model_dump(exclude_defaults=True, exclude={"file", "encoding"})
+    if not asked:
+        return ""
+    return f" ({', '.join(f'{name} {value}' for name, value in asked.items())})"
+
+
+def _lines(document: Document) -> int:
+    return document.text.count("\n") + 1
+
+
+def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
+    """Return what the model reads of the new file, and a short text as well."""
+    tokens = estimate(document.text)
+    size = f"{_lines(document)} lines, about {tokens} tokens"
+    sentences = [
+        f"The text of {file} ({document.kind.title}) is {made.id}: {size}.",
+        *document.notes,
+        incomplete(made.missing, made.id),
+    ]
+    told = " ".join(filter(None, sentences))
+    if tokens <= min(SHORT, whole_tokens // 2):
+        return f"{told}\n\n{document.text}"
+    return told
+
+
+def _taken(arguments: ExtractFile, member: Member, missing: tuple[Missing, ...]) -> ToolResult:
+    """Return the file of an archive as a file of the run, which lacks what the archive lacks. `value` is its id."""
+    kind = kind_of(member.data, member.name)
+    origin = f"{arguments.member} of {arguments.file}"
+    made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin, missing=missing)
+    size = f"{len(member.data):,} bytes"
+    sentences = [
+        f"{arguments.member!r} of {arguments.file} is now {made.id} {member.name!r}, {kind.title} of {size}.",
+        incomplete(missing, made.id),
+    ]
+    told = " ".join(filter(None, sentences))
+    return ToolResult(told, f"a member of {size}", value=made.id, files=(made,))
+
 
 WHOLE_TOKENS = 20_000
 """Tokens of a text that is loaded at most."""
@@ -24,7 +133,6 @@ CHARACTERS = 99_000
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
-TIMEOUT = 120.0
 
 
 class LoadFile(Arguments):
@@ -39,11 +147,11 @@ class LoadFile(Arguments):
 async def load_file(children: Children, call: Call, arguments: LoadFile) -> ToolResult:
     """Look at an image or a PDF of up to 10 pages, or read a short text whole."""
     name = held(call, arguments.file).added.name
-    content = await call.files.content(arguments.file)
-    # By what it is: a type is what somebody else said of it.
+    content = await call.run.files.content(arguments.file)
+    # By what it is: a type is what its sender said of it.
     kind = kind_of(content, name)
     if kind.name in IMAGES:
-        image = await fitted(children, content, most=min(BYTES, call.look_bytes * 3 // 4))
+        image = await fitted(children, content, most=min(BYTES, call.run.look_bytes * 3 // 4))
         return _to_look_at(
             arguments.file,
             name,
@@ -59,7 +167,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     found = await held_text(call, arguments.file)
     text = found.text
     # What is longer than a result may be would become another file, and only its beginning would be seen.
-    _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.whole_tokens * 9 // 10))
+    _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.run.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
     told = f"{text or '(an empty file)'}{found.said}"
@@ -82,7 +190,7 @@ def _refuse_long(file: str, text: str, most: int) -> None:
 
 
 async def _pdf(children: Children, call: Call, file: str, content: bytes) -> ToolResult:
-    """A whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
+    """Return a whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
     instead = (
         f"use extract_file to get its text, or look at up to {LOOKED_AT} pages as images with "
         f'load_file(file="{file}", first_page=1, last_page={LOOKED_AT})'
@@ -90,7 +198,7 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
     if len(content) > PDF_BYTES:
         has = f"is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at whole"
         raise ToolError(f"{file} {has}; {instead}.")
-    if len(content) > (room := call.look_bytes * 3 // 4):
+    if len(content) > (room := call.run.look_bytes * 3 // 4):
         has = f"has {len(content):,} bytes, and beside what is looked at already there is room for {room:,}"
         raise ToolError(f"{file} {has}; {instead}, in a later turn, by itself.")
     if (pages := await pages_of(children, content)) > LOOKED_AT:
@@ -100,12 +208,13 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
 
 
 async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
-    """Some pages of a PDF as images. Raises ToolError."""
+    """Return some pages of a PDF as images. Raises ToolError."""
     file = arguments.file
     # Each image has as much room for itself as it counts for beside that, at least.
-    pages = min(LOOKED_AT, max(1, call.look_bytes // (2 * EACH)))
-    most = (call.look_bytes - pages * EACH) * 3 // 4
-    first, last = arguments.first_page or 1, arguments.last_page or 0
+    pages = min(LOOKED_AT, max(1, call.run.look_bytes // (2 * EACH)))
+    most = (call.run.look_bytes - pages * EACH) * 3 // 4
+    first = arguments.first_page or 1
+    last = arguments.last_page or 0
     drawn = await images_of(children, content, first, last, pages=pages, edge=EDGE, most=most)
     sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]
     if drawn.damaged:

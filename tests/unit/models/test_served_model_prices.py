@@ -1,7 +1,7 @@
 import pytest
 
 from gofer.models import scripted
-from gofer.models.prices import STAND_INS, Price, price_from_json, stand_in_prices
+from gofer.models.served_model import STAND_INS, Price, price_from_json, stand_in_prices
 from gofer.values.messages import Usage
 from gofer_simulators import offline_model
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.written_calls import before_call, written_call
+from gofer.models.answer_text import before_call, written_call
 
 OFFERED = ("look", "jira_create_issue")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.completion import parse_answer
-from gofer.models.thoughts import apart
+from gofer.models.answer_text import apart
+from gofer.models.chat_completions import parse_answer
 from gofer.values.canonical_json import encode_text
 
 

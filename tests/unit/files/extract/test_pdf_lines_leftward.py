@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.files.extract import pdf as reader
-from gofer.files.extract.pdf_leftward import in_order
+from gofer.files.extract.pdf_lines import in_order
 from support.documents.made_by_hand import any_line, pdf
 
 HEBREW = "שלום עולם וכל מי שבו"

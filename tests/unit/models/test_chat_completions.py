@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
-from gofer.models.chat_completions import OpenAIModel
-from gofer.models.completion import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, parse_answer
+from gofer.models.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, parse_answer
 from gofer.models.language_model import Answer, Unusable
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ToolAsk, Usage
