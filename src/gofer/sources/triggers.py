@@ -1,11 +1,27 @@
-"""The kinds of triggers of every source, as the registry has them."""
+"""The registry of triggers, one line a source: what may start a workflow, for the form of workflow files.
+
+It loads neither clients nor tools, because every reader of workflow files imports it.
+"""
 
 from collections.abc import Mapping, Sequence
 
-from gofer.sources.registry import SOURCES
-from gofer.workflows.when import TriggerKind
+from gofer.sources.github.triggers import GITHUB
+from gofer.sources.jira.triggers import JIRA
+from gofer.sources.notion.triggers import NOTION
+from gofer.sources.schedule.triggers import SCHEDULE
+from gofer.sources.slack.triggers import SLACK
+from gofer.sources.webhook.triggers import WEBHOOK
+from gofer.workflows.when import TriggerKind, TriggerSpec
 
-TRIGGER_KINDS: Sequence[TriggerKind] = tuple(kind for source in SOURCES.values() for kind in source.triggers)
+TRIGGERS: Sequence[TriggerSpec] = (
+    SLACK,
+    JIRA,
+    NOTION,
+    GITHUB,
+    WEBHOOK,
+    SCHEDULE,
+)
+TRIGGER_KINDS: Sequence[TriggerKind] = tuple(kind for spec in TRIGGERS for kind in spec.kinds)
 """Every kind of trigger, in the order in which files and documents list them."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}
 KINDS: Sequence[str] = tuple(BY_NAME)

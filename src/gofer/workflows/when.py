@@ -60,6 +60,14 @@ class TriggerKind:
         return self.name.replace(".", "_")
 
 
+@dataclass(frozen=True, slots=True)
+class TriggerSpec:
+    """What one source says of the workflows that its events start."""
+
+    kinds: Sequence[TriggerKind]
+    """What may start a workflow."""
+
+
 class Trigger(Strict):
     """One thing that starts a workflow: exactly one kind of event, with what narrows it."""
 

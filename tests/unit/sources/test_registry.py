@@ -12,6 +12,7 @@ from gofer.sources import registry
 from gofer.sources.part_values import Person
 from gofer.sources.registry import SOURCES, UNKNOWN, WORKPLACE, source_of
 from gofer.sources.source import Source
+from gofer.sources.triggers import TRIGGERS
 from gofer.values.events import Actor, Event
 
 TOOLS = build_tools(read_settings({}))
@@ -40,6 +41,12 @@ def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
     assert set(SOURCES) == {path.parent.name for path in folder.glob("*/source.py")}
     assert {path.parent.name for path in folder.glob("*/receiver.py")} <= set(SOURCES)
     assert [source.name for source in SOURCES.values()] == [*SOURCES]
+
+
+def test_each_room_with_triggers_has_a_line_in_their_registry() -> None:
+    folder = Path(registry.__file__).parent
+    named = [spec.kinds[0].name.partition(".")[0] for spec in TRIGGERS]
+    assert named == [source for source in SOURCES if (folder / source / "triggers.py").exists()]
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.name)

@@ -7,7 +7,6 @@ from gofer.sources.comment_answers import one_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.tools import TOOLS
-from gofer.sources.github.triggers import KINDS
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
@@ -77,4 +76,4 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
 
 
-GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools)
+GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, tools=_tools)

@@ -1,10 +1,10 @@
 """The kinds of triggers of GitHub with their conditions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from gofer.workflows.form_parts import Names
-from gofer.workflows.when import Conditions, TriggerKind
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec
 
 
 class GithubConditions(Conditions):
@@ -45,10 +45,12 @@ class GithubPush(Conditions):
 
 _PLACE = "repository: acme/shop"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("github.pull_request", GithubPullRequest, place=_PLACE),
-    TriggerKind("github.issue", GithubConditions, place=_PLACE),
-    TriggerKind("github.comment", GithubComment, continues=True, place=_PLACE),
-    TriggerKind("github.review", GithubConditions, continues=True, place=_PLACE),
-    TriggerKind("github.push", GithubPush, place=_PLACE),
+GITHUB = TriggerSpec(
+    kinds=(
+        TriggerKind("github.pull_request", GithubPullRequest, place=_PLACE),
+        TriggerKind("github.issue", GithubConditions, place=_PLACE),
+        TriggerKind("github.comment", GithubComment, continues=True, place=_PLACE),
+        TriggerKind("github.review", GithubConditions, continues=True, place=_PLACE),
+        TriggerKind("github.push", GithubPush, place=_PLACE),
+    ),
 )

@@ -8,7 +8,6 @@ from gofer.sources.comment_answers import one_comment
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import TOOLS
-from gofer.sources.jira.triggers import KINDS
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
@@ -98,6 +97,5 @@ JIRA = Source(
     is_request=_is_request,
     answers=ANSWERS,
     places=PLACES,
-    triggers=KINDS,
     tools=_tools,
 )

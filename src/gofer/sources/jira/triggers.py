@@ -1,12 +1,12 @@
 """The kinds of triggers of Jira with their conditions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from gofer.workflows.form_parts import Name, Names
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 
 
 class JiraConditions(Conditions):
@@ -52,9 +52,11 @@ class JiraUpdated(JiraConditions):
 
 _PLACE = "project: OPS"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("jira.issue_created", JiraConditions, place=_PLACE),
-    TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),
-    TriggerKind("jira.commented", JiraCommented, continues=True, place=_PLACE),
-    TriggerKind("jira.attachment_added", JiraConditions, place=_PLACE),
+JIRA = TriggerSpec(
+    kinds=(
+        TriggerKind("jira.issue_created", JiraConditions, place=_PLACE),
+        TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),
+        TriggerKind("jira.commented", JiraCommented, continues=True, place=_PLACE),
+        TriggerKind("jira.attachment_added", JiraConditions, place=_PLACE),
+    ),
 )

@@ -9,7 +9,6 @@ from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.notion.tools import TOOLS
-from gofer.sources.notion.triggers import KINDS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
@@ -81,6 +80,5 @@ NOTION = Source(
     compare=compare,
     answers=ANSWERS,
     places=PLACES,
-    triggers=KINDS,
     tools=_tools,
 )

@@ -1,13 +1,13 @@
 """The kinds of triggers of Notion with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from gofer.workflows.form_parts import Name, Names, mistake
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 
 _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
 
@@ -72,12 +72,14 @@ class NotionStatus(InDatabase):
 
 _PLACE = "database: RFCs"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("notion.page_created", InDatabase, place=_PLACE),
-    TriggerKind("notion.properties_updated", NotionUpdated, place=_PLACE),
-    TriggerKind("notion.content_updated", InDatabase, place=_PLACE),
-    TriggerKind("notion.commented", InDatabase, continues=True, place=_PLACE),
-    TriggerKind("notion.status", NotionStatus, place=_PLACE),
+NOTION = TriggerSpec(
+    kinds=(
+        TriggerKind("notion.page_created", InDatabase, place=_PLACE),
+        TriggerKind("notion.properties_updated", NotionUpdated, place=_PLACE),
+        TriggerKind("notion.content_updated", InDatabase, place=_PLACE),
+        TriggerKind("notion.commented", InDatabase, continues=True, place=_PLACE),
+        TriggerKind("notion.status", NotionStatus, place=_PLACE),
+    ),
 )
 
 

@@ -1,11 +1,11 @@
 """The kinds of triggers of Slack with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from gofer.workflows.form_parts import Names
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 
@@ -92,11 +92,13 @@ class SlackMemberJoined(InChannels):
 
 _PLACE = 'channels: "#deploys"'
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("slack.mention", SlackMention, continues=True, place=_PLACE, one_answer=True),
-    TriggerKind("slack.message", SlackMessage, continues=True, place=_PLACE, one_answer=True),
-    TriggerKind("slack.direct", SlackDirect, continues=True, one_answer=True),
-    TriggerKind("slack.reaction", SlackReaction, place=_PLACE, one_answer=True),
-    TriggerKind("slack.channel_created", SlackChannelCreated, place="name: proj-*", one_answer=True),
-    TriggerKind("slack.member_joined", SlackMemberJoined, place=_PLACE, one_answer=True),
+SLACK = TriggerSpec(
+    kinds=(
+        TriggerKind("slack.mention", SlackMention, continues=True, place=_PLACE, one_answer=True),
+        TriggerKind("slack.message", SlackMessage, continues=True, place=_PLACE, one_answer=True),
+        TriggerKind("slack.direct", SlackDirect, continues=True, one_answer=True),
+        TriggerKind("slack.reaction", SlackReaction, place=_PLACE, one_answer=True),
+        TriggerKind("slack.channel_created", SlackChannelCreated, place="name: proj-*", one_answer=True),
+        TriggerKind("slack.member_joined", SlackMemberJoined, place=_PLACE, one_answer=True),
+    ),
 )
