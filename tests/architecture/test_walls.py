@@ -205,7 +205,14 @@ def test_a_vendor_is_found_in_names_strings_and_comments() -> None:
 
 # --- Names of vendors -----------------------------------------------------------------------------------------------
 
-ALWAYS = ("sources/registry.py", "sources/receivers.py", "sources/triggers.py", "app/demo/", "cli/demo.py", "app/embedded/simulated.py")
+ALWAYS = (
+    "sources/registry.py",
+    "sources/receivers.py",
+    "sources/triggers.py",
+    "app/demo/",
+    "cli/demo.py",
+    "app/embedded/simulated.py",
+)
 """The registries and the demo, which are about vendors by name."""
 NAMING: Mapping[str, Sequence[str]] = {
     "slack": [
