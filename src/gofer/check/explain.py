@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from gofer.sources.near_miss import near_miss
+from gofer.sources.precedence import Facts, Standing, keep_best, standing, winners
 from gofer.sources.receiver import (
     BODY_LIMIT,
     FORM,
@@ -22,8 +24,6 @@ from gofer.sources.receiver import (
 from gofer.values.canonical_json import as_list, clean, decode, one_line
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.workflows.near_miss import near_miss
-from gofer.workflows.precedence import Facts, Standing, keep_best, standing, winners
 from gofer.workflows.routes import Route, Routes, known, passes
 
 _UNKNOWN: Mapping[str, str] = {

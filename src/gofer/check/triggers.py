@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from gofer.sources.precedence import place_fact, precision
 from gofer.sources.triggers import BY_NAME
 from gofer.sources.workflow_files import TriggerForm
 from gofer.values.canonical_json import as_list
 from gofer.workflows.form import unset
 from gofer.workflows.mistake import Mistake
-from gofer.workflows.precedence import place_fact, precision
 from gofer.workflows.routes import fits, overlap
 from gofer.workflows.when import Trigger, Where
 from gofer.workflows.yaml_source import Loc, Source

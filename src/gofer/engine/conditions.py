@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from gofer.sources.near_miss import nearest
+from gofer.sources.precedence import Standing, keep_best, standing, standings, winners
 from gofer.values.errors import Cause, GoferError
 from gofer.values.events import Event
 from gofer.workflows.form_parts import bots_apart
 from gofer.workflows.load import Loaded
-from gofer.workflows.near_miss import nearest
-from gofer.workflows.precedence import Standing, keep_best, standing, standings, winners
 from gofer.workflows.routes import Route, passes
 
 MOST_HOPS = 5

@@ -17,6 +17,7 @@ from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.runtime.cancel import cancel
 from gofer.sources.delivery_log import DeliveryLog, Outcome
+from gofer.sources.near_miss import near_miss
 from gofer.sources.receiver import (
     ACT_NOW,
     BODY_LIMIT,
@@ -37,7 +38,6 @@ from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
-from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes, fits
 
 _PAGE = 500

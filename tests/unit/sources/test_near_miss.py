@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.sources.near_miss import NEAR, REST, near_miss
 from gofer.sources.triggers import KINDS
 from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.values.events import Event
-from gofer.workflows.near_miss import NEAR, REST, near_miss
 from gofer.workflows.routes import Routes, is_met, known, read_routes
 from support.stand_ins import mention
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.check.explain import foresee
-from gofer.workflows.precedence import ANYWHERE, EXACT, PATTERN, standing, standings, winners
+from gofer.sources.precedence import ANYWHERE, EXACT, PATTERN, standing, standings, winners
 from gofer.workflows.routes import Route, passes
 
 WORDS = st.lists(st.text("ab*", min_size=1, max_size=3), min_size=1, max_size=2)

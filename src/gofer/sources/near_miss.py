@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import cast
 
+from gofer.sources.precedence import as_written
 from gofer.values.events import Event
-from gofer.workflows.precedence import as_written
 from gofer.workflows.routes import Route, Routes, is_met, known
 
 NEAR = 32
