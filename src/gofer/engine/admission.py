@@ -18,6 +18,7 @@ from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import MessageReceived, Route, RunStarted
 from gofer.journal.workspace_entries import PlanUpdated
 from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.receivers import known
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import Provenance
@@ -25,7 +26,6 @@ from gofer.values.errors import RunStopped
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.routes import known
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from gofer.sources.receiver import (
     Reply,
     Stop,
 )
+from gofer.sources.receivers import known
 from gofer.sources.refused_deliveries import operator_clause
 from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
@@ -165,7 +166,7 @@ class Ingress:
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
-        matched = await self._as_accepted(event, self.routes.matching(event))
+        matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
         # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
         rivals: tuple[Route, ...] = ()

@@ -1,7 +1,7 @@
-"""What a source says of its deliveries: where they arrive, what proves them, and how its receiver is made."""
+"""What a source says of its deliveries: where they arrive, what proves them, and what its events carry."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.sources.own_account import OwnAccount
@@ -15,6 +15,42 @@ AnySetting = Setting[Any]
 def nothing(settings: SourceSettings) -> Sequence[str]:
     """Return no sentence: the source needs no setting in order to be served."""
     return ()
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _as_they_are(fact: str, words: Sequence[str]) -> Sequence[str]:
+    return words
+
+
+def _no_clause(fact: str, wanted: Sequence[str]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpec:
+    """What the events of one source carry: the facts that conditions ask for, and the words for them."""
+
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The facts that say where an event happened, with the condition of workflow files that asks for each."""
+    place_of_kind: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The condition that asks for the place in events of one kind alone, by the kind."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Other conditions of workflow files by their fact, where the names differ."""
+    changes: Collection[str] = ()
+    """The facts that say what changed, in the words of conditions."""
+    read_later: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Facts that a run reads before it decides, in words for people."""
+    clause: Callable[[str, Sequence[str]], str] = _no_clause
+    """Returns why the condition on a fact with these words is not met; empty where the fact and its words say it."""
+    written: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
+    """Returns words of a condition on a fact as workflow files have them."""
+    found: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
+    """Returns the words of a fact in the form that conditions have."""
+    said: Callable[[str], str] = _as_it_is
+    """Returns the text of an event as its author reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +73,8 @@ class ReceiverSpec:
     """The credential with which Gofer reaches it."""
     acts_with: Sequence[AnySetting]
     """What a worker needs in order to act in it, the token among them."""
+    events: EventSpec = EventSpec()
+    """What its events carry."""
     account: OwnAccount[Any] | None = None
     """As whom Gofer acts in it; None where what Gofer writes starts nothing in any case."""
     listens_with: Setting[Secret] | None = None
@@ -46,7 +84,7 @@ class ReceiverSpec:
     more_paths: Sequence[str] = ()
     """Where else it delivers."""
     kind_header: str = ""
-    """The header that says what happened, with an example, such as `X-GitHub-Event: push`; empty for the body."""
+    """The header that says what happened, with an example, such as `X-Event: push`; empty for the body."""
     missing: Callable[[SourceSettings], Sequence[str]] = nothing
     """Returns a sentence for each setting without which Gofer cannot be served."""
     confused: Callable[[SourceSettings], Sequence[str]] = nothing

@@ -1,6 +1,5 @@
 """Parts of the forms of workflow files, and the error by which a part says what is wrong."""
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -66,10 +65,3 @@ Who = Annotated[
     BeforeValidator(_listed, json_schema_input_type=Name | tuple[One, ...]),
 ]
 """Many people by those words, user groups and people as `@handle`, people by id; one that stands alone is a list."""
-
-
-def bots_apart(who: Sequence[str], kind: str) -> Mapping[str, list[str]]:
-    """Return the condition that keeps bots out before a run begins, unless they are named."""
-    if kind.startswith("slack.") and "bots" not in who:
-        return {"bot": ["false"]}
-    return {}

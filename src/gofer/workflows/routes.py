@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.journal.entries import Route
-from gofer.values.events import Event
 
 Where = Mapping[str, Sequence[str]]
 """Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""
@@ -18,18 +17,13 @@ class Routes:
 
     by_kind: Mapping[str, "_Ways"] = field(default_factory=dict[str, "_Ways"])
 
-    def match(self, event: Event) -> Sequence[str]:
-        """The workflows an event may start, in the order of their names."""
-        return sorted({route.workflow for route in self.matching(event)})
-
-    def matching(self, event: Event) -> Sequence[Route]:
-        """Return the routes that an event matches, in the order of their workflows' names.
+    def matching(self, kind: str, facts: Mapping[str, object]) -> Sequence[Route]:
+        """Return the routes that an event of a kind with these facts matches, in the order of their workflows' names.
 
         A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
         grow with the number of workflows, but with the number of those that share the event's kind and first fact.
         """
-        facts = known(event)
-        near = self.by_kind.get(event.kind, _NONE).near(facts)
+        near = self.by_kind.get(kind, _NONE).near(facts)
         # A route may be found by several of its words.
         found = {id(route): route for route in near if passes(route.where, facts)}
         return sorted(found.values(), key=_workflow)
@@ -69,21 +63,6 @@ class _Ways:
 
 
 _NONE = _Ways("", {}, ())
-
-
-def known(event: Event) -> Mapping[str, object]:
-    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
-
-    The receiver and admission both begin with these.
-    """
-    return {"says": _said(event), **event.facts}
-
-
-def _said(event: Event) -> str:
-    """Return the text as its author reads it. Slack writes three characters as HTML does, and no others."""
-    if event.source != "slack":
-        return event.text
-    return event.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:

@@ -27,6 +27,8 @@ class Conditions(Strict):
     MEMBER: ClassVar[str] = "a condition of this trigger"
     FACTS: ClassVar[Mapping[str, str]] = {}
     """Names of facts that differ from the name of their condition; empty for what is no fact by itself."""
+    WITHOUT_BOTS: ClassVar[bool] = False
+    """Whether the receiver keeps bots out unless `who` names them."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """The kinds of events that may start it, each with its conditions."""
@@ -129,6 +131,16 @@ class Trigger(Strict):
             case _:
                 # A time belongs to the workflow that asked for it: `Catalog.routes` says which.
                 return [("schedule", {})]
+
+    def routes(self, who: Sequence[str]) -> Iterator[tuple[str, Where]]:
+        """Yield what `compiled` returns, with the condition that keeps bots out unless these people include bots."""
+        conditions = self.conditions
+        without_bots = isinstance(conditions, Conditions) and conditions.WITHOUT_BOTS and "bots" not in who
+        for kind, where in self.compiled():
+            if without_bots:
+                yield kind, where | {"bot": ["false"]}
+            else:
+                yield kind, where
 
 
 def _as_it_is(value: object) -> object:

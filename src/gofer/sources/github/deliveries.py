@@ -6,7 +6,7 @@ from gofer.sources.github.own_account import ACCOUNT
 from gofer.sources.github.receiver import GitHubReceiver
 from gofer.sources.github.settings import API_URL, LOGIN, TOKEN, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
-from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.sources.receiver_spec import EventSpec, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 
 PATH = "/github/webhook"
@@ -20,6 +20,11 @@ def _receivers(settings: SourceSettings, window: Registering | None) -> Mapping[
     return {PATH: GitHubReceiver(secrets, own)}
 
 
+EVENTS = EventSpec(
+    places={"repository": "repository"},
+    conditions={"labels": "label"},
+    read_later={"labels": "the labels"},
+)
 GITHUB = ReceiverSpec(
     source="github",
     system="GitHub",
@@ -30,5 +35,6 @@ GITHUB = ReceiverSpec(
     token=TOKEN,
     acts_with=(TOKEN, API_URL, LOGIN),
     account=ACCOUNT,
+    events=EVENTS,
     kind_header="X-GitHub-Event: push",
 )

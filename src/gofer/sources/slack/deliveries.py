@@ -1,10 +1,10 @@
 """The deliveries of Slack: what happens in channels, and the buttons that people press."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.receiver import Arrival, RawRequest, Receiver, Registering, is_form, refuse_unverified
-from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.sources.receiver_spec import EventSpec, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
@@ -55,6 +55,41 @@ def _receivers(settings: SourceSettings, window: Registering | None) -> Mapping[
     }
 
 
+def _clause(fact: str, wanted: Sequence[str]) -> str:
+    match fact:
+        case "bot":
+            return "takes nothing from bots, because its `who` does not name them"
+        case "reply" if "false" in wanted:
+            return "takes no replies in threads, because `replies` is not set"
+        case "reply" | "followed":
+            return "takes messages without a mention only as replies in threads that it answered in (`follow_ups`)"
+        case "edited":
+            return "takes no mention that an edit added"
+        case _:
+            return ""
+
+
+def _written(fact: str, words: Sequence[str]) -> Sequence[str]:
+    """Return names of channels as `"#deploys"`, and all else bare."""
+    if fact != "channels":
+        return words
+    return [f'"#{word}"' if word.strip("*") and not word.isupper() else word for word in words]
+
+
+def _said(text: str) -> str:
+    """Return a text as its author reads it: Slack writes three characters as HTML does, and no others."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+EVENTS = EventSpec(
+    places={"channel_id": "channels", "channels": "channels"},
+    # The channel that was created is the place.
+    place_of_kind={"slack.channel_created": "name"},
+    read_later={"channels": "the name of the channel", "followed": "the earlier answers in this thread"},
+    clause=_clause,
+    written=_written,
+    said=_said,
+)
 SLACK = ReceiverSpec(
     source="slack",
     system="Slack",
@@ -64,6 +99,7 @@ SLACK = ReceiverSpec(
     unverified=_EitherReceiver(),
     token=BOT_TOKEN,
     acts_with=(BOT_TOKEN, API_URL),
+    events=EVENTS,
     account=ACCOUNT,
     listens_with=APP_TOKEN,
     serves_with=(CLIENT_ID, CLIENT_SECRET),

@@ -10,7 +10,13 @@ from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 
 
-class InChannels(Conditions):
+class InSlack(Conditions):
+    """Conditions of what happens in Slack."""
+
+    WITHOUT_BOTS: ClassVar[bool] = True
+
+
+class InChannels(InSlack):
     """Conditions of what happens in a Slack channel."""
 
     channels: Names | None = None
@@ -65,7 +71,7 @@ class SlackMessage(InChannels):
             yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
 
 
-class SlackDirect(Conditions):
+class SlackDirect(InSlack):
     """Somebody writes to Gofer alone: a direct message, or the assistant's pane."""
 
 
@@ -76,7 +82,7 @@ class SlackReaction(InChannels):
     """Names of emoji without colons; a skin tone makes no difference."""
 
 
-class SlackChannelCreated(Conditions):
+class SlackChannelCreated(InSlack):
     """Somebody creates a public channel."""
 
     name: Names | None = None
