@@ -87,8 +87,8 @@ def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
 def _is_made_like_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
     """Return whether a name differs from a tool in hyphens, the order of words, the action or the object alone.
 
-    A tool of a system is named by system, action and object: `slack_read_thread`. Two words, such as `jira_issue`, are
-    too few to tell a tool from a field.
+    A tool of a system is named by system, action and object. Two words are too few to tell a tool
+    from a field.
     """
     return name.replace("-", "_") in tools or any(
         _is_alike(name, tool.name) for tool in tools.values() if not tool.base

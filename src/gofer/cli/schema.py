@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from gofer.app.catalog import tool_names
-from gofer.sources.workflow_files import WorkflowForm
+from gofer.sources.workflow_files import DefaultsForm, WorkflowForm
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:
@@ -29,7 +29,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the schema."""
     if arguments.defaults:
-        print(defaults_schema(), end="")
+        print(defaults_schema(DefaultsForm), end="")
     elif arguments.subagent:
         print(subagent_schema(tool_names(Path.cwd())), end="")
     else:

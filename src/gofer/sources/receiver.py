@@ -73,14 +73,12 @@ IgnoredCode = Literal[
     "conditions",
     "nothing_to_stop",
     "click_too_late",
-    "slack_rate_limited",
-    "slack_tokens_revoked",
-    "slack_uninstalled",
+    "rate_limited",
+    "tokens_revoked",
+    "uninstalled",
 ]
 """Why a genuine delivery starts nothing. The log counts by these, so that nothing a sender writes is kept."""
-ACT_NOW: frozenset[IgnoredCode] = frozenset(
-    {"slack_rate_limited", "slack_tokens_revoked", "slack_uninstalled", "team_unknown"}
-)
+ACT_NOW: frozenset[IgnoredCode] = frozenset({"rate_limited", "tokens_revoked", "uninstalled", "team_unknown"})
 """Codes of deliveries that an operator has to act on: without that, nothing of their kind counts."""
 
 

@@ -51,7 +51,7 @@ REFUSALS: Mapping[RefusalCode, str] = {
     "key_too_long": "the key of the call is too long; check `key` of the hook",
     "key_conflict": "another body was accepted under the same key; let the sender make a key for each call",
     "event_too_large": "the event is larger than can be stored",
-    "window_closed": "a verification token was offered, and no window for one is open; see docs/notion.md",
+    "window_closed": "a verification token was offered, and no window for one is open; open one, or set {setting}",
 }
 """Each code as a clause; `{setting}` stands for the setting with the source's secret."""
 

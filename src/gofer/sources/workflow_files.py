@@ -3,14 +3,19 @@
 from pathlib import Path
 
 from gofer.models.served_model import LookUp
-from gofer.sources.triggers import TRIGGER_KINDS
+from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE
 from gofer.workflows.bundle import Bundle, read_bundle
 from gofer.workflows.load import Catalog, read_folder
-from gofer.workflows.schema import workflow_form
+from gofer.workflows.schema import defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
+from gofer.workflows.writes import destinations_form
 
-WorkflowForm = workflow_form(TRIGGER_KINDS)
+DestinationsForm = destinations_form([*DESTINATIONS.values()])
+"""The form of the key `writes`."""
+WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE)
 """The form of a workflow file."""
+DefaultsForm = defaults_form(WORKPLACE)
+"""The form of `agents/defaults.yaml`, for editors."""
 TriggerForm = trigger_form(TRIGGER_KINDS)
 """The form of one trigger."""
 

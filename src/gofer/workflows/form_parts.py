@@ -1,5 +1,6 @@
 """Parts of the forms of workflow files, and the error by which a part says what is wrong."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -17,6 +18,10 @@ class Strict(BaseModel):
     """What its keys are, for people who wrote another one."""
     LISTED: ClassVar[str] = ""
     """Where people find them, when there are too many for a sentence."""
+    FOREIGN: ClassVar[Mapping[str, str]] = {}
+    """What to write instead of keys that people bring from other systems."""
+    ADDED: ClassVar[Mapping[str, str]] = {}
+    """How to add a key that has to be there, where its meaning alone is no instruction."""
 
 
 def listed(value: object) -> object:

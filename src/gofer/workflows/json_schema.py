@@ -30,9 +30,9 @@ def subagent_schema(tools: Collection[str]) -> str:
     return _text("A subagent of Gofer", schema)
 
 
-def defaults_schema() -> str:
-    """Return the JSON Schema of defaults.yaml, as text."""
-    return _text("What holds for every workflow of Gofer", _schema(Defaults))
+def defaults_schema(form: type[Defaults]) -> str:
+    """Return the JSON Schema of defaults.yaml by its form, as text."""
+    return _text("What holds for every workflow of Gofer", _schema(form))
 
 
 def _schema(form: type[Strict]) -> dict[str, object]:

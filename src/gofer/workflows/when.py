@@ -16,6 +16,7 @@ from gofer.values.canonical_json import as_object
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.schedule_form import ScheduleForm
 from gofer.workflows.webhook_form import WebhookForm
+from gofer.workflows.writes import Listable
 
 Where = dict[str, list[str]]
 """Conditions as they are compiled: the words each fact may have."""
@@ -55,6 +56,15 @@ class TriggerKind:
     """An example of a condition on the place; empty where there is none."""
     one_answer: bool = False
     """Whether two workflows that answer one event are always wrong."""
+    foreign: str = ""
+    """Names that people bring for it from other systems, apart by spaces."""
+    instead: str = ""
+    """What to write instead of those; empty for its name."""
+
+    @property
+    def source(self) -> str:
+        """The source of its events."""
+        return self.name.partition(".")[0]
 
     @property
     def field(self) -> str:
@@ -68,6 +78,12 @@ class TriggerSpec:
 
     kinds: Sequence[TriggerKind]
     """What may start a workflow."""
+    writes: Listable | None = None
+    """Which places of the source a file can list as destinations; None for none."""
+    asks: bool = False
+    """Whether the person who started a run can be asked about destinations that are not listed."""
+    clients: Sequence[str] = ()
+    """Python packages by which programs reach the source, which a script has no use for."""
 
 
 class Trigger(Strict):
@@ -153,7 +169,17 @@ def trigger_form(kinds: Sequence[TriggerKind]) -> type[Trigger]:
     for kind in kinds:
         alias = None if kind.name == kind.field else kind.name
         fields[kind.field] = (kind.form | None, Field(default=None, alias=alias))
-    return create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
+    form = create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
+    form.FOREIGN = _foreign(kinds)
+    return form
+
+
+def _foreign(kinds: Sequence[TriggerKind]) -> Mapping[str, str]:
+    meant: dict[str, list[str]] = {}
+    for kind in kinds:
+        for name in kind.foreign.split():
+            meant.setdefault(name, []).append(kind.instead or f"`{kind.name}`")
+    return {name: f"Write {' or '.join(sorted(each))}." for name, each in meant.items()}
 
 
 def when_form(kinds: Sequence[TriggerKind]) -> object:

@@ -45,7 +45,7 @@ def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
 
 def test_each_room_with_triggers_has_a_line_in_their_registry() -> None:
     folder = Path(registry.__file__).parent
-    named = [spec.kinds[0].name.partition(".")[0] for spec in TRIGGERS]
+    named = [spec.kinds[0].source for spec in TRIGGERS]
     assert named == [source for source in SOURCES if (folder / source / "triggers.py").exists()]
 
 

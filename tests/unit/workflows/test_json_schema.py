@@ -11,6 +11,7 @@ import yaml
 
 from gofer.app.catalog import tool_names
 from gofer.sources.triggers import KINDS
+from gofer.sources.workflow_files import DefaultsForm
 from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
@@ -48,7 +49,7 @@ def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
     assert schema["properties"]["owner"]["description"] == "Who answers for it: a Slack channel or group."
     limits = schema["$defs"]["Limits"]["properties"]
     assert (limits["tool_calls"]["minimum"], limits["llm_calls"]["minimum"]) == (0, 1)
-    assert set(json.loads(defaults_schema())["properties"]) == set(Defaults.model_fields)
+    assert set(json.loads(defaults_schema(DefaultsForm))["properties"]) == set(Defaults.model_fields)
 
 
 def test_short_ways_to_write_are_accepted() -> None:

@@ -55,7 +55,7 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known:
-    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.github))
+    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.entries("github")))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:

@@ -61,12 +61,12 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     if place.kind == "project":
-        return Known(listed=place.name in seen_from.writes.jira)
-    return look_within("jira_find_place", place, seen_from.writes.jira)
+        return Known(listed=place.name in seen_from.writes.entries("jira"))
+    return look_within("jira_find_place", place, seen_from.writes.entries("jira"))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
-    return found_within(details, seen_from.writes.jira)
+    return found_within(details, seen_from.writes.entries("jira"))
 
 
 def _entry(place: Place) -> str:

@@ -51,11 +51,11 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
-    return look_within("notion_find_place", place, seen_from.writes.notion)
+    return look_within("notion_find_place", place, seen_from.writes.entries("notion"))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
-    return found_within(details, seen_from.writes.notion)
+    return found_within(details, seen_from.writes.entries("notion"))
 
 
 READING = Reading(
