@@ -41,7 +41,7 @@ class Tokens:
         return f"{self._place(name)}:{self._mac('conversation', name)[:_DIGITS]}"
 
     def conversations(self, pattern: str) -> str:
-        """Return the pattern of the tokens of conversations; one with `:*` at its end stands for every one of its place."""
+        """Return the pattern of the tokens of conversations; `:*` at its end stands for all of a place."""
         if pattern.endswith(":*"):
             return f"{self._place(pattern)}:*"
         return self.conversation(pattern)
