@@ -13,8 +13,8 @@ from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
 from gofer.sources.settings import SourceSettings, read_credential, read_secrets, read_source_settings, read_url
 from gofer.values.errors import ConfigError
+from gofer.values.outside import is_base_url
 from gofer.values.secret import Secret
-from gofer.workflows.base_url import is_base_url
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""

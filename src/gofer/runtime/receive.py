@@ -16,7 +16,7 @@ from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted,
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.runtime.cancel import cancel
-from gofer.sources.delivery_log import DeliveryLog, Outcome
+from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receiver import (
     ACT_NOW,
@@ -31,7 +31,6 @@ from gofer.sources.receiver import (
     Stop,
 )
 from gofer.sources.receivers import known
-from gofer.sources.refused_deliveries import operator_clause
 from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
 from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError

@@ -12,7 +12,7 @@ from gofer.models.abilities import Abilities, Ability, Read, load_abilities
 from gofer.models.prices import Price
 from gofer.models.served_model import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
 from gofer.values.canonical_json import encode
-from gofer.workflows.base_url import is_base_url
+from gofer.values.outside import is_base_url
 from gofer.workflows.form_parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 

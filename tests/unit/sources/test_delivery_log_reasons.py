@@ -12,9 +12,8 @@ import jwt
 import pytest
 
 from gofer.runtime.receive import Ingress
-from gofer.sources.delivery_log import KINDS, DeliveryLog, Outcome
+from gofer.sources.delivery_log import KINDS, REFUSALS, DeliveryLog, Outcome, operator_clause
 from gofer.sources.receiver import RawRequest
-from gofer.sources.refused_deliveries import REFUSALS, operator_clause
 from gofer.sources.slack.receiver import sign
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import BadRequest, RefusalCode, TemporaryError

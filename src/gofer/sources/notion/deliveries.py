@@ -2,12 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 
-from gofer.sources.notion.own_account import ACCOUNT
 from gofer.sources.notion.receiver import NotionReceiver
-from gofer.sources.notion.settings import BASE_URL, BOT_ID, TOKEN, WEBHOOK_SECRETS
+from gofer.sources.notion.settings import BASE_URL, BOT_ID, TOKEN, VERSION, WEBHOOK_SECRETS
 from gofer.sources.receiver import Receiver, Registering
-from gofer.sources.receiver_spec import EventSpec, ReceiverSpec
+from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, ReceiverSpec
 from gofer.sources.settings import SourceSettings
+from gofer.values.canonical_json import as_text
+from gofer.values.outside import HttpRequest
+
+
+def _request(settings: SourceSettings) -> HttpRequest | None:
+    token = settings[TOKEN]
+    if not token:
+        return None
+    headers = {"Authorization": f"Bearer {token.reveal()}", "Notion-Version": VERSION}
+    return HttpRequest("GET", f"{settings[BASE_URL]}/v1/users/me", headers, timeout=SECONDS)
+
+
+def _account_of(answer: Mapping[str, object]) -> str:
+    return as_text(answer.get("id"))
+
+
+ACCOUNT = OwnAccount("Notion", BOT_ID, _request, _account_of)
+
 
 PATH = "/notion/webhook"
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.receiver import Arrival, RawRequest, Receiver, Registering, is_form, refuse_unverified
-from gofer.sources.receiver_spec import EventSpec, ReceiverSpec
+from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
-from gofer.sources.slack.own_account import ACCOUNT
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import (
     API_URL,
@@ -22,6 +21,24 @@ from gofer.sources.slack.settings import (
     missing,
 )
 from gofer.values.canonical_json import as_object, as_text, decode
+from gofer.values.outside import HttpRequest
+
+
+def _request(settings: SourceSettings) -> HttpRequest | None:
+    token = settings[BOT_TOKEN]
+    if not token:
+        return None
+    headers = {"Authorization": f"Bearer {token.reveal()}"}
+    return HttpRequest("POST", f"{settings[API_URL]}auth.test", headers, timeout=SECONDS)
+
+
+def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
+
+
+# `slack_app.identify` asks Slack the same next, and says what is wrong.
+ACCOUNT = OwnAccount("Slack", TEAM_IDS, _request, _account_of, is_needed=False)
+
 
 PATH = "/slack/events"
 

@@ -8,8 +8,8 @@ from gofer.sources.slack.asker import GROUPS, PEOPLE
 from gofer.sources.slack.attached_files import FETCH
 from gofer.sources.slack.interactivity import PATH
 from gofer.sources.slack.judged_places import PLACES
-from gofer.sources.slack.receiver import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
+from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.grants import names_group
