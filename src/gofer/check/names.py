@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.check.code_in_markdown import Call, Word, code_in, prose
-from gofer.check.holder import Holder
-from gofer.check.tools import granted
+from gofer.check.tools import Holder, granted
 from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import Mistake, Place

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from gofer.app.catalog import tool_names
-from gofer.sources.workflow_files import DefaultsForm, WorkflowForm
-from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
+from gofer.sources.workflow_files import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:
   gofer schema > agents/workflow.schema.json
@@ -29,9 +28,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the schema."""
     if arguments.defaults:
-        print(defaults_schema(DefaultsForm), end="")
+        print(defaults_schema(), end="")
     elif arguments.subagent:
         print(subagent_schema(tool_names(Path.cwd())), end="")
     else:
-        print(workflow_schema(tool_names(Path.cwd()), WorkflowForm), end="")
+        print(workflow_schema(tool_names(Path.cwd())), end="")
     return 0

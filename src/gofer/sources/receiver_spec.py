@@ -1,4 +1,4 @@
-"""The protocol of deliveries: where they arrive, what proves them, what their events carry, as whom Gofer acts there."""
+"""The protocol of deliveries: where they arrive, what proves them, what their events carry, and as whom Gofer acts."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -12,11 +12,10 @@ from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.model_roles import Roles
+from gofer.workflows.model_roles import Roles, recorded
 from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.price_list import recorded
 from gofer.workflows.prompt_sections import planning, required_text, skills_and_tools
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script_source import Script, load_script

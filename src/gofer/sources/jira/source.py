@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comment_answers import one_comment
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import TOOLS
@@ -12,7 +11,7 @@ from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.sources.subject import needs_subject, one_comment, subject_context, told
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place

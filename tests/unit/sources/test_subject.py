@@ -2,10 +2,10 @@
 
 import pytest
 
-from gofer.sources.comment_answers import COMMENT_LIMIT, one_comment
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import SOURCES
 from gofer.sources.source import Answers
+from gofer.sources.subject import COMMENT_LIMIT, one_comment
 from gofer.values.events import Actor, Event
 
 
