@@ -1,4 +1,4 @@
-"""Mistakes in the lists of tools: names that do not exist, stand twice or are approved without a grant; and the holders of tools."""
+"""Lists of tools: mistakes in them, and what the workflow or subagent that a text belongs to has."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

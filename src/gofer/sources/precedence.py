@@ -63,7 +63,7 @@ def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
 
 
 def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Facts]) -> Sequence[Standing]:
-    """Return the workflows whose conditions are all met, each by its most specific route, in the order of names.
+    """Return the workflows that have all conditions met, each by its most specific route, in the order of names.
 
     `facts_of` gives all facts of the event as they are for one workflow.
     """

@@ -47,7 +47,7 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A vendor offers the secret that it will sign with; it came while somebody was waiting for one."""
+    """A vendor offers the secret that it will sign with, while an operator waits for one."""
 
     token: Secret
     """To be kept for the one who opened the window, and shown to nobody else; proved by nothing but itself."""
@@ -96,7 +96,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Somebody wants runs to stop: those that a happening started, or those of a conversation."""
+    """A person wants runs to stop: those that a happening started, or those of a conversation."""
 
     by: str
     """Who or what asks, as people will read it."""
@@ -119,7 +119,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """Somebody pressed a button for a decision; which one it was is stamped into its token."""
+    """A person pressed a button for a decision; its token says which one."""
 
     token: str
     """What Gofer wrote into the button; to be verified before anything of it is believed."""

@@ -14,7 +14,7 @@ SUBJECT = Need("what it is about could not be read", "read what this is about")
 
 
 def needs_subject(event: Event) -> Need:
-    """Return what a run lacks whose subject could not be read."""
+    """Return what a run lacks when its subject could not be read."""
     return SUBJECT
 
 

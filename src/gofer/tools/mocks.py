@@ -1,4 +1,4 @@
-"""How do tools answer where nothing outside is there: each by its mock, unless a file says something else?
+"""The answers of tools where nothing outside is there: each by its mock, unless a file says something else.
 
 Such a file (YAML or JSON) names tools, and for each what it gives, always or for some arguments:
 

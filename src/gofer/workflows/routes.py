@@ -78,7 +78,7 @@ def is_met(fact: str, patterns: Sequence[str], facts: Mapping[str, object], *, w
 
 
 def fits(pattern: str, word: str) -> bool:
-    """Whether a word is what a pattern says, whatever its case; time grows with their lengths only."""
+    """Return whether a word is what a pattern says, in any case; time grows with their lengths only."""
     first, *rest = pattern.casefold().split("*")
     word = word.casefold()
     if not rest:
@@ -95,7 +95,7 @@ def fits(pattern: str, word: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two patterns share a word, whatever its case; time grows with the product of their lengths."""
+    """Return whether two patterns share a word, in any case; time grows with the product of their lengths."""
     one = one.casefold()
     other = other.casefold()
     # reached[j]: whether the beginning of `one` so far and the first j characters of `other` share a word.

@@ -55,7 +55,7 @@ class ScheduleForm(Strict):
         return parse(kind, text, self.zone or "UTC")
 
     def compiled(self) -> dict[str, object]:
-        """Plain JSON, for whoever fires it."""
+        """Return plain JSON for the scheduler."""
         kind, text = self._written()
         return {"kind": kind, "text": text, "zone": self.zone or "UTC", "missed": self.missed}
 

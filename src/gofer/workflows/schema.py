@@ -1,4 +1,4 @@
-"""What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
+"""The format of workflow files, subagents and defaults, as pydantic models; an unknown key is a mistake."""
 
 import re
 from collections.abc import Sequence

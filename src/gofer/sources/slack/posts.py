@@ -1,6 +1,6 @@
 """Posts in Slack: translates mentions, messages and direct messages, and the ways in which people stop a run.
 
-A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity whatever brings it.
+A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity in both.
 """
 
 from gofer.sources.receiver import Ignored, Stop, incomplete, lacking
@@ -11,9 +11,9 @@ from gofer.values.events import Actor, Event
 TEXT_LIMIT = 4_000
 """Characters of a message that its event keeps; a run reads the message itself from its thread."""
 _ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message"})
-"""Subtypes of messages that somebody wrote just now."""
+"""Subtypes of messages that were written just now."""
 _ALONE = frozenset({"im", "app_home"})
-"""Kinds of conversation in which there is nobody but one person and Gofer."""
+"""Kinds of conversation between one person and Gofer."""
 _MOST_HOPS = 1_000
 
 
@@ -154,7 +154,7 @@ def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
 
 
 def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
-    """Somebody put a stop sign on a message; it stops what they themselves asked for there."""
+    """A person put a stop sign on a message; it stops what this person asked for there."""
     return Stop(
         by="the person who asked",
         item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
@@ -167,7 +167,7 @@ def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
 
 
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
-    """Somebody pressed Stop while Gofer was at work for them."""
+    """A person pressed Stop while Gofer was at work for them."""
     event = delivery.event
     team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
     when, actor = as_text(event.get("event_ts")), delivery.actor(event)

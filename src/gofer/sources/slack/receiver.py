@@ -16,7 +16,7 @@ from gofer.values.secret import Secret
 
 
 def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
-    """An emoji that somebody put on a message; one run for each person, message and emoji."""
+    """Return the event of an emoji on a message, one for each person, message and emoji, or the wish to stop a run."""
     event, item = delivery.event, as_object(delivery.event.get("item"))
     if not delivery.own_user:
         return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
@@ -52,7 +52,7 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
 
 
 def channel_created(delivery: Delivery) -> Event | Ignored:
-    """A public channel that somebody created; once per channel."""
+    """Return the event of a public channel that was created, once per channel."""
     described = as_object(delivery.event.get("channel"))
     team, channel = delivery.team, as_text(described.get("id"))
     name, creator = as_text(described.get("name")), as_text(described.get("creator"))
@@ -76,7 +76,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
 
 
 def member_joined(delivery: Delivery) -> Event | Ignored:
-    """Somebody who joined a channel, or Gofer when it was invited; once per joining."""
+    """Return the event of a person who joined a channel, or of Gofer that was invited; once per joining."""
     event = delivery.event
     team, channel, user = delivery.team, as_text(event.get("channel")), as_text(event.get("user"))
     when = as_text(event.get("event_ts"))

@@ -1,4 +1,4 @@
-"""What is a hook: who may call `/hooks/<name>`, and what tells one call from another?
+"""Hooks: who may call `/hooks/<name>`, and what tells one call from another.
 
 Hooks come as compiled JSON, as `workflows.hook` makes it, so that ingress reads no YAML and loads no pydantic.
 """
@@ -104,7 +104,7 @@ def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> lis
 
 
 def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """As `read_hooks`, with those that nobody can call."""
+    """Return what `read_hooks` returns, with the hooks that no caller can prove itself to."""
     return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 

@@ -1,4 +1,4 @@
-"""How are bodies kept as files that survive a power cut?"""
+"""Bodies as files that survive a power cut."""
 
 import asyncio
 import contextlib
