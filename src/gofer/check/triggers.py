@@ -91,7 +91,8 @@ def _may_tie(kind: str, one: Where, other: Where) -> bool:
 
 
 def _mistake(claim: _Claim, other: _Claim) -> Mistake:
-    place, kind = claim.source.key(claim.loc), claim.trigger.kind
+    place = claim.source.key(claim.loc)
+    kind = claim.trigger.kind
     if other.source is claim.source:
         message = f"`{kind}` is listed twice."
         return Mistake(claim.source.file, place, "duplicate-trigger", message, "Remove one of them.")

@@ -86,7 +86,8 @@ def fits(pattern: str, word: str) -> bool:
     *middle, last = rest
     if len(word) < len(first) + len(last) or not word.startswith(first) or not word.endswith(last):
         return False
-    at, end = len(first), len(word) - len(last)
+    at = len(first)
+    end = len(word) - len(last)
     for part in middle:
         if (found := word.find(part, at, end)) < 0:
             return False

@@ -128,14 +128,20 @@ class Trigger(Strict):
     @property
     def hook(self) -> WebhookForm | None:
         """The webhook that starts it; None for another kind."""
-        conditions = self.conditions
-        return conditions if isinstance(conditions, WebhookForm) else None
+        match self.conditions:
+            case WebhookForm() as hook:
+                return hook
+            case _:
+                return None
 
     @property
     def times(self) -> ScheduleForm | None:
         """The times at which it starts; None for another kind."""
-        conditions = self.conditions
-        return conditions if isinstance(conditions, ScheduleForm) else None
+        match self.conditions:
+            case ScheduleForm() as times:
+                return times
+            case _:
+                return None
 
     def compiled(self) -> Sequence[tuple[str, Where]]:
         """The kinds of events that may start it, each with its conditions."""
@@ -192,10 +198,12 @@ def when_form(kinds: Sequence[TriggerKind]) -> object:
 
 def _words(value: object) -> list[str]:
     """The words of a condition; one that stands alone is a list of one."""
-    return (
-        [_word(item) for item in cast(Sequence[object], value)] if isinstance(value, tuple | list) else [_word(value)]
-    )
+    if isinstance(value, tuple | list):
+        return [_word(item) for item in cast(Sequence[object], value)]
+    return [_word(value)]
 
 
 def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value).strip(":")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip(":")

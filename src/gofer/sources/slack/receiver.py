@@ -17,7 +17,8 @@ from gofer.values.secret import Secret
 
 def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
     """Return the event of an emoji on a message, one for each person, message and emoji, or the wish to stop a run."""
-    event, item = delivery.event, as_object(delivery.event.get("item"))
+    event = delivery.event
+    item = as_object(event.get("item"))
     if not delivery.own_user:
         return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
     if delivery.is_own(event):
@@ -28,9 +29,12 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
         return delivery.ignored("incomplete", "it lacks an item")
     if item.get("type") != "message":
         return delivery.ignored("not_a_message", "it is not on a message")
-    user, full = as_text(event.get("user")), as_text(event.get("reaction"))
+    user = as_text(event.get("user"))
+    full = as_text(event.get("reaction"))
     emoji = full.partition("::")[0]
-    team, channel, ts = delivery.team, as_text(item.get("channel")), as_text(item.get("ts"))
+    team = delivery.team
+    channel = as_text(item.get("channel"))
+    ts = as_text(item.get("ts"))
     needed = {"a team": team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
     if lacking := delivery.incomplete(needed):
         return lacking
@@ -54,8 +58,10 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
 def channel_created(delivery: Delivery) -> Event | Ignored:
     """Return the event of a public channel that was created, once per channel."""
     described = as_object(delivery.event.get("channel"))
-    team, channel = delivery.team, as_text(described.get("id"))
-    name, creator = as_text(described.get("name")), as_text(described.get("creator"))
+    team = delivery.team
+    channel = as_text(described.get("id"))
+    name = as_text(described.get("name"))
+    creator = as_text(described.get("creator"))
     needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
     if lacking := delivery.incomplete(needed):
         return lacking
@@ -78,7 +84,9 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
 def member_joined(delivery: Delivery) -> Event | Ignored:
     """Return the event of a person who joined a channel, or of Gofer that was invited; once per joining."""
     event = delivery.event
-    team, channel, user = delivery.team, as_text(event.get("channel")), as_text(event.get("user"))
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    user = as_text(event.get("user"))
     when = as_text(event.get("event_ts"))
     if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
         return lacking
