@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from gofer.app.catalog import checked_catalog, price_list
 from gofer.app.source_template import logical_name
 from gofer.sources.receivers import PATHS
-from gofer.workflows.price_list import FILE as PRICE_LIST
+from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 
 ROOT = Path(__file__).parents[1]

@@ -102,6 +102,13 @@ def test_ingress_loads_nothing_heavy(module: str) -> None:
     assert HEAVY.isdisjoint(loaded)
 
 
+def test_workflow_files_are_read_without_tools_and_clients() -> None:
+    program = "import sys, gofer.sources.workflow_files; print('\\n'.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "gofer.sources.slack.triggers" in loaded
+    assert {"gofer.sources.registry", "gofer.tools", "markdown_it"}.isdisjoint(loaded)
+
+
 @cache
 def calls(path: Path) -> set[str]:
     return {ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)}

@@ -26,7 +26,7 @@ CODE_CEILINGS = {
 WORD_CEILINGS = {
     "doorbell": 58,
     "shelf": 125,
-    "aside": 28,
+    "aside": 25,
     "surroundings": 3,
     "occasion": 0,
     "given up": 58,

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from gofer.app.catalog import mistakes
 from gofer.app.embedded.server import serve
-from gofer.check.model_table import price_text, reads_text
+from gofer.check.models import price_text, reads_text
 from gofer.journal.entries import LlmRequest, LlmResponse
 from gofer.models.price_library import look_up
 from gofer.models.served_model import ServedModel

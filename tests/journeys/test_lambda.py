@@ -25,7 +25,7 @@ from gofer.journal.entries import LlmResponse, RunHandedOver, RunOwned
 from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.values.outside import SystemClock
 from gofer.values.schedules.planned import planned
-from gofer.workflows.price_list import FILE as PRICE_LIST
+from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
 from gofer.workflows.publish.publisher import Publisher
 from support.app.company import ROOT

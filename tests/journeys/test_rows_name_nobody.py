@@ -24,7 +24,7 @@ from gofer.journal.store import Store
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import Worker
 from gofer.sources.receiver import Stop
-from gofer.sources.slack.stops import stop_sign
+from gofer.sources.slack.posts import stop_sign
 from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
 from gofer.values.canonical_json import encode

@@ -7,7 +7,7 @@ from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
 from gofer.check.company_tools import check_company
 from gofer.check.folder import check_folder
-from gofer.check.model_table import model_table
+from gofer.check.models import model_table
 from gofer.models.price_library import look_up
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import load_company
@@ -15,7 +15,7 @@ from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.price_list import Recorder
+from gofer.workflows.model_roles import Recorder
 
 
 def known_tools() -> Mapping[str, AnyTool]:

@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import replace
 
 from gofer.app.settings import Settings
-from gofer.sources.own_account import look_up
+from gofer.sources.receiver_spec import look_up
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.outside import Http
 

@@ -13,8 +13,8 @@ from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
 from gofer.sources.settings import SourceSettings, read_credential, read_secrets, read_source_settings, read_url
 from gofer.values.errors import ConfigError
+from gofer.values.outside import is_base_url
 from gofer.values.secret import Secret
-from gofer.workflows.base_url import is_base_url
 
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
 _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*)?""", re.DOTALL)

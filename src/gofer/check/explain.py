@@ -4,9 +4,11 @@ Every payload gets one answer: what it starts, why it is ignored, or what is wro
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from gofer.sources.near_miss import near_miss
+from gofer.sources.precedence import Facts, Standing, keep_best, standing, winners
 from gofer.sources.receiver import (
     BODY_LIMIT,
     FORM,
@@ -19,22 +21,11 @@ from gofer.sources.receiver import (
     Stop,
     is_form,
 )
+from gofer.sources.receivers import events_of, known
 from gofer.values.canonical_json import as_list, clean, decode, one_line
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.workflows.near_miss import near_miss
-from gofer.workflows.precedence import Facts, Standing, keep_best, standing, winners
-from gofer.workflows.routes import Route, Routes, known, passes
-
-_UNKNOWN: Mapping[str, str] = {
-    "channels": "the name of the channel",
-    "database": "the name of the database",
-    "database_id": "the database",
-    "labels": "the labels",
-    "status": "the earlier status of the page",
-    "followed": "the earlier answers in this thread",
-}
-"""Facts that a run reads before it decides, for people."""
+from gofer.workflows.routes import Route, Routes, passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +50,14 @@ def foresee(kind: str, matched: Sequence[Route], facts: Facts) -> Foresight:
     open_ = [one for one in possible.values() if one.precedence >= least]
     beaten = [one for one in possible.values() if one.precedence < least]
     names = tuple(sorted(one.workflow for one in open_))
+    words = events_of(kind).read_later
     unknown = sorted(
-        {_known_of(fact) for route in matched if route.workflow in names for fact in _missing(route, facts)}
+        {
+            words.get(fact, f"`{fact}`")
+            for route in matched
+            if route.workflow in names
+            for fact in _missing(route, facts)
+        }
     )
     if all(certain.get(name) == possible[name] for name in names) and len(winners(open_)) == len(open_):
         return Foresight(names, _verdict(open_, beaten))
@@ -94,10 +91,6 @@ def _name(one: Standing) -> str:
 
 def _missing(route: Route, facts: Facts) -> Sequence[str]:
     return [fact for fact in route.where if fact not in facts]
-
-
-def _known_of(fact: str) -> str:
-    return _UNKNOWN.get(fact, f"`{fact}`")
 
 
 _TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
@@ -222,7 +215,7 @@ def _told(file: str, body: bytes, way: Way) -> Explanation:
 def _event(file: str, event: Event, routes: Routes) -> Explanation:
     # A run looks up who acted; here the payload's word for it counts.
     facts = {"bot": event.actor.kind == "bot", **known(event)}
-    foreseen = foresee(event.kind, routes.matching(event), facts)
+    foreseen = foresee(event.kind, routes.matching(event.kind, known(event)), facts)
     ignored = None
     if not foreseen.workflows:
         # The reader of an explanation holds the payload, so the values found in it are shown.

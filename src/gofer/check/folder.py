@@ -8,8 +8,7 @@ from gofer.check.destinations import check_destinations
 from gofer.check.models import House, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
-from gofer.check.pages import check_hints, check_pages, skill_names
-from gofer.check.prompts import check_prompts
+from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
 from gofer.check.subagents import check_subagents

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.check.code_in_markdown import Call, Word, code_in, prose
-from gofer.check.holder import Holder
-from gofer.check.tools import granted
+from gofer.check.tools import Holder, granted
 from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import Mistake, Place
@@ -87,8 +86,8 @@ def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
 def _is_made_like_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
     """Return whether a name differs from a tool in hyphens, the order of words, the action or the object alone.
 
-    A tool of a system is named by system, action and object: `slack_read_thread`. Two words, such as `jira_issue`, are
-    too few to tell a tool from a field.
+    A tool of a system is named by system, action and object. Two words are too few to tell a tool
+    from a field.
     """
     return name.replace("-", "_") in tools or any(
         _is_alike(name, tool.name) for tool in tools.values() if not tool.base

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from gofer.sources.triggers import CLIENTS
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.script_source import FOLDER, nodes
 from gofer.workflows.sentences import close_match
@@ -38,7 +39,7 @@ MODULES: Mapping[str, Why] = {
         ("requests", "httpx", "httpx2", "aiohttp", "urllib3", "websockets", "boto3", "botocore", "openai", "anthropic"),
         _NETWORK,
     ),
-    **dict.fromkeys(("slack_sdk", "slack_bolt", "starlette", "uvicorn", "paramiko", "psycopg", "redis"), _NETWORK),
+    **dict.fromkeys((*CLIENTS, "starlette", "uvicorn", "paramiko", "psycopg", "redis"), _NETWORK),
     **dict.fromkeys(("subprocess", "multiprocessing", "threading", "concurrent", "signal", "pty"), _PROCESS),
     **dict.fromkeys(("os", "posix", "platform", "getpass", "pwd", "ctypes", "gc", "resource"), _SYSTEM),
     **dict.fromkeys(("asyncio", "anyio", "trio"), _TASKS),

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from gofer.check.prompts import unused_prompts
+from gofer.check.pages import unused_prompts
 from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
 from gofer.values.canonical_json import as_list, as_text

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from gofer.sources.precedence import place_fact, precision
 from gofer.sources.triggers import BY_NAME
 from gofer.sources.workflow_files import TriggerForm
 from gofer.values.canonical_json import as_list
 from gofer.workflows.form import unset
 from gofer.workflows.mistake import Mistake
-from gofer.workflows.precedence import place_fact, precision
 from gofer.workflows.routes import fits, overlap
 from gofer.workflows.when import Trigger, Where
 from gofer.workflows.yaml_source import Loc, Source
@@ -91,7 +91,8 @@ def _may_tie(kind: str, one: Where, other: Where) -> bool:
 
 
 def _mistake(claim: _Claim, other: _Claim) -> Mistake:
-    place, kind = claim.source.key(claim.loc), claim.trigger.kind
+    place = claim.source.key(claim.loc)
+    kind = claim.trigger.kind
     if other.source is claim.source:
         message = f"`{kind}` is listed twice."
         return Mistake(claim.source.file, place, "duplicate-trigger", message, "Remove one of them.")

@@ -14,7 +14,7 @@ from gofer.app.operations import Place
 from gofer.cli.arguments import OPENERS, chosen_place, number, place_options, told
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import refuse
-from gofer.workflows.price_list import FILE as PRICE_LIST
+from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.publication import AGENTS, read_files
 from gofer.workflows.publish.publisher import Published, Publisher
 

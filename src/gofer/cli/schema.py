@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from gofer.app.catalog import tool_names
-from gofer.sources.workflow_files import WorkflowForm
-from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
+from gofer.sources.workflow_files import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:
   gofer schema > agents/workflow.schema.json
@@ -33,5 +32,5 @@ def execute(arguments: argparse.Namespace) -> int:
     elif arguments.subagent:
         print(subagent_schema(tool_names(Path.cwd())), end="")
     else:
-        print(workflow_schema(tool_names(Path.cwd()), WorkflowForm), end="")
+        print(workflow_schema(tool_names(Path.cwd())), end="")
     return 0

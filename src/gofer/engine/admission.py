@@ -22,6 +22,7 @@ from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import handles, recap
 from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.receivers import known
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import Provenance
@@ -29,7 +30,6 @@ from gofer.values.errors import Corrupt, Gone, RunStopped
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.routes import known
 
 _PAGE = 500
 _EVER = 2**62

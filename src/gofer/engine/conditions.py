@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from gofer.sources.near_miss import nearest
+from gofer.sources.precedence import Standing, keep_best, standing, standings, winners
 from gofer.values.errors import Cause, GoferError
 from gofer.values.events import Event
-from gofer.workflows.form_parts import bots_apart
 from gofer.workflows.load import Loaded
-from gofer.workflows.near_miss import nearest
-from gofer.workflows.precedence import Standing, keep_best, standing, standings, winners
 from gofer.workflows.routes import Route, passes
 
 MOST_HOPS = 5
@@ -39,9 +38,9 @@ def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequen
     if accepted:
         return [route for route in accepted if route.workflow == loaded.name]
     return [
-        Route(loaded.name, {**where, **bots_apart(loaded.workflow.who, kind)})
+        Route(loaded.name, where)
         for trigger in loaded.workflow.when
-        for kind, where in trigger.compiled()
+        for kind, where in trigger.routes(loaded.workflow.who)
         if kind == event.kind
     ]
 

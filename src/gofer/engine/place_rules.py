@@ -177,7 +177,7 @@ class Judge:
         """Whether it depends on the channel, beside its being public, what the run may read."""
         asker = asker_of(self.step)
         if asker is None:
-            return bool(self.writes.channels)
+            return self.writes.may_be_private
         return asker.kind != "member" or self._alone
 
     @property

@@ -22,7 +22,7 @@ class FileAdded:
     size: int
     """Bytes; of one that was not fetched yet as its origin says it."""
     origin: str
-    """Where it comes from, in a few words: `Slack`, `jira_search`, `extracted from file_1a2b3c4d`."""
+    """Where it comes from, in a few words: a system, a tool, `extracted from file_1a2b3c4d`."""
     body: str = ""
     """Hash of its sealed content; empty while it was not fetched."""
     home: str = ""

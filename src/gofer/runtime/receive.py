@@ -16,7 +16,8 @@ from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted,
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.runtime.run_requests import cancel
-from gofer.sources.delivery_log import DeliveryLog, Outcome
+from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
+from gofer.sources.near_miss import near_miss
 from gofer.sources.receiver import (
     ACT_NOW,
     BODY_LIMIT,
@@ -29,7 +30,7 @@ from gofer.sources.receiver import (
     Reply,
     Stop,
 )
-from gofer.sources.refused_deliveries import operator_clause
+from gofer.sources.receivers import known
 from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
 from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError
@@ -37,7 +38,6 @@ from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
-from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes, fits
 
 _PAGE = 500
@@ -165,7 +165,7 @@ class Ingress:
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
-        matched = await self._as_accepted(event, self.routes.matching(event))
+        matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
         # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
         rivals: tuple[Route, ...] = ()

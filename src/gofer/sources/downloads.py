@@ -115,7 +115,7 @@ def _are_ends(first: _Span, last: _Span) -> bool:
 
 
 async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
-    """Return what an address gives in the end, whatever its status; `part` is a range of bytes as HTTP writes it.
+    """Return what an address gives in the end, with any status; `part` is a range of bytes as HTTP writes it.
 
     Raises ToolError for a file too large or elsewhere, and TemporaryError.
     """

@@ -1,6 +1,6 @@
 """The walker that turns Markdown into nodes: one parser and one reading for all vendors.
 
-The parser knows CommonMark with tables and strikethrough, which is what Slack's markdown block reads.
+The parser knows CommonMark with tables and strikethrough, which is what people write in messages, issues and pages.
 """
 
 import re

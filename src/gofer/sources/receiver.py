@@ -47,7 +47,7 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A vendor offers the secret that it will sign with; it came while somebody was waiting for one."""
+    """A vendor offers the secret that it will sign with, while an operator waits for one."""
 
     token: Secret
     """To be kept for the one who opened the window, and shown to nobody else; proved by nothing but itself."""
@@ -73,14 +73,12 @@ IgnoredCode = Literal[
     "conditions",
     "nothing_to_stop",
     "click_too_late",
-    "slack_rate_limited",
-    "slack_tokens_revoked",
-    "slack_uninstalled",
+    "rate_limited",
+    "tokens_revoked",
+    "uninstalled",
 ]
 """Why a genuine delivery starts nothing. The log counts by these, so that nothing a sender writes is kept."""
-ACT_NOW: frozenset[IgnoredCode] = frozenset(
-    {"slack_rate_limited", "slack_tokens_revoked", "slack_uninstalled", "team_unknown"}
-)
+ACT_NOW: frozenset[IgnoredCode] = frozenset({"rate_limited", "tokens_revoked", "uninstalled", "team_unknown"})
 """Codes of deliveries that an operator has to act on: without that, nothing of their kind counts."""
 
 
@@ -98,7 +96,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Somebody wants runs to stop: those that a happening started, or those of a conversation."""
+    """A person wants runs to stop: those that a happening started, or those of a conversation."""
 
     by: str
     """Who or what asks, as people will read it."""
@@ -121,7 +119,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """Somebody pressed a button for a decision; which one it was is stamped into its token."""
+    """A person pressed a button for a decision; its token says which one."""
 
     token: str
     """What Gofer wrote into the button; to be verified before anything of it is believed."""
@@ -203,3 +201,16 @@ def lacking(parts: Mapping[str, object]) -> str:
         return ""
     *before, last = missing
     return f"it lacks {' and '.join(filter(None, [', '.join(before), last]))}"
+
+
+def check_window(timestamp: int, now: float, window: int, what: str) -> None:
+    """Raise BadRequest(401) for a signed time that is too far from now; `what` begins the sentence.
+
+    The sender is told the same either way. The log tells a late delivery from a clock that is wrong.
+    """
+    age = int(now) - timestamp
+    said = f"{what} is good for {window} seconds around its timestamp only."
+    if age > window:
+        raise BadRequest(401, said, code="timestamp_old")
+    if age < -window:
+        raise BadRequest(401, said, code="timestamp_future")

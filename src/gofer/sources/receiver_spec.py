@@ -1,14 +1,70 @@
-"""What a source says of its deliveries: where they arrive, what proves them, and how its receiver is made."""
+"""The protocol of deliveries: where they arrive, what proves them, what their events carry, and as whom Gofer acts."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
-from gofer.sources.own_account import OwnAccount
 from gofer.sources.receiver import Receiver, Registering
 from gofer.sources.settings import Setting, SourceSettings
+from gofer.values.canonical_json import as_object, decode
+from gofer.values.errors import BadRequest, TemporaryError
 from gofer.values.events import Event
+from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
+
+SECONDS = 5.0
+"""How long a start waits for each answer at most."""
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAccount(Generic[T]):
+    """How one system says as whom Gofer acts there."""
+
+    system: str
+    setting: Setting[T]
+    """What names the account instead."""
+    request: Callable[[SourceSettings], HttpRequest | None]
+    """Returns the request that asks for the account; None without a token."""
+    found: Callable[[Mapping[str, object]], T]
+    """Returns the account of an answer; empty where the answer does not say it."""
+    is_needed: bool = True
+    """Whether what Gofer writes would start it again without it; the start then warns, and receivers on AWS refuse."""
+
+
+async def look_up(account: OwnAccount[T], settings: SourceSettings, http: Http) -> T:
+    """Return the account of a token, or what the setting says; what cannot be found out is a warning and empty."""
+    named = settings[account.setting]
+    request = account.request(settings)
+    if named or request is None:
+        return named
+    try:
+        response = await http.send(request)
+        if response.status == 200 and (found := account.found(as_object(decode(response.body)))):
+            return found
+        why = f"HTTP {response.status}"
+    except BadRequest:
+        why = "the answer is no JSON"
+    except TemporaryError as error:
+        why = str(error)
+    if account.is_needed:
+        _warn(account, why)
+    return named
+
+
+def _warn(account: OwnAccount[T], why: str) -> None:
+    _log.warning(
+        "%s does not say whom Gofer's token belongs to (%s), so that what Gofer writes there may start it again; "
+        "correct the token, or set %s.",
+        account.system,
+        why,
+        account.setting.name,
+    )
+
 
 AnySetting = Setting[Any]
 
@@ -34,6 +90,42 @@ class Registration:
     """Where an operator pastes it."""
 
 
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _as_they_are(fact: str, words: Sequence[str]) -> Sequence[str]:
+    return words
+
+
+def _no_clause(fact: str, wanted: Sequence[str]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpec:
+    """What the events of one source carry: the facts that conditions ask for, and the words for them."""
+
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The facts that say where an event happened, with the condition of workflow files that asks for each."""
+    place_of_kind: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The condition that asks for the place in events of one kind alone, by the kind."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Other conditions of workflow files by their fact, where the names differ."""
+    changes: Collection[str] = ()
+    """The facts that say what changed, in the words of conditions."""
+    read_later: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Facts that a run reads before it decides, in words for people."""
+    clause: Callable[[str, Sequence[str]], str] = _no_clause
+    """Returns why the condition on a fact with these words is not met; empty where the fact and its words say it."""
+    written: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
+    """Returns words of a condition on a fact as workflow files have them."""
+    found: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
+    """Returns the words of a fact in the form that conditions have."""
+    said: Callable[[str], str] = _as_it_is
+    """Returns the text of an event as its author reads it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReceiverSpec:
     """One source from outside that sends deliveries."""
@@ -54,6 +146,8 @@ class ReceiverSpec:
     """The credential with which Gofer reaches it."""
     acts_with: Sequence[AnySetting]
     """What a worker needs in order to act in it, the token among them."""
+    events: EventSpec = EventSpec()
+    """What its events carry."""
     account: OwnAccount[Any] | None = None
     """As whom Gofer acts in it; None where what Gofer writes starts nothing in any case."""
     listens_with: Setting[Secret] | None = None
@@ -63,7 +157,7 @@ class ReceiverSpec:
     more_paths: Sequence[str] = ()
     """Where else it delivers."""
     kind_header: str = ""
-    """The header that says what happened, with an example, such as `X-GitHub-Event: push`; empty for the body."""
+    """The header that says what happened, with an example, such as `X-Event: push`; empty for the body."""
     registration: Registration | None = None
     """None where an operator copies the secret from the source."""
     is_restricted: Callable[[Event], bool] = _open

@@ -9,10 +9,11 @@ from gofer.sources.github.deliveries import GITHUB
 from gofer.sources.jira.deliveries import JIRA
 from gofer.sources.notion.deliveries import NOTION
 from gofer.sources.receiver import Receiver, Registering
-from gofer.sources.receiver_spec import AnySetting, ReceiverSpec
+from gofer.sources.receiver_spec import AnySetting, EventSpec, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.deliveries import SLACK
 from gofer.sources.webhook.hook import Hook, variable
+from gofer.values.events import Event
 
 RECEIVERS: Sequence[ReceiverSpec] = (
     SLACK,
@@ -26,6 +27,23 @@ PATHS: Mapping[str, str] = {spec.source: spec.path for spec in RECEIVERS}
 """Where each source delivers its events."""
 SETTINGS: Sequence[AnySetting] = tuple(setting for spec in RECEIVERS for setting in spec.settings)
 """The settings of every source."""
+_NO_DELIVERIES = EventSpec()
+
+
+def events_of(kind: str) -> EventSpec:
+    """Return what events of a kind carry; of a source without deliveries nothing is known."""
+    spec = BY_SOURCE.get(kind.partition(".")[0])
+    if spec is None:
+        return _NO_DELIVERIES
+    return spec.events
+
+
+def known(event: Event) -> Mapping[str, object]:
+    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
+
+    The receiver and admission both begin with these.
+    """
+    return {"says": events_of(event.source).said(event.text), **event.facts}
 
 
 def secret_settings(hooks: Iterable[Hook]) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Which decision does a button stand for, and did this Gofer make it? Its value says so, and nobody else can write one.
+"""The value of a button: it says which decision the button stands for, and proves that this Gofer made it.
 
 A token is what it stands for and a MAC over that under the installation's key: a changed letter, another run, another
 call or other arguments make it worthless. It proves who made the button, never who may press it.

@@ -27,7 +27,6 @@ from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
-from gofer.workflows.when import TriggerKind
 
 
 def _no_home(event: Event) -> str:
@@ -263,7 +262,5 @@ class Source:
     approvals: Approvals | None = None
     """How people are asked where the run began; in other sources the workplace asks."""
     places: Places | None = None
-    triggers: Sequence[TriggerKind] = ()
-    """What may start a workflow."""
     tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
     """Its tools, with its settings."""

@@ -1,15 +1,22 @@
 """Workflow files that triggers of every source may start: their form, and how folders and bundles of them are read."""
 
+import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import cast
 
 from gofer.models.served_model import LookUp
-from gofer.sources.triggers import TRIGGER_KINDS
+from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE
 from gofer.workflows.bundle import Bundle, read_bundle
+from gofer.workflows.form_parts import Strict
 from gofer.workflows.load import Catalog, read_folder
-from gofer.workflows.schema import workflow_form
+from gofer.workflows.schema import Subagent, defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
+from gofer.workflows.writes import destinations_form
 
-WorkflowForm = workflow_form(TRIGGER_KINDS)
+DestinationsForm = destinations_form([*DESTINATIONS.values()])
+"""The form of the key `writes`."""
+WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE)
 """The form of a workflow file."""
 TriggerForm = trigger_form(TRIGGER_KINDS)
 """The form of one trigger."""
@@ -23,3 +30,40 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
 def decode_bundle(raw: bytes) -> Bundle:
     """Return the bundle of its bytes."""
     return read_bundle(raw, WorkflowForm)
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def workflow_schema(tools: Collection[str]) -> str:
+    """Return the JSON Schema of a workflow file that may list these tools, as text."""
+    schema = _schema(WorkflowForm)
+    properties = cast(dict[str, dict[str, object]], schema["properties"])
+    names: Mapping[str, object] = {"enum": sorted(tools)}
+    alone, optioned = cast(list[dict[str, object]], cast(Mapping[str, object], properties["tools"]["items"])["anyOf"])
+    optioned |= {"propertyNames": names, "minProperties": 1, "maxProperties": 1}
+    properties["tools"] |= {"items": {"anyOf": [alone | names, optioned]}, "uniqueItems": True}
+    return _text("A workflow of Gofer", schema)
+
+
+def subagent_schema(tools: Collection[str]) -> str:
+    """Return the JSON Schema of a file of `subagents/` that may list these tools, as text."""
+    schema = _schema(Subagent)
+    properties = cast(dict[str, dict[str, object]], schema["properties"])
+    listed = cast(list[dict[str, object]], properties["tools"]["anyOf"])[0]
+    listed |= {"items": {"type": "string", "enum": sorted(tools)}, "uniqueItems": True}
+    return _text("A subagent of Gofer", schema)
+
+
+def defaults_schema() -> str:
+    """Return the JSON Schema of defaults.yaml, as text."""
+    return _text("What holds for every workflow of Gofer", _schema(defaults_form(WORKPLACE)))
+
+
+def _schema(form: type[Strict]) -> dict[str, object]:
+    return form.model_json_schema(mode="validation")
+
+
+def _text(title: str, schema: Mapping[str, object]) -> str:
+    whole = {"$schema": DRAFT, **schema, "title": title}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

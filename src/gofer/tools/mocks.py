@@ -2,8 +2,8 @@
 
 Such a file (YAML or JSON) names tools, and for each what it gives, always or for some arguments:
 
-    jira_create_issue: {refusal: "The project OPS takes no issues now.", code: "400"}
-    slack_get_user:
+    create_ticket: {refusal: "The project OPS takes no tickets now.", code: "400"}
+    find_person:
       - arguments: {name: "*Ada*"}
         details: {kind: guest}
       - refusal: No person has that name.

@@ -38,7 +38,7 @@ class Place:
     """One place outside that a call acts on."""
 
     system: str
-    """The system, in lower case: `slack`."""
+    """The system, by the name of its folder in `sources/`."""
     kind: Kind
     name: str
     """Its id, key or name, as the arguments or the event name it."""

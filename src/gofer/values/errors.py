@@ -179,7 +179,7 @@ RefusalCode = Literal[
     "event_too_large",
     "window_closed",
 ]
-"""Why a request is refused, for the log; `sources/refused_deliveries.py` says what the operator can do about each."""
+"""Why a request is refused, for the log; `sources/delivery_log.py` says what the operator can do about each."""
 
 
 class BadRequest(GoferError):

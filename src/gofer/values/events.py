@@ -21,9 +21,9 @@ class Event:
     """One thing that happened outside, verified and translated. Its text is data, never instructions to us."""
 
     source: str
-    """Where it happened: `slack`."""
+    """Where it happened: the name of a folder of `sources/`."""
     kind: str
-    """What happened, as workflow files name it: `slack.mention`."""
+    """What happened, as workflow files name it: the source, a dot and what."""
     identity: tuple[str, ...]
     """The same for every delivery of the same happening; not the delivery id."""
     conversation: str

@@ -4,11 +4,13 @@ Nothing below `app` reads a clock, draws a random number or opens a connection b
 """
 
 import random
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from gofer.values.errors import TemporaryError, ToolError
 
@@ -118,3 +120,17 @@ class Outside:
     random: random.Random
     new_key: Callable[[], bytes]
     """A fresh key for the seal of a run."""
+
+
+_URL = re.compile(r"[a-zA-Z]+://[\w.\-\[\]:]+(/[\w.~\-/:%+=,!@&'()]*)?")
+"""A base URL without what would end its path, and without a name or a pattern."""
+
+
+def is_base_url(value: str) -> bool:
+    """Return whether a text is the base URL of an endpoint, without a query, a user or a fragment."""
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # raises for a port that is none
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and bool(_URL.fullmatch(value))

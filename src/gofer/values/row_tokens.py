@@ -41,7 +41,7 @@ class Tokens:
         return f"{self._place(name)}:{self._mac('conversation', name)[:_DIGITS]}"
 
     def conversations(self, pattern: str) -> str:
-        """Return the pattern of the tokens of conversations; `slack:T:C:*` stands for every thread of a channel."""
+        """Return the pattern of the tokens of conversations; `:*` at its end stands for all of a place."""
         if pattern.endswith(":*"):
             return f"{self._place(pattern)}:*"
         return self.conversation(pattern)
@@ -54,9 +54,9 @@ class Tokens:
         """Return the name of the memo that says that a tool was used for a message."""
         return self._mac("once", workflow, tool, *message)
 
-    def page(self, page: str, property_id: str, workflow: str) -> str:
-        """Return the name of the memo that holds the last look of a workflow at a property of a page."""
-        return self._mac("notion status", page, property_id, workflow)
+    def memory(self, use: str, *names: str) -> str:
+        """Return the name of a memo in which the runs of a source remember something, for one use."""
+        return self._mac(use, *names)
 
     def value(self, page: str, property_id: str, value: str | None) -> str:
         """Return the fingerprint of a value of a property, as that memo holds it."""

@@ -9,15 +9,13 @@ def _each(hints: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, hint
 
 
-WORKFLOW: Mapping[str, str] = dict(
+_WORKFLOW: Mapping[str, str] = dict(
     _each(
         {
             "on": "Write `when`; YAML reads `on` as true.",
-            "trigger triggers triggered_by event events start starts": (
-                "Write `when` with a list: `when: [slack.mention]`."
-            ),
+            "trigger triggers triggered_by event events start starts": ("Write `when` with a list: `when: [$kind]`."),
             "schedule cron every at": "Write it below `when`: `- schedule: {cron: …}`.",
-            "channel channels": "Write it below `when`, at a trigger: `- slack.mention: {channels: …}`.",
+            "channel channels": "Write it below `when`, at a trigger: `- $kind: {channels: …}`.",
             "exclude excludes except ignore not unless": (
                 "Remove it; name what starts the workflow with the conditions of a trigger in `when`."
             ),
@@ -37,25 +35,7 @@ WORKFLOW: Mapping[str, str] = dict(
         }
     )
 )
-"""What to write instead of a key of a workflow."""
-
-TRIGGER: Mapping[str, str] = dict(
-    _each(
-        {
-            "mention mentions app_mention slack.app_mention": "Write `slack.mention`.",
-            "message messages": "Write `slack.message`.",
-            "dm direct direct_message message.im": "Write `slack.direct`.",
-            "reaction reaction_added emoji slack.reaction_added": "Write `slack.reaction: {emoji: …}`.",
-            "cron every at": "Write `schedule: {cron: …}`, or `every` or `at` in place of `cron`.",
-            "push": "Write `github.push`.",
-            "pull_request": "Write `github.pull_request`.",
-            "issues issue": "Write `github.issue` or `jira.issue_created`.",
-            "issue_comment": "Write `github.comment`.",
-            "hook http url": "Write `webhook: {name: …}`.",
-        }
-    )
-)
-"""What to write instead of a kind of trigger."""
+"""What to write instead of a key of a workflow; `$kind` stands for a kind of trigger."""
 
 SCHEDULE: Mapping[str, str] = dict(
     _each(
@@ -81,6 +61,11 @@ _CONDITIONS: Mapping[str, str] = dict(
     )
 )
 _PEOPLE = ("user", "users", "author", "actor", "sender", "from_user")
+
+
+def workflow_keys(kind: str) -> Mapping[str, str]:
+    """Return what to write instead of keys of a workflow, with a kind of trigger as the example."""
+    return {name: hint.replace("$kind", kind) for name, hint in _WORKFLOW.items()}
 
 
 def condition_hint(name: str, keys: Collection[str]) -> str | None:

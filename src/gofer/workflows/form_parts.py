@@ -1,6 +1,6 @@
 """Parts of the forms of workflow files, and the error by which a part says what is wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -18,6 +18,10 @@ class Strict(BaseModel):
     """What its keys are, for people who wrote another one."""
     LISTED: ClassVar[str] = ""
     """Where people find them, when there are too many for a sentence."""
+    FOREIGN: ClassVar[Mapping[str, str]] = {}
+    """What to write instead of keys that people bring from other systems."""
+    ADDED: ClassVar[Mapping[str, str]] = {}
+    """How to add a key that has to be there, where its meaning alone is no instruction."""
 
 
 def listed(value: object) -> object:
@@ -66,10 +70,3 @@ Who = Annotated[
     BeforeValidator(_listed, json_schema_input_type=Name | tuple[One, ...]),
 ]
 """Many people by those words, user groups and people as `@handle`, people by id; one that stands alone is a list."""
-
-
-def bots_apart(who: Sequence[str], kind: str) -> Mapping[str, list[str]]:
-    """Return the condition that keeps bots out before a run begins, unless they are named."""
-    if kind.startswith("slack.") and "bots" not in who:
-        return {"bot": ["false"]}
-    return {}

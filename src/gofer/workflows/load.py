@@ -11,13 +11,11 @@ from gofer.values.errors import ConfigError
 from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
-from gofer.workflows.form_parts import bots_apart
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.model_roles import Roles
+from gofer.workflows.model_roles import Roles, recorded
 from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.price_list import recorded
 from gofer.workflows.prompt_sections import planning, required_text, skills_and_tools
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script_source import Script, load_script
@@ -88,12 +86,11 @@ class Catalog:
         compiled: dict[str, list[tuple[str, Where]]] = {}
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
-                for kind, where in trigger.compiled():
+                for kind, where in trigger.routes(loaded.workflow.who):
                     if kind == "schedule":
-                        own = {"workflow": [name]}
+                        compiled.setdefault(kind, []).append((name, {"workflow": [name]}))
                     else:
-                        own = bots_apart(loaded.workflow.who, kind)
-                    compiled.setdefault(kind, []).append((name, {**where, **own}))
+                        compiled.setdefault(kind, []).append((name, where))
         return compiled
 
     def windows(self) -> dict[str, int]:

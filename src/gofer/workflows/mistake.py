@@ -128,7 +128,9 @@ RULES: Mapping[Rule, str] = {
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
     "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
     "unknown-value": "A value is none of those that the key allows.",
-    "unlisted-destination": "A hint: a workflow that writes in Slack names a channel that its `writes` does not list.",
+    "unlisted-destination": (
+        "A hint: a text names a place in a system that its workflow writes to, and `writes` lacks it."
+    ),
     "unmentioned-tool": "A hint: a prompt names some of its tools, and this one nowhere.",
     "unpriced-model": "A hint: the price of a model is not known, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",

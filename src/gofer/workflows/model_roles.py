@@ -1,17 +1,29 @@
-"""Models and endpoints as defaults.yaml describes them, and the models that play a role."""
+"""Models and endpoints as defaults.yaml describes them, the models that play a role, and their published prices."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, cast
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
-from gofer.models.served_model import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, Price, ServedModel, unlisted
-from gofer.values.canonical_json import encode
-from gofer.workflows.base_url import is_base_url
+from gofer.models.served_model import (
+    DEFAULT,
+    OPENAI_KEY,
+    Endpoint,
+    Listed,
+    LookUp,
+    Price,
+    ServedModel,
+    listed_from_json,
+    unlisted,
+)
+from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.outside import is_base_url
 from gofer.workflows.form_parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
@@ -199,3 +211,49 @@ def _unknown(name: str, known: list[str]) -> PydanticCustomError:
     else:
         hint = f"Add `endpoints: {{{name[:80]}: {{base_url: …, key: MODEL_KEY_…}}}}`."
     return mistake(f"This file has no endpoint `{name[:80]}`.", hint)
+
+
+FILE = ".models.json"
+"""Where the list lies in the folder of the workflow files, once they are published or packaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """A price list that remembers what was looked up in another one."""
+
+    look_up: LookUp
+    _found: dict[tuple[str, str], Listed] = field(default_factory=dict[tuple[str, str], Listed])
+
+    def __call__(self, model: str, base_url: str) -> Listed | None:
+        """See LookUp."""
+        listed = self.look_up(model, base_url)
+        if listed is not None:
+            self._found[model, base_url] = listed
+        return listed
+
+    def text(self) -> str:
+        """Return the text of a file with all that was found."""
+        found = sorted(self._found.items(), key=lambda item: item[0])
+        rows = [{"name": model, "base_url": url, **listed.to_json()} for (model, url), listed in found]
+        return json.dumps(rows, indent=1) + "\n"
+
+
+def recorded(folder: Path) -> LookUp:
+    """Return the price list beside workflow files; an empty one where there is none, or where it cannot be read."""
+    known = _read(folder / FILE)
+
+    def look_up(model: str, base_url: str) -> Listed | None:
+        return known.get((model, base_url))
+
+    return look_up
+
+
+def _read(path: Path) -> Mapping[tuple[str, str], Listed]:
+    try:
+        rows = as_list(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        # Prices limit runs and never decide whether there are any: without the list `tokens` limits them.
+        return {}
+    return {
+        (as_text(row.get("name")), as_text(row.get("base_url"))): listed_from_json(row) for row in map(as_object, rows)
+    }

@@ -60,7 +60,8 @@ def problems(schema: Schema, value: Mapping[str, object]) -> list[str]:
 
 
 def _unfenced(text: str) -> str:
-    begin, end = text.find("```"), text.rfind("```")
+    begin = text.find("```")
+    end = text.rfind("```")
     if text.startswith("{") or begin == end:
         return text
     # The first line of a fence may name the language.

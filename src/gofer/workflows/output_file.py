@@ -1,12 +1,199 @@
-"""The schema in the file that `output` names, and every mistake of the name and of the file."""
+"""The schema in the JSON file that `output` names, with the place of each value, and every mistake of both."""
 
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 
-from gofer.workflows.json_source import read_json
-from gofer.workflows.mistake import Mistake
+from gofer.values.canonical_json import MAX_DEPTH, finite, refuse_constant
+from gofer.workflows.file_text import read_text
+from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.sentences import close_match, invalid_schema
-from gofer.workflows.yaml_source import Source
+from gofer.workflows.yaml_source import Loc, Source
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*')
+_WORD = re.compile(r'[^ \t\n\r\[\]{},:"]+')
+_LITERALS = {"true": True, "false": False, "null": None}
+_decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+
+
+class _Broken(Exception):
+    """The rest of the file cannot be read."""
+
+    def __init__(self, at: int, message: str, hint: str, rule: Rule = "not-json") -> None:
+        super().__init__(message)
+        self.at = at
+        self.message = message
+        self.hint = hint
+        self.rule: Rule = rule
+
+
+def read_json(file: Path) -> Source:
+    """Return the file as values with their places; what is wrong with it as JSON stands in its mistakes.
+
+    Never raises.
+    """
+    text, mistakes = read_text(file)
+    if text is None:
+        return Source(file, mistakes=tuple(mistakes))
+    if not text.strip():
+        hint = "Write a JSON object, or delete the file."
+        return Source(file, mistakes=(*mistakes, Mistake(file, START, "empty-file", "The file says nothing.", hint)))
+    reader = _Reader(file, text)
+    try:
+        value = reader.whole()
+    except _Broken as broken:
+        mistake = Mistake(file, reader.place(broken.at), broken.rule, broken.message, broken.hint)
+        return Source(file, mistakes=(*mistakes, *reader.mistakes, mistake))
+    return Source(file, (), value, reader.values, reader.keys, {}, (*mistakes, *reader.mistakes))
+
+
+class _Reader:
+    """Reads a text from left to right; `_at` is the index of the next character."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        self._file = file
+        self._text = text
+        self._at = 0
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.values: dict[Loc, Place] = {}
+        self.keys: dict[Loc, Place] = {}
+        self.mistakes: list[Mistake] = []
+
+    def place(self, at: int) -> Place:
+        """Return the place of a character."""
+        line = bisect_right(self._lines, at)
+        return Place(line, at - self._lines[line - 1] + 1)
+
+    def whole(self) -> object:
+        """Return the one value of the text. Raises _Broken."""
+        value = self._value(())
+        if self._next():
+            raise _Broken(self._at, "More text stands behind the end of the value.", "Remove it.")
+        return value
+
+    def _value(self, loc: Loc) -> object:
+        char = self._next()
+        self.values[loc] = self.place(self._at)
+        if char in ("{", "[") and len(loc) >= MAX_DEPTH:
+            message = f"The values are nested deeper than {MAX_DEPTH} levels."
+            raise _Broken(self._at, message, "Write them flat.", "too-deep")
+        match char:
+            case "{":
+                return self._object(loc)
+            case "[":
+                return [self._value((*loc, at)) for at, _ in enumerate(self._items("[", "]"))]
+            case '"':
+                return self._string()
+            case _:
+                return self._word()
+
+    def _object(self, loc: Loc) -> dict[str, object]:
+        result: dict[str, object] = {}
+        for _ in self._items("{", "}"):
+            begun = self._at
+            if self._next() != '"':
+                raise _Broken(begun, "A key in double quotes is missing here.", 'Write `"key": value`.')
+            name = self._string()
+            if self._next() != ":":
+                raise _Broken(self._at, "A colon is missing behind the key.", 'Write `"key": value`.')
+            self._at += 1
+            if name in result:
+                message = f"The key `{name[:80]}` stands here again; it was set in line {self.keys[*loc, name].line}."
+                self.mistakes.append(
+                    Mistake(self._file, self.place(begun), "duplicate-key", message, "Keep one of them.")
+                )
+                self._skipped(loc, name)
+            else:
+                self.keys[*loc, name] = self.place(begun)
+                result[name] = self._value((*loc, name))
+        return result
+
+    def _skipped(self, loc: Loc, name: str) -> None:
+        """Read a value that stands for nothing; the places of the first one stay."""
+        values = self.values
+        keys = self.keys
+        self.values = {}
+        self.keys = {}
+        self._value((*loc, name))
+        self.values = values
+        self.keys = keys
+
+    def _items(self, opening: str, closing: str) -> Iterator[None]:
+        """Stop before each item of an object or a list, for the caller to read it."""
+        opened = self._at
+        self._at += 1
+        if self._next() == closing:
+            self._at += 1
+            return
+        while True:
+            yield
+            match self._next():
+                case found if found == closing:
+                    self._at += 1
+                    return
+                case ",":
+                    comma = self._at
+                    self._at += 1
+                    if self._next() == closing:
+                        raise _Broken(comma, "A comma stands behind the last item.", "Remove it.")
+                case "":
+                    raise _Broken(opened, f"The `{opening}` that opens here is not closed.", f"Close it: `{closing}`.")
+                case _:
+                    message = f"A comma or a `{closing}` is missing here."
+                    raise _Broken(self._at, message, "Write commas between the items and none behind the last.")
+
+    def _next(self) -> str:
+        """Return the next character that is no space; empty at the end."""
+        space = _SPACE.match(self._text, self._at)
+        if space:
+            self._at = space.end()
+        if self._text.startswith(("//", "/*", "#"), self._at):
+            raise _Broken(self._at, "A comment stands here.", "Remove it; JSON has none.")
+        return self._text[self._at : self._at + 1]
+
+    def _string(self) -> str:
+        begun = self._at
+        found = _STRING.match(self._text, begun)
+        end = found.end() if found else begun
+        match self._text[end : end + 1]:
+            case '"':
+                self._at = end + 1
+            case "" | "\n" | "\r":
+                raise _Broken(begun, "The quote that opens here is not closed in its line.", 'Close it with `"`.')
+            case _:
+                raise _Broken(end, "A control character stands in a text.", r"Write it as in `\t` or `\u0007`.")
+        try:
+            return str(_decoder.decode(self._text[begun : end + 1]))
+        except json.JSONDecodeError as error:
+            message = "A backslash gives the character behind it a meaning, and this one has none."
+            raise _Broken(begun + error.pos, message, r"Write `\\` for a backslash.") from error
+
+    def _word(self) -> object:
+        begun = self._at
+        found = _WORD.match(self._text, begun)
+        word = found[0] if found else ""
+        if not word:
+            raise _Broken(begun, "A value is missing here.", "Write one, or remove what leads to it.")
+        self._at = begun + len(word)
+        if word in _LITERALS:
+            return _LITERALS[word]
+        try:
+            return _decoder.decode(word)
+        except ValueError as error:
+            raise _Broken(begun, f"`{word[:80]}` is no JSON value.", _meant(word)) from error
+
+
+def _meant(word: str) -> str:
+    if word.lower() in _LITERALS or word == "None":
+        return f"Write `{'null' if word == 'None' else word.lower()}`."
+    if word[0] in "-+.0123456789" or word.lower() in ("nan", "infinity"):
+        return "Write a number of common size, such as `10` or `0.5`."
+    return "Put text in double quotes."
+
 
 EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json")
 """Files that are for editors; `gofer schema` prints them."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.journal.entries import Route
-from gofer.values.events import Event
 
 Where = Mapping[str, Sequence[str]]
 """Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""
@@ -18,18 +17,13 @@ class Routes:
 
     by_kind: Mapping[str, "_Ways"] = field(default_factory=dict[str, "_Ways"])
 
-    def match(self, event: Event) -> Sequence[str]:
-        """The workflows an event may start, in the order of their names."""
-        return sorted({route.workflow for route in self.matching(event)})
-
-    def matching(self, event: Event) -> Sequence[Route]:
-        """Return the routes that an event matches, in the order of their workflows' names.
+    def matching(self, kind: str, facts: Mapping[str, object]) -> Sequence[Route]:
+        """Return the routes that an event of a kind with these facts matches, in the order of their workflows' names.
 
         A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
         grow with the number of workflows, but with the number of those that share the event's kind and first fact.
         """
-        facts = known(event)
-        near = self.by_kind.get(event.kind, _NONE).near(facts)
+        near = self.by_kind.get(kind, _NONE).near(facts)
         # A route may be found by several of its words.
         found = {id(route): route for route in near if passes(route.where, facts)}
         return sorted(found.values(), key=_workflow)
@@ -71,21 +65,6 @@ class _Ways:
 _NONE = _Ways("", {}, ())
 
 
-def known(event: Event) -> Mapping[str, object]:
-    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
-
-    The receiver and admission both begin with these.
-    """
-    return {"says": _said(event), **event.facts}
-
-
-def _said(event: Event) -> str:
-    """Return the text as its author reads it. Slack writes three characters as HTML does, and no others."""
-    if event.source != "slack":
-        return event.text
-    return event.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-
-
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
     """Whether facts fulfil conditions; `whole` when a fact that is not there can be none any more."""
     return all(is_met(fact, patterns, facts, whole=whole) for fact, patterns in where.items())
@@ -99,7 +78,7 @@ def is_met(fact: str, patterns: Sequence[str], facts: Mapping[str, object], *, w
 
 
 def fits(pattern: str, word: str) -> bool:
-    """Whether a word is what a pattern says, whatever its case; time grows with their lengths only."""
+    """Return whether a word is what a pattern says, in any case; time grows with their lengths only."""
     first, *rest = pattern.casefold().split("*")
     word = word.casefold()
     if not rest:
@@ -107,7 +86,8 @@ def fits(pattern: str, word: str) -> bool:
     *middle, last = rest
     if len(word) < len(first) + len(last) or not word.startswith(first) or not word.endswith(last):
         return False
-    at, end = len(first), len(word) - len(last)
+    at = len(first)
+    end = len(word) - len(last)
     for part in middle:
         if (found := word.find(part, at, end)) < 0:
             return False
@@ -116,7 +96,7 @@ def fits(pattern: str, word: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two patterns share a word, whatever its case; time grows with the product of their lengths."""
+    """Return whether two patterns share a word, in any case; time grows with the product of their lengths."""
     one = one.casefold()
     other = other.casefold()
     # reached[j]: whether the beginning of `one` so far and the first j characters of `other` share a word.

@@ -1,11 +1,13 @@
 """The form of `schedule:` in a workflow file, and the plain JSON that a scheduler needs of it."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
 from gofer.values.schedules.fields import NoSchedule
 from gofer.values.schedules.nominal_times import Kind, Schedule, parse
+from gofer.workflows.foreign_keys import SCHEDULE
 from gofer.workflows.form_parts import Strict, mistake
 
 Missed = Literal["skip", "catch_up"]
@@ -13,6 +15,8 @@ Missed = Literal["skip", "catch_up"]
 
 class ScheduleForm(Strict):
     """`schedule:` in a workflow file: one of `cron`, `every` and `at`."""
+
+    FOREIGN: ClassVar[Mapping[str, str]] = SCHEDULE
 
     cron: str | None = None
     """Five fields as crontab counts (0 and 7 are Sunday), `0 9 * * 1-5`, or six as EventBridge counts (1 is Sunday),
@@ -51,7 +55,7 @@ class ScheduleForm(Strict):
         return parse(kind, text, self.zone or "UTC")
 
     def compiled(self) -> dict[str, object]:
-        """Plain JSON, for whoever fires it."""
+        """Return plain JSON for the scheduler."""
         kind, text = self._written()
         return {"kind": kind, "text": text, "zone": self.zone or "UTC", "missed": self.missed}
 

@@ -1,4 +1,4 @@
-"""What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
+"""The format of workflow files, subagents and defaults, as pydantic models; an unknown key is a mistake."""
 
 import re
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.served_model import LookUp
+from gofer.workflows.foreign_keys import workflow_keys
 from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, Spelled
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
@@ -130,16 +131,13 @@ def _checked_output(value: object) -> object:
     return value
 
 
-_WHEN = "What starts it."
-
-
 class Workflow(Strict):
     """One workflow file."""
 
     description: str = Field(min_length=1)
     """One sentence: what it does and how it is started."""
     owner: str = Field(min_length=1)
-    """Who answers for it: a Slack channel or group."""
+    """Who answers for it: a channel or group."""
     when: tuple[Trigger, ...]
     """What starts it."""
     who: Who = ("members",)
@@ -167,7 +165,7 @@ class Workflow(Strict):
     writes: Destinations = Destinations()
     """Where its runs may write besides where they were asked, system by system."""
     approve: Approve | None = None
-    """Calls that somebody has to approve in Slack before they are made."""
+    """Calls that a person has to approve before they are made."""
     reply: Reply = "thread"
     """Where the answer goes."""
     plan: Plan = "optional"
@@ -206,10 +204,32 @@ class Workflow(Strict):
         return _named_model(value)
 
 
-def workflow_form(kinds: Sequence[TriggerKind]) -> type[Workflow]:
-    """Return the form of a workflow file that triggers of these kinds may start."""
-    when: Any = when_form(kinds)
-    return create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, when=(when, Field(description=_WHEN)))
+def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations], workplace: str) -> type[Workflow]:
+    """Return the form of a workflow file that triggers of these kinds may start.
+
+    `destinations` is the form of the key `writes`. In the workplace the people of the company are reached.
+    """
+    written: dict[str, Any] = {
+        "when": (when_form(kinds), ...),
+        "writes": (destinations, destinations()),
+        "owner": (Annotated[str, Field(min_length=1)], ...),
+        "approve": (Approve | None, None),
+    }
+    described = {
+        "owner": f"Who answers for it: a {workplace} channel or group.",
+        "approve": f"Calls that somebody has to approve in {workplace} before they are made.",
+    }
+    fields: dict[str, Any] = {}
+    for name, (annotation, default) in written.items():
+        description = described.get(name) or Workflow.model_fields[name].description
+        fields[name] = (annotation, Field(default, description=description))
+    form = create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, **fields)
+    form.FOREIGN = workflow_keys(kinds[0].name)
+    form.ADDED = {
+        "owner": f'Add `owner: "#channel"` with the {workplace} channel or the group that answers for the workflow.',
+        "when": f"Add `when: [{kinds[0].name}]`, or another trigger that starts the workflow.",
+    }
+    return form
 
 
 class SubagentLimits(Strict):
@@ -292,7 +312,7 @@ class Defaults(Strict):
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
     ai_logs: str = ""
-    """The public Slack channel that a summary of each run is posted to, as "#name" or id; empty means none is."""
+    """The public channel that a summary of each run is posted to, as "#name" or id; empty means none is."""
     log_links: str = ""
     """Where logs and traces of a run are looked at: a URL with {run} or {trace}; each summary links to it."""
 
@@ -318,3 +338,10 @@ class Defaults(Strict):
         if value and not (_LINK.fullmatch(value) and ("{run}" in value or "{trace}" in value)):
             raise mistake("This is no link to one run.", "Write a URL that holds {run} or {trace}.")
         return value
+
+
+def defaults_form(workplace: str) -> type[Defaults]:
+    """Return the form of `agents/defaults.yaml` with descriptions that name the workplace."""
+    posted = f'The public {workplace} channel that a summary of each run is posted to, as "#name" or id; '
+    fields: dict[str, Any] = {"ai_logs": (str, Field("", description=f"{posted}empty means none is."))}
+    return create_model("Defaults", __base__=Defaults, __doc__=Defaults.__doc__, **fields)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from gofer.values.canonical_json import as_list, as_object
-from gofer.workflows import foreign_keys
+from gofer.workflows.foreign_keys import condition_hint
 from gofer.workflows.form_parts import GROUPS, Strict, listed
 from gofer.workflows.yaml_source import Loc, Source
 
@@ -23,21 +23,19 @@ WANTED = {
 """What should stand where pydantic found another type."""
 
 _COMMENT = re.compile(r"[:-]\s+(#[^\s#].*)$")
-"""What YAML reads as a comment where a value should be, such as the name of a Slack channel."""
+"""What YAML reads as a comment where a value should be, such as the name of a channel."""
 _CHANNEL = re.compile(r"#[^\s,#]+")
 _WITHOUT_SIGN = ("project", "emoji", "repository")
 """Keys with names that never begin with `#`."""
 _ADDED = {
     "description": "Add `description: …` with one sentence on what it does.",
-    "owner": 'Add `owner: "#channel"` with the Slack channel or the group that answers for the workflow.',
-    "when": "Add `when: [slack.mention]`, or another trigger that starts the workflow.",
     "channels": 'Add `channels: "#incidents"` with the channels that the trigger listens in, or `channels: any`.',
     "emoji": "Add `emoji: eyes` with the name of the emoji that starts the workflow.",
     "database": "Add `database: …` with the name, the id or the link of the database.",
     "tools": "Add `tools: […]` with the tools that need approval.",
     "by": "Add `by: requester`, or the people who may decide.",
 }
-"""How to add a key that has to be there, where its meaning alone is no instruction."""
+"""How to add a key of any form that has to be there, where its meaning alone is no instruction."""
 _MOST_KEYS = 8
 """Keys that a hint names at most."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
@@ -115,24 +113,22 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
 
 def _foreign(around: type[Strict], name: str) -> str | None:
     """Return what to write instead of a key that other systems have; None where nothing is known."""
-    if "when" in around.model_fields:
-        return foreign_keys.WORKFLOW.get(name)
-    if "cron" in around.model_fields:
-        return foreign_keys.SCHEDULE.get(name)
+    if hint := around.FOREIGN.get(name):
+        return hint
     if around.MEMBER == "a condition of this trigger":
-        return foreign_keys.condition_hint(name, _keys(around))
-    if around.MEMBER != "a trigger":
-        return None
-    if kinds := [kind for kind in _keys(around) if kind.startswith(f"{name}.")]:
+        return condition_hint(name, _keys(around))
+    kinds = [kind for kind in _keys(around) if kind.startswith(f"{name}.")]
+    if around.MEMBER == "a trigger" and kinds:
         return f"Write {_listed(kinds, 'or')}."
-    return foreign_keys.TRIGGER.get(name)
+    return None
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """Return a key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
     field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
-    hint = _ADDED.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
+    added = {**_ADDED, **around.ADDED}
+    hint = added.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
     return f"The key {_named(loc)} is missing.", hint
 
 
@@ -231,7 +227,7 @@ def _channels(comment: str, wanted: str) -> str:
 
 
 def _only_key(value: object) -> str | None:
-    """Return the one key of a mapping that has nothing else, such as YAML makes of `:jira:`."""
+    """Return the one key of a mapping that has nothing else, such as YAML makes of `:eyes:`."""
     match list(as_object(value).items()):
         case [(key, None)]:
             return key

@@ -1,4 +1,4 @@
-"""What may stand behind `webhook:` in a workflow file, and what does ingress need of it?
+"""The form of `webhook:` in a workflow file, and the plain JSON that receivers need of it.
 
 The form below is compiled to plain JSON when Gofer is deployed; `triggers.hook` reads that.
 """

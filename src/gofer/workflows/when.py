@@ -16,6 +16,7 @@ from gofer.values.canonical_json import as_object
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.schedule_form import ScheduleForm
 from gofer.workflows.webhook_form import WebhookForm
+from gofer.workflows.writes import Listable
 
 Where = dict[str, list[str]]
 """Conditions as they are compiled: the words each fact may have."""
@@ -27,6 +28,8 @@ class Conditions(Strict):
     MEMBER: ClassVar[str] = "a condition of this trigger"
     FACTS: ClassVar[Mapping[str, str]] = {}
     """Names of facts that differ from the name of their condition; empty for what is no fact by itself."""
+    WITHOUT_BOTS: ClassVar[bool] = False
+    """Whether the receiver keeps bots out unless `who` names them."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """The kinds of events that may start it, each with its conditions."""
@@ -53,11 +56,34 @@ class TriggerKind:
     """An example of a condition on the place; empty where there is none."""
     one_answer: bool = False
     """Whether two workflows that answer one event are always wrong."""
+    foreign: str = ""
+    """Names that people bring for it from other systems, apart by spaces."""
+    instead: str = ""
+    """What to write instead of those; empty for its name."""
+
+    @property
+    def source(self) -> str:
+        """The source of its events."""
+        return self.name.partition(".")[0]
 
     @property
     def field(self) -> str:
         """The name of its field in the form of a trigger."""
         return self.name.replace(".", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerSpec:
+    """What one source says of the workflows that its events start."""
+
+    kinds: Sequence[TriggerKind]
+    """What may start a workflow."""
+    writes: Listable | None = None
+    """Which places of the source a file can list as destinations; None for none."""
+    asks: bool = False
+    """Whether the person who started a run can be asked about destinations that are not listed."""
+    clients: Sequence[str] = ()
+    """Python packages by which programs reach the source, which a script has no use for."""
 
 
 class Trigger(Strict):
@@ -102,14 +128,20 @@ class Trigger(Strict):
     @property
     def hook(self) -> WebhookForm | None:
         """The webhook that starts it; None for another kind."""
-        conditions = self.conditions
-        return conditions if isinstance(conditions, WebhookForm) else None
+        match self.conditions:
+            case WebhookForm() as hook:
+                return hook
+            case _:
+                return None
 
     @property
     def times(self) -> ScheduleForm | None:
         """The times at which it starts; None for another kind."""
-        conditions = self.conditions
-        return conditions if isinstance(conditions, ScheduleForm) else None
+        match self.conditions:
+            case ScheduleForm() as times:
+                return times
+            case _:
+                return None
 
     def compiled(self) -> Sequence[tuple[str, Where]]:
         """The kinds of events that may start it, each with its conditions."""
@@ -122,6 +154,16 @@ class Trigger(Strict):
                 # A time belongs to the workflow that asked for it: `Catalog.routes` says which.
                 return [("schedule", {})]
 
+    def routes(self, who: Sequence[str]) -> Iterator[tuple[str, Where]]:
+        """Yield what `compiled` returns, with the condition that keeps bots out unless these people include bots."""
+        conditions = self.conditions
+        without_bots = isinstance(conditions, Conditions) and conditions.WITHOUT_BOTS and "bots" not in who
+        for kind, where in self.compiled():
+            if without_bots:
+                yield kind, where | {"bot": ["false"]}
+            else:
+                yield kind, where
+
 
 def _as_it_is(value: object) -> object:
     return value
@@ -133,7 +175,17 @@ def trigger_form(kinds: Sequence[TriggerKind]) -> type[Trigger]:
     for kind in kinds:
         alias = None if kind.name == kind.field else kind.name
         fields[kind.field] = (kind.form | None, Field(default=None, alias=alias))
-    return create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
+    form = create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
+    form.FOREIGN = _foreign(kinds)
+    return form
+
+
+def _foreign(kinds: Sequence[TriggerKind]) -> Mapping[str, str]:
+    meant: dict[str, list[str]] = {}
+    for kind in kinds:
+        for name in kind.foreign.split():
+            meant.setdefault(name, []).append(kind.instead or f"`{kind.name}`")
+    return {name: f"Write {' or '.join(sorted(each))}." for name, each in meant.items()}
 
 
 def when_form(kinds: Sequence[TriggerKind]) -> object:
@@ -146,10 +198,12 @@ def when_form(kinds: Sequence[TriggerKind]) -> object:
 
 def _words(value: object) -> list[str]:
     """The words of a condition; one that stands alone is a list of one."""
-    return (
-        [_word(item) for item in cast(Sequence[object], value)] if isinstance(value, tuple | list) else [_word(value)]
-    )
+    if isinstance(value, tuple | list):
+        return [_word(item) for item in cast(Sequence[object], value)]
+    return [_word(value)]
 
 
 def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value).strip(":")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip(":")

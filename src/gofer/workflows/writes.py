@@ -1,88 +1,93 @@
 """The key `writes` of a workflow file: where its runs may write besides where they were asked, system by system."""
 
 import re
-from typing import Annotated, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
 from gofer.workflows.form_parts import Strict, listed, mistake
 
-PUBLIC = "public"
-"""Stands for all public channels of Slack."""
-_CHANNEL = r"public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}"
-_PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
-_REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
-_PAGE = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
+
+@dataclass(frozen=True, slots=True)
+class NamedPlaces:
+    """How texts name places of a system without a link or an id."""
+
+    prose: re.Pattern[str]
+    """A name in Markdown, without its sign as the first group."""
+    code: re.Pattern[str]
+    """A name in a script, in the same way."""
+    sign: str
+    """What stands before each name."""
+    argument: str
+    """The argument of tools that takes a name."""
 
 
-def _refuse_pattern(value: str, hint: str) -> None:
-    if "*" in value:
-        raise mistake(f"`{value[:80]}` holds `*`, which stands for nothing in `writes`.", hint)
+@dataclass(frozen=True, slots=True)
+class Listable:
+    """The places of one system that a workflow file can list."""
 
-
-def _channel(value: str) -> str:
-    _refuse_pattern(value, 'Write its name, as "#general", its id, or `public` for all public channels.')
-    if not re.fullmatch(_CHANNEL, value):
-        raise mistake("This is no channel of Slack.", 'Write its name, as "#general", its id, or `public` for all.')
-    return value
-
-
-def _project(value: str) -> str:
-    _refuse_pattern(value, "Write its key in capital letters, as PAY.")
-    if not re.fullmatch(_PROJECT, value):
-        raise mistake("This is no key of a Jira project.", "Write the key in capital letters, as PAY.")
-    return value
-
-
-def _page(value: str) -> str:
-    _refuse_pattern(value, "Write its id, or the link that Notion gives.")
-    if (found := _PAGE.search(value)) is None:
-        raise mistake("This is no page or database of Notion.", "Write its id, or the link that Notion gives.")
-    return "-".join(found.groups()).lower()
-
-
-def _repository(value: str) -> str:
-    _refuse_pattern(value, "Write its name as owner/name, such as acme/app.")
-    if not re.fullmatch(_REPOSITORY, value):
-        raise mistake("This is no repository of GitHub.", "Write owner/name, as acme/app.")
-    return value
-
-
-Channel = Annotated[str, AfterValidator(_channel), Field(json_schema_extra={"pattern": f"^({_CHANNEL})$"})]
-Project = Annotated[str, AfterValidator(_project), Field(json_schema_extra={"pattern": f"^{_PROJECT}$"})]
-Page = Annotated[str, AfterValidator(_page)]
-Repository = Annotated[str, AfterValidator(_repository), Field(json_schema_extra={"pattern": f"^{_REPOSITORY}$"})]
-
-
-Channels = Annotated[tuple[Channel, ...], BeforeValidator(listed, json_schema_input_type=Channel | tuple[Channel, ...])]
-Projects = Annotated[tuple[Project, ...], BeforeValidator(listed, json_schema_input_type=Project | tuple[Project, ...])]
-Pages = Annotated[tuple[Page, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
-Repositories = Annotated[
-    tuple[Repository, ...], BeforeValidator(listed, json_schema_input_type=Repository | tuple[Repository, ...])
-]
+    system: str
+    """The key of the system, which its tools begin with."""
+    entry: Any
+    """The annotation of one entry."""
+    description: str
+    """What its entries are, for people."""
+    example: str
+    """A list of entries, as files have it."""
+    linked: re.Pattern[str]
+    """An id or a link that names a place for certain, with the place as the first group."""
+    named: NamedPlaces | None = None
+    """How texts name places otherwise; None where they do not."""
+    every: str = ""
+    """The entry that stands for all public places; empty where there is none."""
+    plain: Callable[[str], str] = str.casefold
+    """Returns an entry as links have it, in small letters."""
 
 
 class Destinations(Strict):
     """Where runs may write besides where they were asked."""
 
     MEMBER: ClassVar[str] = "a system that a workflow can name places of"
-    LISTED: ClassVar[str] = "The systems are `slack`, `jira`, `notion` and `github`."
+    EVERY: ClassVar[Mapping[str, str]] = {}
+    """The entry of a system that stands for all its public places."""
 
-    slack: Channels = ()
-    """Channels, by name or id, or `public` for all public channels."""
-    jira: Projects = ()
-    """Projects, by their keys."""
-    notion: Pages = ()
-    """Pages and databases, by id or link: each with the pages that stand directly in it."""
-    github: Repositories = ()
-    """Repositories, as owner/name."""
+    def entries(self, system: str) -> tuple[str, ...]:
+        """Return the entries of a system."""
+        found: tuple[str, ...] = getattr(self, system, ())
+        return found
+
+    def one_by_one(self, system: str) -> tuple[str, ...]:
+        """Return the entries of a system that name one place each."""
+        return tuple(entry for entry in self.entries(system) if entry != self.EVERY.get(system))
+
+    def lists_all_public(self, system: str) -> bool:
+        """Return whether all public places of a system are listed."""
+        return self.EVERY.get(system) in self.entries(system)
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        """The channels that are listed one by one."""
-        return tuple(channel for channel in self.slack if channel != PUBLIC)
+    def may_be_private(self) -> bool:
+        """Whether an entry may name a private place, in a system that tells them from public ones."""
+        return any(self.one_by_one(system) for system in self.EVERY)
 
-    @property
-    def all_public(self) -> bool:
-        """Whether all public channels of Slack are listed."""
-        return PUBLIC in self.slack
+
+def destinations_form(listable: Sequence[Listable]) -> type[Destinations]:
+    """Return the form of the key with one key for each system."""
+    fields: dict[str, Any] = {one.system: (_entries(one), Field((), description=one.description)) for one in listable}
+    form = create_model("Destinations", __base__=Destinations, __doc__=Destinations.__doc__, **fields)
+    *others, last = [f"`{one.system}`" for one in listable]
+    form.LISTED = f"The systems are {', '.join(others)} and {last}."
+    form.EVERY = {one.system: one.every for one in listable if one.every}
+    return form
+
+
+def _entries(one: Listable) -> object:
+    entry = one.entry
+    return Annotated[tuple[entry, ...], BeforeValidator(listed, json_schema_input_type=entry | tuple[entry, ...])]
+
+
+def refuse_pattern(value: str, hint: str) -> None:
+    """Raise the mistake of an entry that holds `*`; the hint says what to write instead."""
+    if "*" in value:
+        raise mistake(f"`{value[:80]}` holds `*`, which stands for nothing in `writes`.", hint)

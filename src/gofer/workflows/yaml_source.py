@@ -106,7 +106,8 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
         return [Mistake(file, place, "control-character", message, "Remove it.")]
     mistakes: list[Mistake] = []
     try:
-        documents, depth = 0, 0
+        documents = 0
+        depth = 0
         for event in events(text):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             documents += isinstance(event, yaml.DocumentStartEvent)

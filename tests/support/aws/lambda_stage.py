@@ -29,7 +29,7 @@ from gofer.journal.log import read_journal
 from gofer.sources.receivers import PATHS
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.outside import SystemClock
-from gofer.workflows.price_list import FILE as PRICE_LIST
+from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model

@@ -17,13 +17,13 @@ from gofer.sources.notion.api import NotionApi
 from gofer.sources.part_values import Known, Person
 from gofer.sources.slack import places as slack
 from gofer.sources.slack.places import FindPlace, slack_find_place
+from gofer.sources.workflow_files import DestinationsForm as Destinations
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import decode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from gofer.workflows.writes import Destinations
 from gofer_simulators.slack import Channel, SlackSimulator
 from support.engine.approvals import Desk, desk
 from support.engine.memory_run import says
@@ -189,7 +189,8 @@ def test_the_key_reads_ids_as_people_write_them() -> None:
     page = "5f1c7d2e-0a3b-4c4d-8e9f-00000000f0c5"
     said = {"slack": "public", "notion": [f"https://www.notion.so/acme/{page.replace('-', '')}?v=1"], "jira": "PAY"}
     read = Destinations.model_validate(said)
-    assert (read.all_public, read.channels, read.notion, read.jira) == (True, (), (page,), ("PAY",))
+    assert (read.lists_all_public("slack"), read.one_by_one("slack")) == (True, ())
+    assert (read.entries("notion"), read.entries("jira")) == ((page,), ("PAY",))
 
 
 def _posting(*calls: tuple[str, dict[str, object]], **keys: object) -> Desk:

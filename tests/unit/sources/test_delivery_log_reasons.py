@@ -12,9 +12,8 @@ import jwt
 import pytest
 
 from gofer.runtime.receive import Ingress
-from gofer.sources.delivery_log import KINDS, DeliveryLog, Outcome
+from gofer.sources.delivery_log import KINDS, REFUSALS, DeliveryLog, Outcome, operator_clause
 from gofer.sources.receiver import RawRequest
-from gofer.sources.refused_deliveries import REFUSALS, operator_clause
 from gofer.sources.slack.receiver import sign
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import BadRequest, RefusalCode, TemporaryError
@@ -149,13 +148,13 @@ async def test_each_body_that_is_no_event_has_a_sentence_of_its_own(
 @pytest.mark.parametrize(
     ("body", "code", "action"),
     [
-        ({"type": "app_rate_limited", "minute_rate_limited": 1}, "slack_rate_limited", "30,000"),
+        ({"type": "app_rate_limited", "minute_rate_limited": 1}, "rate_limited", "30,000"),
         (
             {"type": "event_callback", "event": {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U1"]}}},
-            "slack_tokens_revoked",
+            "tokens_revoked",
             "SLACK_BOT_TOKEN",
         ),
-        ({"type": "event_callback", "event": {"type": "app_uninstalled"}}, "slack_uninstalled", "install it again"),
+        ({"type": "event_callback", "event": {"type": "app_uninstalled"}}, "uninstalled", "install it again"),
     ],
 )
 async def test_what_slack_says_of_the_app_itself_is_an_error_that_says_what_to_do(

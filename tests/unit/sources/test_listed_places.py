@@ -5,8 +5,8 @@ import pytest
 from gofer.sources.part_values import Known, OwnCall, Standpoint
 from gofer.sources.registry import SOURCES
 from gofer.sources.source import Places
+from gofer.sources.workflow_files import DestinationsForm as Destinations
 from gofer.tools.places import Kind, Place
-from gofer.workflows.writes import Destinations
 
 PAGE = "5f1c7d2e-0a3b-4c4d-8e9f-000000000001"
 LISTED = Standpoint("", "", Destinations(jira=("PAY",), notion=(PAGE,), github=("Acme/Shop",)))

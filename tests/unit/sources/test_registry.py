@@ -10,9 +10,12 @@ from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.sources import registry
 from gofer.sources.part_values import Person
+from gofer.sources.receivers import events_of
 from gofer.sources.registry import SOURCES, UNKNOWN, WORKPLACE, source_of
 from gofer.sources.source import Source
+from gofer.sources.triggers import TRIGGER_KINDS, TRIGGERS
 from gofer.values.events import Actor, Event
+from gofer.workflows.when import TriggerKind
 
 TOOLS = build_tools(read_settings({}))
 
@@ -40,6 +43,18 @@ def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
     assert set(SOURCES) == {path.parent.name for path in folder.glob("*/source.py")}
     assert {path.parent.name for path in folder.glob("*/receiver.py")} <= set(SOURCES)
     assert [source.name for source in SOURCES.values()] == [*SOURCES]
+
+
+def test_each_room_with_triggers_has_a_line_in_their_registry() -> None:
+    folder = Path(registry.__file__).parent
+    named = [spec.kinds[0].source for spec in TRIGGERS]
+    assert named == [source for source in SOURCES if (folder / source / "triggers.py").exists()]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TRIGGER_KINDS if kind.place], ids=lambda kind: kind.name)
+def test_a_condition_on_the_place_asks_for_a_fact_on_the_place(kind: TriggerKind) -> None:
+    spec = events_of(kind.name)
+    assert kind.place.partition(":")[0] in {*spec.places.values(), spec.place_of_kind.get(kind.name, "")}
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.name)

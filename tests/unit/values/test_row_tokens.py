@@ -32,7 +32,7 @@ def test_each_use_has_tokens_of_its_own() -> None:
         TOKENS.conversation("slack:a:b"),
         TOKENS.usage("slack", "a", "b"),
         TOKENS.once("slack", "a", "b"),
-        TOKENS.page("slack", "a", "b"),
+        TOKENS.memory("notion status", "slack", "a", "b"),
         TOKENS.value("slack", "a", "b"),
         TOKENS.failure("slack", "a", "b"),
         TOKENS.item("slack", "a", "b"),
@@ -64,7 +64,7 @@ def test_names_of_runs_and_memos_are_those_of_earlier_versions() -> None:
         == before("slack", "slack.mention", "T", "C", "1", "w")[:24]
     )
     assert TOKENS.once("w", "jira_create_issue", "slack", "T") == before("once", "w", "jira_create_issue", "slack", "T")
-    assert TOKENS.page("p", "s", "w") == before("notion status", "p", "s", "w")
+    assert TOKENS.memory("notion status", "p", "s", "w") == before("notion status", "p", "s", "w")
     assert TOKENS.value("p", "s", None) == before("value", "p", "s", None)
 
 

@@ -13,6 +13,7 @@ from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Plan
 from gofer.workflows.subagent import LoadedSubagent
 from support.stand_ins import mention
+from support.workflows.started_workflows import started
 
 ROOT = Path(__file__).parents[3]
 MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
@@ -35,7 +36,7 @@ def load(tmp_path: Path, yaml: str, **files: str) -> Catalog:
 def test_the_shipped_workflows_load_and_route() -> None:
     catalog = load_catalog(ROOT / "agents")
     assert "answer-here" in catalog.workflows
-    assert list(read_routes(catalog.routes()).match(mention())) == ["answer-here"]
+    assert started(read_routes(catalog.routes()), mention()) == ["answer-here"]
 
 
 def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:

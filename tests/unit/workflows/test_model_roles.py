@@ -8,7 +8,7 @@ from gofer.models.served_model import Endpoint, Listed, Price, ServedModel, mode
 from gofer.sources.workflow_files import decode_bundle, load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.bundle import Bundle, encode_bundle
-from gofer.workflows.price_list import FILE, Recorder
+from gofer.workflows.model_roles import FILE, Recorder
 
 PAID = Price(input=1.0, cached_input=0.1, output=4.0, above=((1_000, Price(input=2, cached_input=0.2, output=8)),))
 MODELS = """

@@ -31,6 +31,7 @@ from gofer.workflows.published import (
 from gofer.workflows.routes import read_routes
 from support.stand_ins import NOON, SetClock, mention
 from support.workflows.publishing import WORKFLOW, House, MemoryShelf, files
+from support.workflows.started_workflows import started
 
 pytestmark = pytest.mark.anyio
 
@@ -179,11 +180,11 @@ async def test_what_came_with_the_code_counts_until_something_is_published(tmp_p
         (tmp_path / name).write_text(text)
     made, _ = publication(read_files(tmp_path), tmp_path, NOON, WorkflowForm)
     ingress, worker = front(house, made.routes()), live_catalog(house.shelf, house.clock, tmp_path)
-    assert list(read_routes((await ingress.current()).routes).match(mention())) == ["packed"]
+    assert started(read_routes((await ingress.current()).routes), mention()) == ["packed"]
     assert list((await worker.holding("packed")).workflows) == ["packed"]
     house.clock.advance(40)
     await house.publisher.publish(files(other="Do it."))
-    assert list(read_routes((await ingress.current()).routes).match(mention())) == ["other"]
+    assert started(read_routes((await ingress.current()).routes), mention()) == ["other"]
     assert list((await worker.holding("other")).workflows) == ["other"]
 
 

@@ -3,7 +3,6 @@
 import fnmatch
 import itertools
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.workflows.routes import fits, overlap, passes, read_routes
 from support.stand_ins import mention
+from support.workflows.started_workflows import started
 
 WORDS = st.text("aAb*", min_size=1, max_size=6)
 PLAIN = st.text("aAb", min_size=1, max_size=6)
@@ -40,10 +40,11 @@ def test_a_pattern_full_of_stars_is_decided_at_once() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("uvw"), WHERE), max_size=12), FACTS)
 def test_the_index_finds_what_a_look_at_every_route_finds(routes: list[tuple[str, dict]], facts: dict) -> None:
-    event = replace(mention(), facts=facts)
     looked = {name for name, where in routes if passes(where, facts)}
-    assert read_routes({event.kind: routes}).match(event) == sorted(looked)
-    assert read_routes({"slack.reaction": routes}).match(event) == []
+    found = read_routes({"slack.mention": routes}).matching("slack.mention", facts)
+    assert {route.workflow for route in found} == looked
+    assert [route.workflow for route in found] == sorted(route.workflow for route in found)
+    assert read_routes({"slack.reaction": routes}).matching("slack.mention", facts) == []
 
 
 def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
@@ -130,4 +131,4 @@ def test_a_trigger_is_compiled_to_kinds_and_facts(written: object, compiled: lis
 
 def test_a_workflow_that_two_triggers_start_is_started_once() -> None:
     routes = read_routes({"slack.mention": [("w", {}), ("w", {"x": ["1"]}), ("v", {})]})
-    assert routes.match(mention()) == ["v", "w"]
+    assert started(routes, mention()) == ["v", "w"]

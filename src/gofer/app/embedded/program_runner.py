@@ -22,8 +22,7 @@ from gofer.sources.receivers import RECEIVERS
 from gofer.tools.company import load_company
 from gofer.tools.definition import AnyTool, Arguments, Call
 from gofer.values.errors import ConfigError, ToolError
-from gofer.values.outside import Clock, SystemClock
-from gofer.workflows.base_url import is_base_url
+from gofer.values.outside import Clock, SystemClock, is_base_url
 
 OwnTools = Sequence[AnyTool]
 BY_SYSTEM = {spec.system: spec for spec in RECEIVERS}

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comment_answers import one_comment
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.tools import TOOLS
-from gofer.sources.github.triggers import KINDS
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.sources.subject import needs_subject, one_comment, subject_context, told
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -56,7 +54,7 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known:
-    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.github))
+    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.entries("github")))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
@@ -77,4 +75,4 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
 
 
-GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, triggers=KINDS, tools=_tools)
+GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, tools=_tools)

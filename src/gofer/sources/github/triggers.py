@@ -1,10 +1,16 @@
 """The kinds of triggers of GitHub with their conditions."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+import re
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
-from gofer.workflows.form_parts import Names
-from gofer.workflows.when import Conditions, TriggerKind
+from pydantic import AfterValidator, Field
+
+from gofer.workflows.form_parts import Names, mistake
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec
+from gofer.workflows.writes import Listable, refuse_pattern
+
+_REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
 
 
 class GithubConditions(Conditions):
@@ -43,12 +49,29 @@ class GithubPush(Conditions):
     """Branches, such as `main` or `release/*`."""
 
 
+def _checked(value: str) -> str:
+    refuse_pattern(value, "Write its name as owner/name, such as acme/app.")
+    if not re.fullmatch(_REPOSITORY, value):
+        raise mistake("This is no repository of GitHub.", "Write owner/name, as acme/app.")
+    return value
+
+
+REPOSITORIES = Listable(
+    "github",
+    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^{_REPOSITORY}$"})],
+    "Repositories, as owner/name.",
+    example="[acme/app]",
+    linked=re.compile(r"https://github\.com/([\w-]+/[\w.-]*\w)(?=[/#?\s)>\"'.,]|$)"),
+)
 _PLACE = "repository: acme/shop"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("github.pull_request", GithubPullRequest, place=_PLACE),
-    TriggerKind("github.issue", GithubConditions, place=_PLACE),
-    TriggerKind("github.comment", GithubComment, continues=True, place=_PLACE),
-    TriggerKind("github.review", GithubConditions, continues=True, place=_PLACE),
-    TriggerKind("github.push", GithubPush, place=_PLACE),
+GITHUB = TriggerSpec(
+    writes=REPOSITORIES,
+    kinds=(
+        TriggerKind("github.pull_request", GithubPullRequest, place=_PLACE, foreign="pull_request"),
+        TriggerKind("github.issue", GithubConditions, place=_PLACE, foreign="issues issue"),
+        TriggerKind("github.comment", GithubComment, continues=True, place=_PLACE, foreign="issue_comment"),
+        TriggerKind("github.review", GithubConditions, continues=True, place=_PLACE),
+        TriggerKind("github.push", GithubPush, place=_PLACE, foreign="push"),
+    ),
 )

@@ -4,16 +4,14 @@ import re
 from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comment_answers import one_comment
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import TOOLS
-from gofer.sources.jira.triggers import KINDS
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.sources.subject import needs_subject, one_comment, subject_context, told
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -62,12 +60,12 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     if place.kind == "project":
-        return Known(listed=place.name in seen_from.writes.jira)
-    return look_within("jira_find_place", place, seen_from.writes.jira)
+        return Known(listed=place.name in seen_from.writes.entries("jira"))
+    return look_within("jira_find_place", place, seen_from.writes.entries("jira"))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
-    return found_within(details, seen_from.writes.jira)
+    return found_within(details, seen_from.writes.entries("jira"))
 
 
 def _entry(place: Place) -> str:
@@ -98,6 +96,5 @@ JIRA = Source(
     is_request=_is_request,
     answers=ANSWERS,
     places=PLACES,
-    triggers=KINDS,
     tools=_tools,
 )

@@ -1,12 +1,16 @@
 """The kinds of triggers of Jira with their conditions."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from gofer.workflows.form_parts import Name, Names
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from gofer.workflows.form_parts import Name, Names, mistake
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.writes import Listable, refuse_pattern
+
+_PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
 
 
 class JiraConditions(Conditions):
@@ -50,11 +54,28 @@ class JiraUpdated(JiraConditions):
         return super().where() | {"changes": [change]}
 
 
+def _checked(value: str) -> str:
+    refuse_pattern(value, "Write its key in capital letters, as PAY.")
+    if not re.fullmatch(_PROJECT, value):
+        raise mistake("This is no key of a Jira project.", "Write the key in capital letters, as PAY.")
+    return value
+
+
+PROJECTS = Listable(
+    "jira",
+    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^{_PROJECT}$"})],
+    "Projects, by their keys.",
+    example="[PAY]",
+    linked=re.compile(r"https://[\w.-]+/browse/([A-Z][A-Z0-9_]+)-[0-9]+"),
+)
 _PLACE = "project: OPS"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("jira.issue_created", JiraConditions, place=_PLACE),
-    TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),
-    TriggerKind("jira.commented", JiraCommented, continues=True, place=_PLACE),
-    TriggerKind("jira.attachment_added", JiraConditions, place=_PLACE),
+JIRA = TriggerSpec(
+    writes=PROJECTS,
+    kinds=(
+        TriggerKind("jira.issue_created", JiraConditions, place=_PLACE, foreign="issues issue"),
+        TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),
+        TriggerKind("jira.commented", JiraCommented, continues=True, place=_PLACE),
+        TriggerKind("jira.attachment_added", JiraConditions, place=_PLACE),
+    ),
 )

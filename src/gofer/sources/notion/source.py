@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
-from gofer.sources.comment_answers import one_comment
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.notion.tools import TOOLS
-from gofer.sources.notion.triggers import KINDS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, subject_context, told
+from gofer.sources.subject import needs_subject, one_comment, subject_context, told
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -52,11 +50,11 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
-    return look_within("notion_find_place", place, seen_from.writes.notion)
+    return look_within("notion_find_place", place, seen_from.writes.entries("notion"))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
-    return found_within(details, seen_from.writes.notion)
+    return found_within(details, seen_from.writes.entries("notion"))
 
 
 READING = Reading(
@@ -81,6 +79,5 @@ NOTION = Source(
     compare=compare,
     answers=ANSWERS,
     places=PLACES,
-    triggers=KINDS,
     tools=_tools,
 )

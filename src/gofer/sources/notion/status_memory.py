@@ -156,7 +156,7 @@ class _LastLook:
     @property
     def key(self) -> str:
         """A name from which nobody reads which page it is."""
-        return self.memory.tokens.page(self.page, self.property_id, self.memory.workflow)
+        return self.memory.tokens.memory("notion status", self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:
         """Return a value as the memory holds it; case makes no difference, as in conditions."""

@@ -1,13 +1,14 @@
 """The kinds of triggers of Notion with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from gofer.workflows.form_parts import Name, Names, mistake
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.writes import Listable, refuse_pattern
 
 _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
 
@@ -70,14 +71,36 @@ class NotionStatus(InDatabase):
         yield "notion.properties_updated", self.where() | {"status": [self.change()]}
 
 
+def _checked(value: str) -> str:
+    refuse_pattern(value, "Write its id, or the link that Notion gives.")
+    if (found := _UUID.search(value)) is None:
+        raise mistake("This is no page or database of Notion.", "Write its id, or the link that Notion gives.")
+    return "-".join(found.groups()).lower()
+
+
+def _plain(entry: str) -> str:
+    return entry.replace("-", "")
+
+
+PAGES = Listable(
+    "notion",
+    Annotated[str, AfterValidator(_checked)],
+    "Pages and databases, by id or link: each with the pages that stand directly in it.",
+    example="[5f1c7d2e0a3b4c4d8e9f00000000f0c5]",
+    linked=re.compile(r"https://(?:www\.)?notion\.so/(?:[\w%-]+/)*(?:[\w%-]*-)?([0-9a-f]{32})(?![0-9a-f])"),
+    plain=_plain,
+)
 _PLACE = "database: RFCs"
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("notion.page_created", InDatabase, place=_PLACE),
-    TriggerKind("notion.properties_updated", NotionUpdated, place=_PLACE),
-    TriggerKind("notion.content_updated", InDatabase, place=_PLACE),
-    TriggerKind("notion.commented", InDatabase, continues=True, place=_PLACE),
-    TriggerKind("notion.status", NotionStatus, place=_PLACE),
+NOTION = TriggerSpec(
+    writes=PAGES,
+    kinds=(
+        TriggerKind("notion.page_created", InDatabase, place=_PLACE),
+        TriggerKind("notion.properties_updated", NotionUpdated, place=_PLACE),
+        TriggerKind("notion.content_updated", InDatabase, place=_PLACE),
+        TriggerKind("notion.commented", InDatabase, continues=True, place=_PLACE),
+        TriggerKind("notion.status", NotionStatus, place=_PLACE),
+    ),
 )
 
 

@@ -1,7 +1,6 @@
 """The source of schedules: a time has come, and nothing is written back."""
 
 from gofer.sources.part_values import Person, SourceContext
-from gofer.sources.schedule.triggers import KINDS
 from gofer.sources.source import Source
 from gofer.values.events import Event
 
@@ -11,4 +10,4 @@ def _told(event: Event, person: Person) -> SourceContext:
     return SourceContext(happened, "", event.private is not False)
 
 
-SCHEDULE = Source("schedule", "schedule", _told, trusted=True, triggers=KINDS)
+SCHEDULE = Source("schedule", "schedule", _told, trusted=True)

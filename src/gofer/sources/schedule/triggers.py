@@ -1,8 +1,15 @@
 """The kind of triggers of schedules."""
 
-from collections.abc import Sequence
-
 from gofer.workflows.schedule_form import ScheduleForm
-from gofer.workflows.when import TriggerKind
+from gofer.workflows.when import TriggerKind, TriggerSpec
 
-KINDS: Sequence[TriggerKind] = (TriggerKind("schedule", ScheduleForm),)
+SCHEDULE = TriggerSpec(
+    kinds=(
+        TriggerKind(
+            "schedule",
+            ScheduleForm,
+            foreign="cron every at",
+            instead="`schedule: {cron: …}`, or `every` or `at` in place of `cron`",
+        ),
+    ),
+)

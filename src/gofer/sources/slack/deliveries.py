@@ -1,14 +1,13 @@
 """The deliveries of Slack: what happens in channels, and the buttons that people press."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.receiver import Arrival, RawRequest, Receiver, Registering, is_form, refuse_unverified
-from gofer.sources.receiver_spec import ReceiverSpec
+from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
-from gofer.sources.slack.own_account import ACCOUNT
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import (
     API_URL,
@@ -22,6 +21,24 @@ from gofer.sources.slack.settings import (
     missing,
 )
 from gofer.values.canonical_json import as_object, as_text, decode
+from gofer.values.outside import HttpRequest
+
+
+def _request(settings: SourceSettings) -> HttpRequest | None:
+    token = settings[BOT_TOKEN]
+    if not token:
+        return None
+    headers = {"Authorization": f"Bearer {token.reveal()}"}
+    return HttpRequest("POST", f"{settings[API_URL]}auth.test", headers, timeout=SECONDS)
+
+
+def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
+
+
+# `slack_app.identify` asks Slack the same next, and says what is wrong.
+ACCOUNT = OwnAccount("Slack", TEAM_IDS, _request, _account_of, is_needed=False)
+
 
 PATH = "/slack/events"
 
@@ -55,6 +72,41 @@ def _receivers(settings: SourceSettings, window: Registering | None) -> Mapping[
     }
 
 
+def _clause(fact: str, wanted: Sequence[str]) -> str:
+    match fact:
+        case "bot":
+            return "takes nothing from bots, because its `who` does not name them"
+        case "reply" if "false" in wanted:
+            return "takes no replies in threads, because `replies` is not set"
+        case "reply" | "followed":
+            return "takes messages without a mention only as replies in threads that it answered in (`follow_ups`)"
+        case "edited":
+            return "takes no mention that an edit added"
+        case _:
+            return ""
+
+
+def _written(fact: str, words: Sequence[str]) -> Sequence[str]:
+    """Return names of channels as `"#deploys"`, and all else bare."""
+    if fact != "channels":
+        return words
+    return [f'"#{word}"' if word.strip("*") and not word.isupper() else word for word in words]
+
+
+def _said(text: str) -> str:
+    """Return a text as its author reads it: Slack writes three characters as HTML does, and no others."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+EVENTS = EventSpec(
+    places={"channel_id": "channels", "channels": "channels"},
+    # The channel that was created is the place.
+    place_of_kind={"slack.channel_created": "name"},
+    read_later={"channels": "the name of the channel", "followed": "the earlier answers in this thread"},
+    clause=_clause,
+    written=_written,
+    said=_said,
+)
 SLACK = ReceiverSpec(
     source="slack",
     system="Slack",
@@ -64,6 +116,7 @@ SLACK = ReceiverSpec(
     unverified=_EitherReceiver(),
     token=BOT_TOKEN,
     acts_with=(BOT_TOKEN, API_URL),
+    events=EVENTS,
     account=ACCOUNT,
     listens_with=APP_TOKEN,
     serves_with=(CLIENT_ID, CLIENT_SECRET),

@@ -137,7 +137,7 @@ def _look_up(place: Place, seen_from: Standpoint) -> Known | OwnCall:
         return Known(own=bool(seen_from.asker) and place.name == seen_from.asker)
     if seen_from.home and place.name == seen_from.home:
         return Known(home=True)
-    asked: dict[str, object] = {"channel": place.name, "listed": list(seen_from.writes.channels)}
+    asked: dict[str, object] = {"channel": place.name, "listed": list(seen_from.writes.one_by_one("slack"))}
     if seen_from.asker:
         asked["asker"] = seen_from.asker
     return OwnCall("slack_find_place", asked)
@@ -153,7 +153,7 @@ def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
         channel,
         "#" * bool(details.get("name")) + as_text(details.get("name")),
         home=bool(seen_from.home) and channel == seen_from.home,
-        listed=details.get("listed") is True or (public and seen_from.writes.all_public),
+        listed=details.get("listed") is True or (public and seen_from.writes.lists_all_public("slack")),
         public=public,
         member=details.get("member") is True,
         own=details.get("own") is True,

@@ -1,20 +1,19 @@
-"""Translates a post in Slack: a mention, a message of a channel, or a direct message.
+"""Posts in Slack: translates mentions, messages and direct messages, and the ways in which people stop a run.
 
-A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity whatever brings it.
+A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity in both.
 """
 
-from gofer.sources.receiver import Ignored, Stop, lacking
+from gofer.sources.receiver import Ignored, Stop, incomplete, lacking
 from gofer.sources.slack.delivery import Delivery, Fields, is_bot
-from gofer.sources.slack.stops import deleted
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Actor, Event
 
 TEXT_LIMIT = 4_000
 """Characters of a message that its event keeps; a run reads the message itself from its thread."""
 _ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message"})
-"""Subtypes of messages that somebody wrote just now."""
+"""Subtypes of messages that were written just now."""
 _ALONE = frozenset({"im", "app_home"})
-"""Kinds of conversation in which there is nobody but one person and Gofer."""
+"""Kinds of conversation between one person and Gofer."""
 _MOST_HOPS = 1_000
 
 
@@ -128,3 +127,56 @@ def _hops(post: Fields) -> int:
     if not is_bot(post) or isinstance(hops, bool) or not isinstance(hops, int):
         return 0
     return min(max(hops, 0), _MOST_HOPS) + 1
+
+
+STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "black_square_for_stop", "no_entry", "no_entry_sign"})
+"""Emoji that stop a run: put by who asked for it, on what it is about or on what Gofer wrote."""
+_POSTS = ("slack.mention", "slack.message", "slack.direct")
+
+
+def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
+    """A message is gone: what it started stops, and takes back that it is at work."""
+    team, channel = delivery.team, as_text(delivery.event.get("channel"))
+    actor = delivery.actor(before)
+    if delivery.is_own(before):
+        return Ignored("own_act", "a message of Gofer's was deleted", actor)
+    if lacking := incomplete({"a team": team, "a channel": channel, "a ts of the deleted message": ts}, actor):
+        return lacking
+    return Stop(
+        by="the deletion of the message that asked for it",
+        item=f"deleted {team}:{channel}:{ts}",
+        source="slack",
+        kinds=_POSTS,
+        identity=(team, channel, ts),
+        silent=True,
+        actor=actor,
+    )
+
+
+def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
+    """A person put a stop sign on a message; it stops what this person asked for there."""
+    return Stop(
+        by="the person who asked",
+        item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
+        source="slack",
+        conversation=f"slack:{team}:{channel}:*",
+        of=actor.id,
+        on=ts,
+        actor=actor,
+    )
+
+
+def session_stopped(delivery: Delivery) -> Stop | Ignored:
+    """A person pressed Stop while Gofer was at work for them."""
+    event = delivery.event
+    team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
+    when, actor = as_text(event.get("event_ts")), delivery.actor(event)
+    if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
+        return lacking
+    return Stop(
+        by="a press on Stop",
+        item=f"session {team}:{channel}:{thread_ts}:{when}",
+        source="slack",
+        conversation=f"slack:{team}:{channel}:{thread_ts}",
+        actor=actor,
+    )

@@ -6,24 +6,114 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop, json_object, unknown_type
-from gofer.sources.signed_time import check_window
-from gofer.sources.slack.delivery import Delivery, opened
-from gofer.sources.slack.members import channel_created, member_joined
-from gofer.sources.slack.posts import TEXT_LIMIT, app_mention, message
-from gofer.sources.slack.reactions import reaction_added
-from gofer.sources.slack.stops import session_stopped
-from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS, Subscription
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop, check_window, json_object, unknown_type
+from gofer.sources.slack.delivery import Delivery, is_bot, opened
+from gofer.sources.slack.posts import STOP_SIGNS, app_mention, message, session_stopped, stop_sign
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
-from gofer.values.events import Event
+from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
+
+
+def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
+    """Return the event of an emoji on a message, one for each person, message and emoji, or the wish to stop a run."""
+    event = delivery.event
+    item = as_object(event.get("item"))
+    if not delivery.own_user:
+        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+    if delivery.is_own(event):
+        return delivery.ignored("own_act", "Gofer added it")
+    if is_bot(event):
+        return delivery.ignored("other_bot", "a bot added it")
+    if not item.get("type"):
+        return delivery.ignored("incomplete", "it lacks an item")
+    if item.get("type") != "message":
+        return delivery.ignored("not_a_message", "it is not on a message")
+    user = as_text(event.get("user"))
+    full = as_text(event.get("reaction"))
+    emoji = full.partition("::")[0]
+    team = delivery.team
+    channel = as_text(item.get("channel"))
+    ts = as_text(item.get("ts"))
+    needed = {"a team": team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
+    if lacking := delivery.incomplete(needed):
+        return lacking
+    if emoji in STOP_SIGNS:
+        return stop_sign(team, channel, ts, Actor(user))
+    return Event(
+        source="slack",
+        kind="slack.reaction",
+        identity=(team, channel, ts, emoji, user),
+        # Of the message: two people who react to one message are dealt with one after the other.
+        conversation=f"slack:{team}:{channel}:{ts}",
+        actor=Actor(user),
+        text=f":{emoji}:",
+        # Slack does not say in which thread the message is; who reads it finds out.
+        place={"team": team, "channel": channel, "ts": ts, "thread_ts": ts, "reaction": emoji, "user": user},
+        private=delivery.private(channel, ""),
+        facts={"channel_id": channel, "emoji": [emoji] if emoji == full else [emoji, full]},
+    )
+
+
+def channel_created(delivery: Delivery) -> Event | Ignored:
+    """Return the event of a public channel that was created, once per channel."""
+    described = as_object(delivery.event.get("channel"))
+    team = delivery.team
+    channel = as_text(described.get("id"))
+    name = as_text(described.get("name"))
+    creator = as_text(described.get("creator"))
+    needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
+    if lacking := delivery.incomplete(needed):
+        return lacking
+    if creator == delivery.own_user:
+        return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
+    told_private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
+    return Event(
+        source="slack",
+        kind="slack.channel_created",
+        identity=(team, channel),
+        conversation=f"slack:{team}:{channel}",
+        actor=Actor(creator),
+        text=f"#{name[:80]}",
+        place={"team": team, "channel": channel},
+        private=True if told_private else None if delivery.shared else False,
+        facts={"channel_id": channel, "name": name},
+    )
+
+
+def member_joined(delivery: Delivery) -> Event | Ignored:
+    """Return the event of a person who joined a channel, or of Gofer that was invited; once per joining."""
+    event = delivery.event
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    user = as_text(event.get("user"))
+    when = as_text(event.get("event_ts"))
+    if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
+        return lacking
+    if not delivery.own_user:
+        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+    invited = user == delivery.own_user
+    # Gofer does not start itself: whoever invited it did that.
+    actor = as_text(event.get("inviter")) if invited else user
+    if not actor or actor == delivery.own_user:
+        return Ignored("own_act", "Gofer joined the channel by itself", Actor(user, "bot"))
+    return Event(
+        source="slack",
+        kind="slack.member_joined",
+        identity=(team, channel, user, when),
+        conversation=f"slack:{team}:{channel}",
+        actor=Actor(actor),
+        text="Gofer was invited" if invited else "somebody joined",
+        place={"team": team, "channel": channel, "user": user},
+        private=True if event.get("channel_type") == "G" else None,
+        facts={"channel_id": channel, "member": "gofer" if invited else "person"},
+    )
 
 
 def app_rate_limited() -> Ignored:
     """Return why Slack holds events back, and what the operator can do."""
     return Ignored(
-        "slack_rate_limited",
+        "rate_limited",
         "Slack holds back events of this app, because more than 30,000 came in an hour or too few were answered "
         "with a 2xx; take events from the app that no workflow needs (`gofer manifest` lists those they need), and "
         "look for refused deliveries in this log",
@@ -35,7 +125,7 @@ def tokens_revoked(delivery: Delivery) -> Ignored:
     if not as_list(as_object(delivery.event.get("tokens")).get("bot")):
         return Ignored("told_elsewhere", "it revokes tokens of people, which Gofer does not use")
     return Ignored(
-        "slack_tokens_revoked",
+        "tokens_revoked",
         "Slack revoked the token of Gofer's bot; install the app again and set SLACK_BOT_TOKEN to its new token",
     )
 
@@ -43,7 +133,7 @@ def tokens_revoked(delivery: Delivery) -> Ignored:
 def app_uninstalled(delivery: Delivery) -> Ignored:
     """Return what to do about an app that a workspace removed."""
     return Ignored(
-        "slack_uninstalled",
+        "uninstalled",
         "the app was uninstalled from its workspace; install it again and set SLACK_BOT_TOKEN to its new token",
     )
 
@@ -114,6 +204,3 @@ def _happening(delivery: Delivery) -> Event | Stop | Ignored:
     if translate is None:
         return unknown_type("events", kind, delivery.actor(delivery.event))
     return translate(delivery)
-
-
-__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackReceiver", "Subscription", "sign"]

@@ -11,7 +11,6 @@ from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, told
 from gofer.sources.slack.tools import TOOLS
-from gofer.sources.slack.triggers import KINDS
 from gofer.sources.source import Source, Workplace
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
@@ -55,7 +54,6 @@ SLACK = Source(
     answers=ANSWERS,
     approvals=APPROVALS,
     places=PLACES,
-    triggers=KINDS,
     tools=_tools,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)

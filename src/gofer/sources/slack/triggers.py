@@ -1,16 +1,27 @@
 """The kinds of triggers of Slack with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
 
-from gofer.workflows.form_parts import Names
-from gofer.workflows.when import Conditions, TriggerKind, Where
+from pydantic import AfterValidator, Field
+
+from gofer.workflows.form_parts import Names, mistake
+from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.writes import Listable, NamedPlaces, refuse_pattern
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+_CHANNEL = r"public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}"
+"""What an entry of `writes` looks like."""
 
 
-class InChannels(Conditions):
+class InSlack(Conditions):
+    """Conditions of what happens in Slack."""
+
+    WITHOUT_BOTS: ClassVar[bool] = True
+
+
+class InChannels(InSlack):
     """Conditions of what happens in a Slack channel."""
 
     channels: Names | None = None
@@ -65,7 +76,7 @@ class SlackMessage(InChannels):
             yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
 
 
-class SlackDirect(Conditions):
+class SlackDirect(InSlack):
     """Somebody writes to Gofer alone: a direct message, or the assistant's pane."""
 
 
@@ -76,7 +87,7 @@ class SlackReaction(InChannels):
     """Names of emoji without colons; a skin tone makes no difference."""
 
 
-class SlackChannelCreated(Conditions):
+class SlackChannelCreated(InSlack):
     """Somebody creates a public channel."""
 
     name: Names | None = None
@@ -90,13 +101,57 @@ class SlackMemberJoined(InChannels):
     """`gofer` when Gofer was invited, `person` when it was somebody else; left out, both."""
 
 
+def _checked(value: str) -> str:
+    refuse_pattern(value, 'Write its name, as "#general", its id, or `public` for all public channels.')
+    if not re.fullmatch(_CHANNEL, value):
+        raise mistake("This is no channel of Slack.", 'Write its name, as "#general", its id, or `public` for all.')
+    return value
+
+
+CHANNELS = Listable(
+    "slack",
+    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^({_CHANNEL})$"})],
+    "Channels, by name or id, or `public` for all public channels.",
+    example='["#general"]',
+    linked=re.compile(r"(?<![\w/-])(C0[A-Z0-9]{7,9})(?![\w-])"),
+    named=NamedPlaces(
+        prose=re.compile(r"(?<![\w/&#])#([a-z][a-z0-9_-]{1,79})(?![\w-])"),
+        code=re.compile(r"""["']#([a-z][a-z0-9_-]{1,79})["']"""),
+        sign="#",
+        argument="channel",
+    ),
+    every="public",
+)
 _PLACE = 'channels: "#deploys"'
 
-KINDS: Sequence[TriggerKind] = (
-    TriggerKind("slack.mention", SlackMention, continues=True, place=_PLACE, one_answer=True),
-    TriggerKind("slack.message", SlackMessage, continues=True, place=_PLACE, one_answer=True),
-    TriggerKind("slack.direct", SlackDirect, continues=True, one_answer=True),
-    TriggerKind("slack.reaction", SlackReaction, place=_PLACE, one_answer=True),
-    TriggerKind("slack.channel_created", SlackChannelCreated, place="name: proj-*", one_answer=True),
-    TriggerKind("slack.member_joined", SlackMemberJoined, place=_PLACE, one_answer=True),
+SLACK = TriggerSpec(
+    writes=CHANNELS,
+    asks=True,
+    clients=("slack_sdk", "slack_bolt"),
+    kinds=(
+        TriggerKind(
+            "slack.mention",
+            SlackMention,
+            continues=True,
+            place=_PLACE,
+            one_answer=True,
+            foreign="mention mentions app_mention slack.app_mention",
+        ),
+        TriggerKind(
+            "slack.message", SlackMessage, continues=True, place=_PLACE, one_answer=True, foreign="message messages"
+        ),
+        TriggerKind(
+            "slack.direct", SlackDirect, continues=True, one_answer=True, foreign="dm direct direct_message message.im"
+        ),
+        TriggerKind(
+            "slack.reaction",
+            SlackReaction,
+            place=_PLACE,
+            one_answer=True,
+            foreign="reaction reaction_added emoji slack.reaction_added",
+            instead="`slack.reaction: {emoji: …}`",
+        ),
+        TriggerKind("slack.channel_created", SlackChannelCreated, place="name: proj-*", one_answer=True),
+        TriggerKind("slack.member_joined", SlackMemberJoined, place=_PLACE, one_answer=True),
+    ),
 )

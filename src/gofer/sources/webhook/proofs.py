@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gofer.sources.receiver import RawRequest
-from gofer.sources.signed_time import check_window
+from gofer.sources.receiver import RawRequest, check_window
 from gofer.sources.webhook.hook import Hmac
 from gofer.values.errors import BadRequest, ConfigError, RefusalCode
 from gofer.values.secret import Secret

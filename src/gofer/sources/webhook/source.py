@@ -3,7 +3,6 @@
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.source import Source
 from gofer.sources.subject import told
-from gofer.sources.webhook.triggers import KINDS
 from gofer.values.events import Event
 
 
@@ -11,4 +10,4 @@ def _told(event: Event, person: Person) -> SourceContext:
     return told(event, f"A program called the webhook {event.place.get('hook', '')} with the body below.")
 
 
-WEBHOOK = Source("webhook", "webhook", _told, trusted=True, triggers=KINDS)
+WEBHOOK = Source("webhook", "webhook", _told, trusted=True)

@@ -1,8 +1,8 @@
 """The kind of triggers of webhooks."""
 
-from collections.abc import Sequence
-
 from gofer.workflows.webhook_form import WebhookForm
-from gofer.workflows.when import TriggerKind
+from gofer.workflows.when import TriggerKind, TriggerSpec
 
-KINDS: Sequence[TriggerKind] = (TriggerKind("webhook", WebhookForm),)
+WEBHOOK = TriggerSpec(
+    kinds=(TriggerKind("webhook", WebhookForm, foreign="hook http url", instead="`webhook: {name: …}`"),)
+)

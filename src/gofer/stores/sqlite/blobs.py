@@ -1,9 +1,8 @@
-"""How are bodies kept as files that survive a power cut?"""
+"""Bodies as files that survive a power cut."""
 
 import asyncio
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 from gofer.journal.blob_store import verified
@@ -48,15 +47,16 @@ def _write(path: Path, body: bytes) -> None:
 
 
 def _put_aside(path: Path, body: bytes) -> None:
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
+    temporary = path.with_name(f".{os.urandom(8).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
-        Path(aside).rename(path)
+        temporary.rename(path)
     except OSError:
-        Path(aside).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -9,8 +9,8 @@ import pytest
 from gofer.cli.main import main
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.manifest import DESCRIPTION, manifest, needed
-from gofer.sources.slack.receiver import SUBSCRIPTIONS
 from gofer.sources.slack.scopes import SCOPES, Method
+from gofer.sources.slack.subscriptions import SUBSCRIPTIONS
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.triggers import KINDS
 from gofer.sources.workflow_files import WorkflowForm as Workflow

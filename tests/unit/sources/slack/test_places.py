@@ -6,10 +6,10 @@ import pytest
 
 from gofer.sources.part_values import Known, OwnCall, Standpoint
 from gofer.sources.slack.places import PLACES
+from gofer.sources.workflow_files import DestinationsForm as Destinations
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor, Event
-from gofer.workflows.writes import Destinations
 
 HOME, ADA = "C0DEPLOY0", "U0ADA0000"
 SEEN_FROM = Standpoint(HOME, ADA, Destinations(slack=("#random",)))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
-from gofer.sources.slack.receiver import TEXT_LIMIT, SlackReceiver, sign
+from gofer.sources.slack.posts import TEXT_LIMIT
+from gofer.sources.slack.receiver import SlackReceiver, sign
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gofer.sources.comment_answers import COMMENT_LIMIT, one_comment
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import SOURCES
 from gofer.sources.source import Answers
+from gofer.sources.subject import COMMENT_LIMIT, one_comment
 from gofer.values.events import Actor, Event
 
 
@@ -54,4 +54,21 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     (comment,) = one_comment("word " * 10_000).messages
     assert len(comment) < COMMENT_LIMIT
     assert comment.startswith("word word")
-    assert comment.endswith("_This is the beginning; the rest is too long for a comment._")
+    assert comment.endswith("word\n\n_This is the beginning; the rest is too long for a comment._")
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("one two\n\n" * 3_000, "one two"),
+        ("Found:\n\n" + "- a thing that is long\n" * 2_000, "- a thing that is long"),
+        ("```\n" + "print(1)\n" * 5_000 + "```", "\n```"),
+        ("x" * 30_000, "xxx"),
+    ],
+    ids=["paragraphs", "list", "code", "one word"],
+)
+def test_a_long_answer_is_cut_where_it_reads_well(text: str, end: str) -> None:
+    (comment,) = one_comment(text).messages
+    assert len(comment) <= COMMENT_LIMIT
+    assert len(comment) > COMMENT_LIMIT - 200
+    assert comment.removesuffix("\n\n_This is the beginning; the rest is too long for a comment._").endswith(end)

@@ -7,6 +7,7 @@ a pattern, and a pattern is more specific than no condition. Workflows of equal 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gofer.sources.receivers import events_of
 from gofer.workflows.routes import Route, Where, is_met, passes
 
 Facts = Mapping[str, object]
@@ -14,18 +15,6 @@ Facts = Mapping[str, object]
 EXACT = 3
 PATTERN = 2
 ANYWHERE = 1
-
-PLACES: Mapping[str, str] = {
-    "channel_id": "channels",
-    "channels": "channels",
-    "project": "project",
-    "database_id": "database",
-    "database": "database",
-    "repository": "repository",
-}
-"""The facts that say where an event happened, with the condition of workflow files that asks for each."""
-_CREATED = "slack.channel_created"
-"""Its condition `name` is about the place: the channel that was created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +33,11 @@ class Standing:
 
 def place_fact(kind: str, where: Where) -> str:
     """Return the fact by which conditions on a kind of event ask for the place; empty when they do not."""
-    if kind == _CREATED and "name" in where:
-        return "name"
-    return next((fact for fact in PLACES if fact in where), "")
+    spec = events_of(kind)
+    own = spec.place_of_kind.get(kind, "")
+    if own in where:
+        return own
+    return next((fact for fact in spec.places if fact in where), "")
 
 
 def precision(pattern: str) -> int:
@@ -66,18 +57,13 @@ def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
     if not matching:
         return Standing(route.workflow, ANYWHERE)
     word = max(matching, key=precision)
-    return Standing(route.workflow, precision(word), f"{PLACES.get(fact, fact)}: {as_written(fact, word)}")
-
-
-def as_written(fact: str, word: str) -> str:
-    """Return a word of a condition as workflow files have it: a channel's name as `"#deploys"`, all else bare."""
-    if fact == "channels" and word.strip("*") and not word.isupper():
-        return f'"#{word}"'
-    return word
+    spec = events_of(kind)
+    (written,) = spec.written(fact, [word])
+    return Standing(route.workflow, precision(word), f"{spec.places.get(fact, fact)}: {written}")
 
 
 def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Facts]) -> Sequence[Standing]:
-    """Return the workflows whose conditions are all met, each by its most specific route, in the order of names.
+    """Return the workflows that have all conditions met, each by its most specific route, in the order of names.
 
     `facts_of` gives all facts of the event as they are for one workflow.
     """

@@ -13,21 +13,21 @@ from gofer.app.catalog import tool_names
 from gofer.sources.triggers import KINDS
 from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.sources.workflow_files import WorkflowForm as Workflow
-from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
+from gofer.sources.workflow_files import defaults_schema, subagent_schema, workflow_schema
 from gofer.workflows.schema import Defaults, Subagent
 
 AGENTS = Path(__file__).parents[3] / "agents"
 
 
 def test_tools_are_completed_by_name() -> None:
-    schema = json.loads(workflow_schema(["b_tool", "a_tool"], Workflow))
+    schema = json.loads(workflow_schema(["b_tool", "a_tool"]))
     alone, optioned = schema["properties"]["tools"]["items"]["anyOf"]
     assert alone["enum"] == optioned["propertyNames"]["enum"] == ["a_tool", "b_tool"]
     assert schema["$defs"]["ToolOptions"]["properties"]["once"]["anyOf"][0]["const"] == "per_message"
 
 
 def test_options_of_tools_and_approvals_are_accepted_where_gofer_accepts_them() -> None:
-    check = jsonschema.Draft202012Validator(json.loads(workflow_schema(["a_tool"], Workflow))).is_valid
+    check = jsonschema.Draft202012Validator(json.loads(workflow_schema(["a_tool"]))).is_valid
     fixed = {"description": "d", "owner": "o", "when": ["slack.mention"]}
     for tools in (["a_tool"], [{"a_tool": {"once": "per_message"}}], [{"a_tool": {}}]):
         assert check({**fixed, "tools": tools})
@@ -41,7 +41,7 @@ def test_options_of_tools_and_approvals_are_accepted_where_gofer_accepts_them() 
 
 
 def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
-    schema = json.loads(workflow_schema(tool_names(), Workflow))
+    schema = json.loads(workflow_schema(tool_names()))
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["description", "owner", "when"]
     assert set(schema["properties"]) == set(Workflow.model_fields)
@@ -52,7 +52,7 @@ def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
 
 
 def test_short_ways_to_write_are_accepted() -> None:
-    schema = json.loads(workflow_schema(tool_names(), Workflow))
+    schema = json.loads(workflow_schema(tool_names()))
     properties = schema["properties"]
     assert {"type": "string"} in properties["model"]["anyOf"]
     name, mapping = properties["when"]["items"]["anyOf"]
@@ -66,7 +66,7 @@ def test_short_ways_to_write_are_accepted() -> None:
 
 
 def test_the_shipped_files_are_of_the_schema() -> None:
-    validator = jsonschema.Draft202012Validator(json.loads(workflow_schema(tool_names(), Workflow)))
+    validator = jsonschema.Draft202012Validator(json.loads(workflow_schema(tool_names())))
     for path in AGENTS.glob("*.yaml"):
         if path.name != "defaults.yaml":
             assert list(validator.iter_errors(yaml.safe_load(path.read_text()))) == []

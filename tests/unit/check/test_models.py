@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.check.model_table import model_table
+from gofer.check.models import model_table
 from gofer.cli.check import execute, options
 from gofer.models.served_model import unlisted
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import cast
 
+from gofer.sources.receiver_spec import EventSpec
+from gofer.sources.receivers import events_of, known
 from gofer.values.events import Event
-from gofer.workflows.precedence import as_written
-from gofer.workflows.routes import Route, Routes, is_met, known
+from gofer.workflows.routes import Route, Routes, is_met
 
 NEAR = 32
 """Routes that share the event's first fact and are compared at most, so that the cost has a bound."""
@@ -21,12 +22,6 @@ _SHOWN = 5
 """Words of one condition that are shown."""
 _LONGEST = 80
 """Characters of one word that are shown."""
-_NAMES: Mapping[str, str] = {
-    "channel_id": "channels",
-    "database_id": "database",
-    "labels": "label",
-}
-"""Conditions by the fact that they ask for, where the names differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class NearMiss:
         """Return the reason as a clause; `found` shows what the event has, for a reader who holds its payload."""
         if not self.workflow:
             return f"no workflow listens to {self.kind}"
-        clauses = " and ".join(_clause(self.kind, unmet, found) for unmet in self.unmet)
+        clauses = " and ".join(_clause(events_of(self.kind), unmet, found) for unmet in self.unmet)
         return f"{self.workflow} {clauses}{self._rest()}"
 
     def _rest(self) -> str:
@@ -82,8 +77,9 @@ def nearest(
 ) -> NearMiss:
     """Return the first of the routes with the fewest unmet conditions; see routes.passes for `whole`."""
     best = NearMiss(kind)
+    spec = events_of(kind)
     for route in routes:
-        unmet = _unmet(route, facts, whole=whole)
+        unmet = _unmet(spec, route, facts, whole=whole)
         if not best.workflow or len(unmet) < len(best.unmet):
             best = NearMiss(kind, route.workflow, unmet, others)
         if len(unmet) == 1:
@@ -91,55 +87,46 @@ def nearest(
     return best
 
 
-def _unmet(route: Route, facts: Mapping[str, object], *, whole: bool) -> Sequence[Unmet]:
+def _unmet(spec: EventSpec, route: Route, facts: Mapping[str, object], *, whole: bool) -> Sequence[Unmet]:
     return [
-        Unmet(fact, wanted, _found(facts, fact))
+        Unmet(fact, wanted, _found(spec, facts, fact))
         for fact, wanted in route.where.items()
         if not is_met(fact, wanted, facts, whole=whole)
     ]
 
 
-def _found(facts: Mapping[str, object], fact: str) -> Sequence[str] | None:
+def _found(spec: EventSpec, facts: Mapping[str, object], fact: str) -> Sequence[str] | None:
     """Return a fact as it was written: `words` puts everything into small letters."""
     value = facts.get(fact)
     if value is None:
         return None
     if not isinstance(value, list | tuple):
         return [str(value)]
-    found = [str(item) for item in cast(Sequence[object], value)]
-    # Ids of Notion's objects are among the facts with dashes and without; conditions have them without.
-    return [word for word in found if fact != "database_id" or "-" not in word]
+    return spec.found(fact, [str(item) for item in cast(Sequence[object], value)])
 
 
-def _clause(kind: str, unmet: Unmet, found: bool) -> str:
-    match unmet.fact:
-        case "says":
-            return "has a condition on the text (`says`) that is not met"
-        case "bot" if kind.startswith("slack."):
-            return "takes nothing from bots, because its `who` does not name them"
-        case "bot":
-            return "takes nothing that bots do"
-        case "reply" if "false" in unmet.wanted:
-            return "takes no replies in threads, because `replies` is not set"
-        case "reply" | "followed":
-            return "takes messages without a mention only as replies in threads that it answered in (`follow_ups`)"
-        case "edited":
-            return "takes no mention that an edit added"
-        case "changes" | "status":
-            return f"wants the change `{_shown(unmet.wanted)}`{_beside(unmet, found)}"
-        case fact:
-            wanted = [as_written(fact, word) for word in unmet.wanted]
-            return f"wants `{_NAMES.get(fact, fact)}: {_shown(wanted)}`{_beside(unmet, found)}"
+def _clause(spec: EventSpec, unmet: Unmet, found: bool) -> str:
+    fact = unmet.fact
+    if clause := spec.clause(fact, unmet.wanted):
+        return clause
+    if fact == "says":
+        return "has a condition on the text (`says`) that is not met"
+    if fact == "bot":
+        return "takes nothing that bots do"
+    if fact in spec.changes:
+        return f"wants the change `{_shown(unmet.wanted)}`{_beside(spec, unmet, found)}"
+    name = spec.places.get(fact) or spec.conditions.get(fact, fact)
+    return f"wants `{name}: {_shown(spec.written(fact, unmet.wanted))}`{_beside(spec, unmet, found)}"
 
 
-def _beside(unmet: Unmet, found: bool) -> str:
+def _beside(spec: EventSpec, unmet: Unmet, found: bool) -> str:
     if unmet.found is None:
         return ", of which nothing is known here"
     if not found:
         return ""
     if not unmet.found:
         return " (this has none)"
-    return f" (this is `{_shown([as_written(unmet.fact, word) for word in unmet.found])}`)"
+    return f" (this is `{_shown(spec.written(unmet.fact, unmet.found))}`)"
 
 
 def _shown(listed: Sequence[str]) -> str:

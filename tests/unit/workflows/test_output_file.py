@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.workflows.json_source import read_json
 from gofer.workflows.mistake import Place
+from gofer.workflows.output_file import read_json
 from gofer.workflows.yaml_source import Source
 
 PIECES = st.sampled_from(
