@@ -1,7 +1,7 @@
 """The thread in which a run is answered, by the source of its event."""
 
 from gofer.engine.step import Step
-from gofer.journal.entries import MATERIAL
+from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.values.events import Event
@@ -9,7 +9,7 @@ from gofer.values.events import Event
 
 def thread_of(step: Step, event: Event) -> str:
     """Return the thread, as reading the source context found it; empty for an event without a thread."""
-    return _thread(event, step.progress.outcomes.get(MATERIAL))
+    return _thread(event, step.progress.outcomes.get(CONTEXT))
 
 
 def thread_of_event(event: Event) -> str:

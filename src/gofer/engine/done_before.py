@@ -6,14 +6,13 @@ from gofer.engine.answer_thread import thread_of
 from gofer.engine.own_calls import permitted
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import DONE_BEFORE, is_own
 from gofer.projections.progress import Progress
 from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
 
-NOTICE = "already/1"
-"""Call id of showing it."""
 MARK = "done_before"
 """The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 
@@ -24,7 +23,7 @@ def nothing_new(step: Step) -> bool:
     A run that asked a subagent, or one of whose calls failed, may have more to say.
     """
     progress = step.progress
-    asked = (outcome for call, outcome in progress.outcomes.items() if "/" not in call)
+    asked = (outcome for call, outcome in progress.outcomes.items() if not is_own(call))
     if progress.subagents or not all(isinstance(one, ToolResult) and one.status == "ok" for one in asked):
         return False
     tools = step.services.tools
@@ -47,7 +46,7 @@ def notice(progress: Progress) -> str:
 async def tell(step: Step, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
     """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
     asked = words.in_place(thread_of(step, event), notice(step.progress))
-    shown = await step.call(permitted(step, NOTICE, asked), provenance)
+    shown = await step.call(permitted(step, DONE_BEFORE, asked), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
 

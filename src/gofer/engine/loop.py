@@ -78,7 +78,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
 def so_far(step: Step) -> str:
     """Return what the model wrote for people before its work ended early, up to the first call written as text."""
     conversation = step.conversation
-    written = [*conversation.drafts] * (conversation.flaw == "written")
+    written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
     # Words before a call announce what never happened, so that they come last.
     for text in [conversation.so_far, *reversed(written)]:
         if words := before_call(text, step.repertoire.tools):

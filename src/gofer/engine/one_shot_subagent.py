@@ -53,7 +53,7 @@ def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
         case _ if not said:
             return "empty", "The answer was empty."
         case _ if subagent.output is None and written_call(said, ()) is not None:
-            return "written", "The answer was a tool call written as text."
+            return "call_as_text", "The answer was a tool call written as text."
         case _:
             return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
 

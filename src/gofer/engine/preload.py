@@ -19,6 +19,7 @@ from gofer.files.decoder import Decoded, decode, in_brackets
 from gofer.files.kind import IMAGES, kind_of, mislabelled
 from gofer.files.size_limits import IMAGE_BYTES
 from gofer.files.tokens import estimate
+from gofer.journal.purposes import PRELOAD
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import Ability
 from gofer.sources.registry import source_of
@@ -28,8 +29,6 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
 from gofer.workflows.load import Loaded
 
-PURPOSE = "preload"
-"""What the ids of calls begin with that fetch one."""
 MOST = 10
 """Files of one run that are preloaded at most."""
 SHARE = 0.4
@@ -74,7 +73,7 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
         elif _may_fit(step, added, ability, made.room):
             try:
-                content = await content_of(step, added, provenance, PURPOSE)
+                content = await content_of(step, added, provenance, PRELOAD)
                 await _shown(step, made, added, content, ability)
             except ToolError as error:
                 made.sections.append(f"{_label(added)} could not be shown: {error.message_to_model}")

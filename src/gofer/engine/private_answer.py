@@ -9,13 +9,12 @@ from gofer.engine.own_calls import derived
 from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import PRIVATE_ANSWER
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.sources.source import PrivateWords
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 
-ASIDE = "aside/{}"
-"""Call id of the first message of such an answer, the second, and so on."""
 Way = Literal["dm", "ephemeral"]
 """How workflow files name the two."""
 
@@ -32,7 +31,7 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         asked = _asked(step, event, words, way, part)
-        said = derived(step, ASIDE.format(number), asked, longest=DELIVERY)
+        said = derived(step, PRIVATE_ANSWER.format(number), asked, longest=DELIVERY)
         outcomes.append(await step.call(said, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break

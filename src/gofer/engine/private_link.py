@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 from gofer.engine.answer_thread import thread_of
-from gofer.engine.asker import LOOKED_UP, private_words
+from gofer.engine.asker import private_words
 from gofer.engine.own_calls import derived
 from gofer.engine.step import Step
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import ACTOR, PRIVATE_LINK
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
-LINK = "link/1"
-"""Call id of showing the link."""
 _TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
 
 
@@ -28,7 +27,7 @@ async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenan
     url = step.services.links.run_url(step.run)
     shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(replace(derived(step, LINK, shown, longest=0.0), waits=False), bare)
+    await step.call(replace(derived(step, PRIVATE_LINK, shown, longest=0.0), waits=False), bare)
 
 
 def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
@@ -41,7 +40,7 @@ def _is_wanted(step: Step, event: Event, reply: Reply) -> bool:
 
 def _is_member(step: Step) -> bool:
     """Return whether the asker is a full member: guests do not sign in."""
-    match step.progress.outcomes.get(LOOKED_UP):
+    match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details={"kind": "member"}):
             return True
         case _:

@@ -53,7 +53,7 @@ async def search(step: Step, bundle: Bundle, call: str, wanted: SearchTools) -> 
     chosen = await _chosen(step, bundle.loaded, call, wanted.query, there)
     result = found(there, wanted.query, chosen)
     text = await step.shorten(result.text, SEARCH, SEARCH)
-    return [ToolResult(call, "ok", cut(text), result.summary, took_ms=step.now_ms() - began)]
+    return [ToolResult(call, "ok", cut(text), result.summary, duration_ms=step.now_ms() - began)]
 
 
 async def _chosen(step: Step, loaded: Loaded, call: str, query: str, there: Searched) -> Sequence[str] | None:

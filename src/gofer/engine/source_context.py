@@ -6,7 +6,8 @@ from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.own_calls import permitted
 from gofer.engine.step import Step
 from gofer.engine.unmet_needs import stopped
-from gofer.journal.entries import MATERIAL, ToolResult
+from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
 from gofer.sources.subject import indented
@@ -29,7 +30,7 @@ async def read_source_context(step: Step, event: Event, person: Person, provenan
             )
         said = await step.shorten(told.read, event.source, f"the {event.source} that began this run")
         return replace(told, read=indented(said))
-    outcome = await step.call(permitted(step, MATERIAL, asked), provenance)
+    outcome = await step.call(permitted(step, CONTEXT, asked), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
             raise DoesNotMatch(gone)

@@ -24,7 +24,7 @@ from gofer.engine.run_files import Reach, RunFiles
 from gofer.engine.run_views import Views
 from gofer.engine.services import Services
 from gofer.journal import entries as e
-from gofer.journal import inbox
+from gofer.journal import inbox, purposes
 from gofer.journal.child_runs import news
 from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import Weights
@@ -168,7 +168,7 @@ class Step(Views):
             return started, asked.request(params)
 
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
-        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)
+        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, duration_ms=heard.took_ms)
         self.note(finished)
         return finished
 
@@ -341,7 +341,7 @@ class Step(Views):
         if item in fresh and not item.key:
             return doubt_after_restore(item.tool, item.call, restored=self.progress.restored)
         if waited := self.progress.waits.get(item.call):
-            return waited.why
+            return waited.reason
         return LOST
 
     async def _happen(self, item: Permitted, doubt: str, provenance: Provenance) -> Sequence[e.Entry]:
@@ -357,7 +357,7 @@ class Step(Views):
         if isinstance(settled, e.CallDeferred | e.ToolUnknown):
             return [*reach.fetched, settled]
         # What the run does by itself is not for the window, but for what it is about.
-        long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
+        long = not item.valued and (not purposes.is_own(item.call) or item.call == purposes.CONTEXT)
         taken = Taken(item.call, item.tool.name, read=item.tool.effect == "read", valued=item.valued, long=long)
         return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown.of(item.tool))
 

@@ -6,6 +6,7 @@ from gofer.engine.file_contents import content_of
 from gofer.engine.step import Step
 from gofer.files.declared_type import charset_of
 from gofer.files.decoder import decode, in_brackets
+from gofer.journal.purposes import SUBAGENT_FILE
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import ToolError
@@ -14,8 +15,6 @@ CHARACTERS = 200_000
 """Characters of all files of one question at most."""
 FILES = 20
 """Files of one question at most."""
-PURPOSE = "file"
-"""What the ids of calls begin with that fetch one."""
 
 
 async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
@@ -33,7 +32,7 @@ async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Prov
         raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
-        content = await content_of(step, added, provenance, PURPOSE)
+        content = await content_of(step, added, provenance, SUBAGENT_FILE)
         found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"

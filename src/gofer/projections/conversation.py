@@ -52,7 +52,7 @@ Flaw = Literal[
     "cut",
     "unfit",
     "premature",
-    "written",
+    "call_as_text",
     "cut_call",
     "deprecated",
     "repeated",
@@ -209,9 +209,9 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
-    if message.code == "written":
+    if message.code == "call_as_text":
         # A call is nothing to show; the words before it may be.
-        state.flaw = "written"
+        state.flaw = "call_as_text"
         state.answer = ""
         state.drafts.append(state.so_far)
         state.so_far = state.before
@@ -226,28 +226,28 @@ def _enter(state: Conversation, message: MessageReceived) -> None:
 
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
     state.turn += 1
-    if state.flaw != "written":
+    if state.flaw != "call_as_text":
         state.drafts.clear()
     state.answer = response.text
-    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
+    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
     state.outcomes, state.uncalled = {}, []
-    state.finish = response.finish
+    state.finish = response.finish_reason
     state.before = state.so_far
-    if response.text.strip() or response.asks:
+    if response.text.strip() or response.tool_calls:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks), response.extra))
+        state.parts.append(messages.assistant(response.text, _presentable(state, response.tool_calls), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
     if response.text.strip() and state.flaw not in ("refusal", "filtered"):
         state.so_far = response.text
-    state.answered = not response.asks and not state.flaw
-    if state.flaw and not response.asks:
+    state.answered = not response.tool_calls and not state.flaw
+    if state.flaw and not response.tool_calls:
         # Without a flaw it is the end, or it is told why not.
         state.strikes += 1
 
 
 def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompacted) -> None:
-    begin, end = compacted.first, compacted.first + compacted.folded
+    begin, end = compacted.kept, compacted.kept + compacted.folded
     moved = [replace(one, part=one.part - compacted.folded + 1) for one in state.seen if one.part >= end]
     state.left |= {one.file: one.turn for one in state.seen if begin <= one.part < end}
     state.seen = [*(one for one in state.seen if one.part < begin), *moved]
@@ -256,7 +256,7 @@ def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompac
     state.parts[begin:end] = [messages.user(recalled(compacted, gone))]
     state.folded += sum(start < end for start in state.starts)
     state.starts = [start - compacted.folded + 1 for start in state.starts if start >= end]
-    state.first = compacted.first
+    state.first = compacted.kept
     state.through = recorded.address
     state.epoch += 1
 
@@ -293,15 +293,15 @@ def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk,
 
 
 def _flaw(response: LlmResponse) -> Flaw:
-    match response.finish:
+    match response.finish_reason:
         case "refusal":
             return "refusal"
         case "content_filter":
             return "filtered"
-        case "length" if not response.asks:
+        case "length" if not response.tool_calls:
             return "cut"
         case _:
-            return "" if response.text.strip() or response.asks else "empty"
+            return "" if response.text.strip() or response.tool_calls else "empty"
 
 
 def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | ToolUnknown) -> None:
@@ -325,8 +325,8 @@ def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
             return "premature"
         case ToolResult(status="refused", details={"code": "unfit"}):
             return "unfit"
-        case ToolResult(status="refused", details={"code": "written"}):
-            return "written"
+        case ToolResult(status="refused", details={"code": "call_as_text"}):
+            return "call_as_text"
         case _ if len(state.uncalled) < len(state.asks):
             return ""
         case _ if len(codes := set(state.uncalled)) > 1:

@@ -6,7 +6,6 @@ from typing import assert_never
 
 from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import (
-    MATERIAL,
     CallDeferred,
     Item,
     LlmRequest,
@@ -31,6 +30,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.purposes import CONTEXT, is_own
 from gofer.journal.subagent_entries import Exchanged, Slice
 from gofer.journal.workspace_entries import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.projections.attempts import Attempts
@@ -121,7 +121,7 @@ class Progress:
     """Subagents that were asked and have not answered, by call id."""
     subagents: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The calls that each subagent was asked with, by its name."""
-    above: str = ""
+    parent: str = ""
     """Of a subagent's run: the run that asks it."""
     depth: int = 0
     """How many runs stand above it."""
@@ -153,13 +153,13 @@ class Progress:
 
     def heeded(self, cancelled: RunCancelled) -> RunCancelled | None:
         """A wish to stop if it is about this run."""
-        if not cancelled.of and not cancelled.on:
+        if not cancelled.actor and not cancelled.message:
             return cancelled
-        if self.event is None or cancelled.of not in ("", self.event.actor.id):
+        if self.event is None or cancelled.actor not in ("", self.event.actor.id):
             return None
         written = (result.details for result in self.outcomes.values() if isinstance(result, ToolResult))
         messages = {self.event.place.get("ts"), *(str((details or {}).get("ts", "")) for details in written)}
-        return cancelled if not cancelled.on or cancelled.on in messages else None
+        return cancelled if not cancelled.message or cancelled.message in messages else None
 
     @property
     def waiting(self) -> Approval | None:
@@ -169,18 +169,18 @@ class Progress:
     @property
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
-        match self.parked.why if self.parked else "quiet":
-            case "limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
+        match self.parked.reason if self.parked else "quiet_time":
+            case "rate_limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
                 return sentence_of(wait)
             case "model" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
-            case "earlier":
+            case "earlier_run":
                 return "waits for an earlier run that does the same"
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
-            case "quiet" if self.parked:
+            case "quiet_time" if self.parked:
                 return sentence_of_quiet(next((self.waits[call] for call in self.in_doubt if call in self.waits), None))
             case _:
                 return ""
@@ -194,7 +194,7 @@ class Progress:
             return True
         if self.event.private is not None:
             return self.event.private
-        match self.outcomes.get(MATERIAL):
+        match self.outcomes.get(CONTEXT):
             case ToolResult(status="ok", details={"private": False}):
                 return False
             case _:
@@ -216,9 +216,9 @@ def project(entries: Iterable[Recorded]) -> Progress:
 def fold(state: Progress, recorded: Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
-        case RunAccepted(event=event, workflow=workflow, above=above, depth=depth, routes=routes):
+        case RunAccepted(event=event, workflow=workflow, parent=above, depth=depth, routes=routes):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
-            state.above, state.depth = above, depth
+            state.parent, state.depth = above, depth
             state.routes = routes
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
@@ -237,7 +237,7 @@ def fold(state: Progress, recorded: Recorded) -> None:
             state.intended_at.setdefault(intent.call, recorded.at)
             state.quiet_until = 0
             # Only what the run does by itself has a slash in its id.
-            if "/" not in intent.call and intent.tool not in BOOKKEEPING:
+            if not is_own(intent.call) and intent.tool not in BOOKKEEPING:
                 state.tool_calls += 1
                 state.called[intent.tool] = state.called.get(intent.tool, 0) + 1
         case ToolResult() as result:
@@ -307,7 +307,7 @@ def _approve(state: Progress, change: ApprovalRequested | ApprovalDecided) -> No
 def _lock(state: Progress, unknown: ToolUnknown) -> None:
     call = state.in_doubt.pop(unknown.call, None)
     # What the run says of itself is nothing that people have to check.
-    if call and "/" not in call.call:
+    if call and not is_own(call.call):
         state.locked.add((call.tool, unknown.destination))
     state.outcomes[unknown.call] = unknown
     _get_on(state)
@@ -316,7 +316,7 @@ def _lock(state: Progress, unknown: ToolUnknown) -> None:
 def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
     state.waited_ms += max(0, at - state.asked_at) if state.asked_at else 0
     if deferred.until:
-        state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
+        state.deferrals, state.deferred_why = state.deferrals + 1, deferred.reason
         state.deferred_ms += max(0, deferred.until - at)
         state.asked, state.asked_at = "", 0
 
@@ -325,11 +325,11 @@ def _put_off(state: Progress, at: int, deferred: CallDeferred) -> None:
     call = deferred.call
     state.call_waits_ms[call] = state.call_waits_ms.get(call, 0) + max(0, deferred.until - at)
     state.waits[call] = deferred
-    state.deferred_why = deferred.why
+    state.deferred_why = deferred.reason
     if not deferred.in_doubt:
         # It was not made, and counts when it is.
         del state.in_doubt[call]
-        state.tool_calls -= "/" not in call
+        state.tool_calls -= not is_own(call)
 
 
 def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHandedOver) -> None:
@@ -343,10 +343,10 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
     state.owned_at = at if lost else 0
     state.parked = change if isinstance(change, RunParked) else None
     match change:
-        case RunParked(why="quiet", until=until):
+        case RunParked(reason="quiet_time", until=until):
             # Waiting for what a lost owner sent is nothing new done.
             state.quiet_until = until
-        case RunHandedOver(why="trouble"):
+        case RunHandedOver(reason="interrupted"):
             state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
         case RunParked() | RunHandedOver():
             _get_on(state)
@@ -368,7 +368,7 @@ def _get_on(state: Progress) -> None:
 
 
 def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
-    state.llm_calls += 1 if isinstance(response, LlmResponse) else response.calls
+    state.llm_calls += 1 if isinstance(response, LlmResponse) else response.llm_calls
     if isinstance(response, SubagentFinished):
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}

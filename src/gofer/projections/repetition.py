@@ -49,7 +49,7 @@ def project(entries: Iterable[Recorded]) -> Repetition:
 def fold(state: Repetition, recorded: Recorded) -> None:
     """Add one more entry to the repetition, in place."""
     match recorded.entry:
-        case LlmResponse(asks=asks):
+        case LlmResponse(tool_calls=asks):
             state.turn += 1
             wanted = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
             state.asks = {call: _identity(ask) for call, ask in wanted.items()}

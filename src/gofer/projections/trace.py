@@ -34,6 +34,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.purposes import is_own
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 
 _PARAMETERS = {
@@ -127,7 +128,7 @@ def fold(state: Trace, recorded: Recorded) -> None:
         case SubagentStarted() as subagent:
             _begin_agent(state, recorded, subagent)
         case SubagentFinished(call=call, status=status) as subagent:
-            waited = _waited(state, call, recorded.at - subagent.took_ms)
+            waited = _waited(state, call, recorded.at - subagent.duration_ms)
             _update(state, call, {**_answered(subagent), **waited}, status=status, ended=recorded)
         case ToolCall() as intent:
             _begin(state, recorded, intent)
@@ -211,14 +212,14 @@ def _requested(params: Mapping[str, object]) -> dict[str, object]:
 
 
 def _hear(state: Trace, recorded: Recorded, response: LlmResponse) -> None:
-    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish]}
+    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
     _update(state, state.llm, attributes, status="ok", ended=recorded)
 
 
 def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
     below: dict[str, object] = {}
     if isinstance(answer, SubagentFinished) and answer.run:
-        below = {"gofer.llm_calls": answer.calls, "gofer.tool_calls": answer.tool_calls}
+        below = {"gofer.llm_calls": answer.llm_calls, "gofer.tool_calls": answer.tool_calls}
     return {
         **below,
         "gen_ai.response.model": answer.model,
@@ -226,7 +227,7 @@ def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
         "gen_ai.usage.output_tokens": answer.usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": answer.usage.cached_tokens,
         "gofer.cost_usd": answer.cost_usd,
-        "gofer.took_ms": answer.took_ms,
+        "gofer.duration_ms": answer.duration_ms,
     }
 
 
@@ -277,10 +278,10 @@ def _defer(state: Trace, recorded: Recorded, deferred: CallDeferred) -> None:
     The next attempt of a model is a span of its own. A call of a tool or of a subagent stays one span, from its first
     attempt to its outcome.
     """
-    attributes: dict[str, object] = {"gofer.deferred": deferred.why}
+    attributes: dict[str, object] = {"gofer.deferred": deferred.reason}
     if deferred.system:
         attributes["gofer.system"] = deferred.system
-    if said := deferred.said:
+    if said := deferred.provider_error:
         named = {"code": said.code, "type": said.type, "parameter": said.parameter}
         attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
         attributes["error.type"] = said.failure
@@ -302,7 +303,7 @@ def _waited(state: Trace, call: str, until: int) -> dict[str, object]:
 
 def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
     # What a model asked for belongs to its answer; what the run or its script does, to the run.
-    parent = "run" if "/" in call.call or not state.llm else state.llm
+    parent = "run" if is_own(call.call) or not state.llm else state.llm
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
@@ -321,7 +322,7 @@ def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHa
     match change:
         case RunOwned():
             _update(state, "run", {"gofer.owner": owner}, status="running")
-        case RunParked(why=why):
+        case RunParked(reason=why):
             _update(state, "run", {"gofer.parked": why}, status="parked")
         case RunHandedOver():
             _update(state, "run", status="accepted")
@@ -351,9 +352,9 @@ def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
         attributes["error.type"] = code
     ended = recorded
     if result.call in state.waiting:
-        attributes |= _waited(state, result.call, recorded.at - result.took_ms)
-    elif result.took_ms:
-        ended = replace(recorded, at=min(recorded.at, state.spans[result.call].start + result.took_ms))
+        attributes |= _waited(state, result.call, recorded.at - result.duration_ms)
+    elif result.duration_ms:
+        ended = replace(recorded, at=min(recorded.at, state.spans[result.call].start + result.duration_ms))
     _update(state, result.call, attributes, status=result.status, ended=ended)
 
 

@@ -44,7 +44,7 @@ class Workspace:
     @property
     def bytes_held(self) -> int:
         """Bytes of all files whose content is known and stored with this run."""
-        return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.home)
+        return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.run)
 
 
 def project(entries: Iterable[Recorded]) -> Workspace:
@@ -66,7 +66,7 @@ def fold(state: Workspace, recorded: Recorded) -> None:
             state.skills.setdefault(skill, set()).add(file)
         case PlanUpdated(todos=todos):
             state.plan, state.plans = todos, state.plans + 1
-        case ContextCompacted(first=first):
+        case ContextCompacted(kept=first):
             _fold_away(state, first)
         case _:
             pass

@@ -16,7 +16,7 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Cause
 from gofer.values.outside import Clock
 
-Trouble = Literal["", "poison", "damaged"]
+Trouble = Literal["", "poison", "corrupt"]
 """That a run's owners crashed again and again, or that its journal or a body is not what was written."""
 
 _log = logging.getLogger(__name__)

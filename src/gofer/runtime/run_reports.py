@@ -11,6 +11,7 @@ from gofer.engine.permitted_call import OUTAGE
 from gofer.engine.step import Step
 from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
+from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.projections.progress import Progress
 from gofer.runtime.telemetry.trace_ids import trace_id
 from gofer.sources.part_values import OwnCall
@@ -20,10 +21,6 @@ from gofer.values.errors import ToolError
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Defaults
 
-SUMMARY = "summary/1"
-"""Call id of posting it."""
-NOTICE = "notice/1"
-"""Call id of posting a failure to the channel of the workflow's owner."""
 _FAILURES = frozenset({"failed", "limited", "needs_attention"})
 _QUOTED = 300
 """Characters of a reason that are quoted."""
@@ -54,10 +51,10 @@ async def notify_owner(
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
-    if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
+    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return
     said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
-    await _post(step, NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
+    await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
 
 
 async def _post(step: Step, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:

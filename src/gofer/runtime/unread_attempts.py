@@ -35,4 +35,4 @@ async def _put(head: Head, unread: int, store: Store, clock: Clock) -> None:
 
 
 def _key(head: Head) -> str:
-    return f"lost:{head.run}"
+    return f"unread-attempts:{head.run}"

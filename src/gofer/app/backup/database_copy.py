@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gofer.values.errors import Corrupt, GoferError, TemporaryError
 
-LEFT_OUT = ("leases", "doorbells", "dead_letters")
+LEFT_OUT = ("leases", "queue_messages", "dead_letters")
 """Tables with rows that mean nothing after a restore."""
 _VERSIONS = ("user_version", "application_id")
 

@@ -10,9 +10,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.values.outside import Clock, random_key
-from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 
 
@@ -34,6 +32,4 @@ def memory_stores(clock: Clock) -> RunStores:
 async def folder_stores(data: Path, clock: Clock) -> AsyncGenerator[RunStores]:
     """Lock the state of a folder for this process and open it. Raises ConfigError, TemporaryError, Corrupt."""
     async with served_state(data, clock) as state:
-        key = installation_key(data)
-        await replace_old_names(state.database, Tokens(key))
-        yield RunStores(state.stores, key)
+        yield RunStores(state.stores, installation_key(data))

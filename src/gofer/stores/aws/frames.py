@@ -1,7 +1,7 @@
 """How are journals and inboxes kept in DynamoDB?
 
 A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
-transaction, so either is there with the other. Runs of earlier versions have their key in frame 1.
+transaction, so either is there with the other.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class DynamoFrames:
 
     async def key(self, run: str) -> bytes | None:
         """See Store.key."""
-        found = await self.table.get(key_key(run)) or await self.table.get(frame_key(run, 1))
+        found = await self.table.get(key_key(run))
         key = found.get("key") if found else None
         if key is not None and not isinstance(key, bytes):
             raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
@@ -137,8 +137,7 @@ class DynamoFrames:
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
         await self.table.write(Delete(key_key(run)))
-        removes = ("key", "gsi_pk", "gsi_sk")
-        await self.table.write(Update(frame_key(run, 1), removes=removes, when=Standing()))
+        await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Standing()))
 
     async def empty(self, run: str) -> None:
         """See Store.empty."""

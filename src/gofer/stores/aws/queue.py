@@ -135,7 +135,7 @@ class SqsQueue:
         await self._delete(self._url, message["ReceiptHandle"])
 
     async def _bury(self, said: Mapping[str, str], why: str) -> None:
-        body = encode_text({**said, "at": self._clock.now(), "why": why})
+        body = encode_text({**said, "at": self._clock.now(), "reason": why})
         await self._aws.answer(self._client.send_message, QueueUrl=self._dead, MessageBody=body)
 
     async def _messages(self, url: str, limit: int, visibility: float, wait: float) -> Sequence[Message]:
@@ -171,7 +171,7 @@ def _receives(message: Message) -> int:
 def _letter(message: Message) -> DeadLetter:
     """A dead letter of ours, or a bell that SQS gave up by itself."""
     said = _object(message["Body"])
-    at, why = said.get("at"), said.get("why")
+    at, why = said.get("at"), said.get("reason")
     sent = int(message.get("Attributes", {}).get("SentTimestamp", 0)) / 1000
     told = why if isinstance(why, str) else "it was heard too often without an answer"
     return DeadLetter(run_of(message["Body"]) or "", float(at) if isinstance(at, int | float) else sent, told)
