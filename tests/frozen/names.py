@@ -4,33 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-NAMES: Mapping[str, str] = {
-    '"above": ': '"parent": ',
-    '"asks": ': '"tool_calls": ',
-    '"finish": ': '"finish_reason": ',
-    '"took_ms":': '"duration_ms":',
-    '"why":': '"reason":',
-    '"last": 1795264472623': '"last_attempt_at": 1795264472623',
-    '"said":': '"provider_error":',
-    '"home":': '"run":',
-    '"first": 0,': '"kept": 0,',
-    '"first": 1,': '"kept": 1,',
-    '"why": "quiet"': '"reason": "quiet_time"',
-    '"why": "earlier"': '"reason": "earlier_run"',
-    '"why": "trouble"': '"reason": "interrupted"',
-    '"why": "limit"': '"reason": "rate_limit"',
-    '"code": "written"': '"code": "call_as_text"',
-    "who/1": "actor/1",
-    "material/1": "context/1",
-    "who/click": "approver/click",
-    "word/click": "objection/click",
-    "ask/call": "question/call",
-    "ask/leaving": "question/leaving",
-    "told/call": "decision/call",
-    "told/leaving": "decision/leaving",
-    '"calls": 0,': '"llm_calls": 0,',
-    '"calls": 3,': '"llm_calls": 3,',
-}
+NAMES: Mapping[str, str] = {}
 """Words that changed since the corpus was frozen: the old word, and the word that stands there now."""
 
 EXCEPTED = frozenset(
