@@ -38,12 +38,7 @@ class Past:
 
 async def earlier_run(step: Step, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
-    token = step.services.tokens.conversation(event.conversation)
-    # Earlier versions wrote the name itself, which stays in a table until its rows expire.
-    return await _newest(step, event, token, workflow) or await _newest(step, event, event.conversation, workflow)
-
-
-async def _newest(step: Step, event: Event, conversation: str, workflow: str) -> Head | None:
+    conversation = step.services.tokens.conversation(event.conversation)
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
@@ -66,8 +61,7 @@ async def answered_before(step: Step, event: Event, routes: Sequence[Route]) -> 
 async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
-    tokens = step.services.tokens
-    sought = tokens.conversation(event.conversation)
+    sought = step.services.tokens.conversation(event.conversation)
     found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
@@ -75,7 +69,7 @@ async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> se
         found |= {
             head.workflow
             for head in page
-            if tokens.conversation(head.conversation) == sought
+            if head.conversation == sought
             and head.workflow in workflows
             and head.accepted_at < step.progress.accepted_at
             and head.run not in same_event

@@ -290,7 +290,7 @@ class Ingress:
         page: Sequence[Head] = await self.stores.journals.unfinished(_EVER, _PAGE)
         while page:
             for head in page:
-                if fits(sought, self._tokens.conversation(head.conversation)):
+                if fits(sought, head.conversation):
                     yield head.run
             page = await self.stores.journals.unfinished(_EVER, _PAGE, after=page[-1])
 
