@@ -48,7 +48,7 @@ def item_from_bytes(raw: bytes) -> Item:
     try:
         value: object = json.loads(raw)
     except ValueError as error:
-        raise Corrupt("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
+        raise Corrupt("The inbox holds an item that is not JSON; ask its sender to send it again.") from error
     match from_json(value):
         case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
             return item
@@ -101,7 +101,8 @@ def _reader(hint: Any) -> Callable[[object], object]:
     """Return a function that checks and rebuilds a JSON value as the annotated type of a field."""
     if hint is object:
         return lambda value: value
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    arguments = typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _optional(_reader(next(kind for kind in arguments if kind is not type(None))))
     if origin is tuple:

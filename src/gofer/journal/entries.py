@@ -134,7 +134,7 @@ class ToolCall:
     key: str = ""
     """The idempotency key, when an earlier run may have made the same call under it; empty: run id and call id."""
     since: int = 0
-    """With such a key: unix milliseconds before which nobody can have made the call."""
+    """With such a key: unix milliseconds before which no run can have made the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class ValueRecorded:
 
 ParkReason = Literal["quiet_time", "model", "approval", "earlier_run", "rate_limit", "outage"]
 """What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-somebody decides, that an earlier run is through with what both of them want done once, that a system outside, which
+a person decides, that an earlier run is through with what both of them want done once, that a system outside, which
 takes no more for now, takes more, or that a system outside answers again."""
 
 
@@ -233,11 +233,11 @@ class RunCancelled:
     item: str = ""
     """Id of the inbox item it came in."""
     actor: str = ""
-    """Whose run it has to be, as the source's id of its actor; empty is anybody's."""
+    """The source's id of the actor that the run has to have; empty is any actor."""
     message: str = ""
     """Which message the wish was about, by its ts: one that the run is about or wrote; empty is the run as a whole."""
     silent: bool = False
-    """Whether nobody is left to be told: what was announced is taken back."""
+    """Whether no person is left to be told: the status message is deleted."""
 
 
 @dataclass(frozen=True, slots=True)

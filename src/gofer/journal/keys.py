@@ -20,7 +20,7 @@ class Claimed:
 class Keys(Protocol):
     """The keys of runs. Callers hold the write lock of the journals, so no two calls happen at once.
 
-    Every call may raise TemporaryError, and Damaged when the stored bytes are not what was written.
+    Every call may raise TemporaryError, and Corrupt when the stored bytes are not what was written.
     """
 
     def get(self, run: str) -> bytes | None:

@@ -59,8 +59,12 @@ class Journal:
 
     def add(self, entry: Entry) -> Recorded:
         """Add an entry to the draft of the next frame."""
-        at = self._draft[0].at if self._draft else self.pen.at()
-        n = self._n + (2 if self._writing else 1)
+        at = self.pen.at()
+        if self._draft:
+            at = self._draft[0].at
+        n = self._n + 1
+        if self._writing:
+            n += 1
         recorded = Recorded(n=n, i=len(self._draft), at=at, owner=self.pen.owner, entry=entry)
         self._draft.append(recorded)
         return recorded

@@ -1,4 +1,4 @@
-"""What of an earlier run does the run that goes on from it need to know?"""
+"""The recap of an earlier run for the run that goes on from it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

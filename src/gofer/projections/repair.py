@@ -1,4 +1,4 @@
-"""What of a model's tool call may stand in the history that the next request repeats?
+"""The repair of a model's tool calls for the history that the next request repeats.
 
 A provider refuses a whole request for one id that stands twice, one name it would not have allowed, or one string of
 arguments that is no JSON; and as a history only grows, it would refuse every later request too.

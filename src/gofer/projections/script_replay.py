@@ -1,4 +1,4 @@
-"""What has the script of a run been told so far? It is told the same when it is run again from its top."""
+"""What the script of a run was told so far, which it is told again when it runs from its top."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

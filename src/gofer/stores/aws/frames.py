@@ -1,4 +1,4 @@
-"""How are journals and inboxes kept in DynamoDB?
+"""Journals and inboxes in DynamoDB.
 
 A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
 transaction, so either is there with the other.
@@ -88,7 +88,7 @@ class DynamoFrames:
         """See Store.create. Raises ValueError also for a frame that no item can hold."""
         if len(frame) > ITEM_LIMIT:
             raise ValueError(f"frame {n} has {len(frame):,} bytes")
-        # No condition can look at another item; whoever appends has read what stands before, so this asks for nothing.
+        # No condition can look at another item. An owner that appends has read the frame before.
         if n < 2 or (self._known.get(run, 0) < n - 1 and not await self.table.get(frame_key(run, n - 1))):
             raise ValueError(f"frame {n} would leave a gap")
         if refused := await self.table.write(Put(row(frame_key(run, n), frame=frame), Free())):
@@ -190,6 +190,6 @@ def _conversation_rows(item: Item) -> Sequence[Key]:
     try:
         head = head_of(item)
     except Corrupt:
-        # Without it nobody knows where they stand, and nobody acts on a row whose head is gone.
+        # Without it their keys are not known, and no worker acts on a row without a head.
         return ()
     return open_key(head), ended_key(head)

@@ -1,4 +1,4 @@
-"""How do many tasks write to one SQLite file safely and fast?
+"""A database in one SQLite file, which many tasks write to.
 
 One thread owns the one connection. Work that arrives while it is busy waits in a list; the thread takes the
 whole list, runs it in one transaction and commits once (group commit), so that a hundred runs share an fsync.
@@ -88,7 +88,7 @@ class Database:
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
 
-        Raises TemporaryError when the database refused (disk full, locked, read-only), and Damaged when the file is
+        Raises TemporaryError when the database refused (disk full, locked, read-only), and Corrupt when the file is
         not what was written: in both cases nothing was.
         """
         return cast(T, await self._queued(work))
@@ -257,7 +257,7 @@ def _unreadable(error: Exception) -> bool:
 def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     if not jobs:
         return
-    # Nobody waits here for a reader of another process: whoever asked comes again.
+    # This thread waits for no reader of another process: the caller comes again.
     connection.execute("PRAGMA busy_timeout=0")
     try:
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -1,4 +1,4 @@
-"""How are journals kept in one SQLite file?
+"""A store in one SQLite file.
 
 The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
 thread of `gofer.stores.sqlite.database`, so what a caller was told is on the disk. Keys are kept in a file of their own

@@ -1,4 +1,4 @@
-"""How does a queue work as a table of the same SQLite file as the journals?"""
+"""A queue in the SQLite file of the journals."""
 
 import asyncio
 import sqlite3
@@ -24,17 +24,17 @@ CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
 Row = tuple[Any, ...]
 
 _HELD = "id = ? AND receives = ? AND visible_at > ?"
-"""A bell that still is in the hands of who received it so."""
+"""The condition that a message is still held by the worker that received it so."""
 
 LONGEST_DELAY = 900.0
 """Seconds that a queue message is held back or hidden at most; a wrong clock wrote one that is further ahead."""
 
 POLL_SECONDS = 1.0
-"""How soon a ring from another process, or one that was delayed, is heard."""
+"""How soon a message of another process, or one that was delayed, is received."""
 
 
 class SqliteQueue:
-    """Doorbells in the file of a Database whose schema includes SCHEMA."""
+    """Queue messages in the file of a Database with the tables of SCHEMA."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
