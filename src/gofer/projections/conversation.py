@@ -1,20 +1,23 @@
 """The messages between a run and its model, encoded.
 
 Every message is encoded once, when its entry is folded. The outcomes of a turn enter together and in the order
-of the calls, in any order, so a history never has a call without its outcome. An answer that says
+of the calls, not in that of their arrival, so a history never has a call without its outcome. An answer that says
 nothing does not enter at all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import FINISH
-from gofer.projections.repair import presentable
 from gofer.values import messages
 from gofer.values.messages import ToolAsk, meant
 
+_ID = re.compile("[!-~]{1,64}")
+_NOT_IN_NAMES = re.compile("[^a-zA-Z0-9_-]")
 NAMED = 40
 """Files that are named at most of those that were looked at and left; the newest."""
 LEFT = "[Gofer, by code] Your turns 1"
@@ -336,3 +339,32 @@ def _finished(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> str | 
             return answer
         case _:
             return None
+
+
+def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> ToolAsk:
+    """Return a call as the history has it: an id that is not `taken`, a name any provider allows, arguments in JSON.
+
+    A provider refuses a whole request for one id that is there twice, one name that it does not allow, or one string of
+    arguments that is no JSON. As a history only grows, it would refuse every later request too.
+    """
+    id_ = ask.id
+    if not _ID.fullmatch(id_) or id_ in taken:
+        id_ = _own_id(turn, index, taken)
+    arguments = ask.arguments
+    if not _whole(arguments):
+        arguments = "{}"
+    return ToolAsk(id_, _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed", arguments, ask.extra)
+
+
+def _own_id(turn: int, index: int, taken: Collection[str]) -> str:
+    """Return nine letters and digits, which is what the strictest provider demands."""
+    ids = (f"g{number % 10**8:08}" for number in itertools.count(turn * 1_000 + index))
+    return next(candidate for candidate in ids if candidate not in taken)
+
+
+def _whole(text: str) -> bool:
+    try:
+        messages.arguments(text)
+    except ValueError:
+        return False
+    return True

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
-from gofer.journal.keys import Keys
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
+from gofer.stores.sqlite.key_file import Keys
 from gofer.values.errors import Corrupt
 
 SCHEMA = """
