@@ -15,21 +15,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 165,
-    "conditional expressions": 999,
+    "parallel assignments": 137,
+    "conditional expressions": 982,
     "nested conditional expressions": 6,
-    "module docstrings that are questions": 55,
-    "indefinite pronouns in docstrings": 194,
+    "module docstrings that are questions": 34,
+    "indefinite pronouns in docstrings": 173,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 77,
+    "doorbell": 55,
     "shelf": 141,
-    "aside": 28,
+    "aside": 24,
     "surroundings": 3,
     "occasion": 0,
-    "given up": 65,
+    "given up": 63,
     "put off": 23,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""

@@ -197,13 +197,8 @@ def project(entries: Iterable[e.Recorded]) -> Progress:
 def fold(state: Progress, recorded: e.Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
-        case e.RunAccepted(event=event, workflow=workflow, parent=parent, depth=depth, routes=routes):
-            state.event = event
-            state.workflow = workflow
-            state.accepted_at = recorded.at
-            state.parent = parent
-            state.depth = depth
-            state.routes = routes
+        case e.RunAccepted() as accepted:
+            _accept(state, recorded.at, accepted)
         case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
         case e.RunStarted() as started:
@@ -255,6 +250,15 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
+
+
+def _accept(state: Progress, at: int, accepted: e.RunAccepted) -> None:
+    state.event = accepted.event
+    state.workflow = accepted.workflow
+    state.accepted_at = at
+    state.parent = accepted.parent
+    state.depth = accepted.depth
+    state.routes = accepted.routes
 
 
 def _ask(state: Progress, at: int, asked: e.SubagentStarted) -> None:

@@ -1,4 +1,4 @@
-"""Bodies in S3."""
+"""Immutable bodies in S3."""
 
 import asyncio
 from collections import OrderedDict
