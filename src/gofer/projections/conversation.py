@@ -353,7 +353,8 @@ def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> 
     arguments = ask.arguments
     if not _whole(arguments):
         arguments = "{}"
-    return ToolAsk(id_, _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed", arguments, ask.extra)
+    tool = _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed"
+    return ToolAsk(id=id_, tool=tool, arguments=arguments, extra=ask.extra)
 
 
 def _own_id(turn: int, index: int, taken: Collection[str]) -> str:
