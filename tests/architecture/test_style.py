@@ -18,15 +18,15 @@ CODE_CEILINGS = {
     "parallel assignments": 112,
     "conditional expressions": 899,
     "nested conditional expressions": 3,
-    "module docstrings that are questions": 38,
+    "module docstrings that are questions": 34,
     "indefinite pronouns in docstrings": 122,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 58,
+    "doorbell": 55,
     "shelf": 125,
-    "aside": 25,
+    "aside": 24,
     "surroundings": 3,
     "occasion": 0,
     "given up": 58,

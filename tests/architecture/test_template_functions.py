@@ -269,7 +269,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
 ) -> None:
     service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
-    for trouble in ("poison", "damaged"):
+    for trouble in ("poison", "corrupt"):
         progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
         measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, {"gpt-5.4-mini": 400_000}))

@@ -25,7 +25,7 @@ async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_hea
     await cloud.queue.enqueue("r")
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
     (letter,) = await cloud.queue.buried(10)
-    assert (letter.run, letter.why) == ("", "it is no doorbell")
+    assert (letter.run, letter.why) == ("", "it names no run")
     cloud.clock.advance(1_000)
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
@@ -44,7 +44,7 @@ async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: Moto
         cloud.clock.advance(121)
     assert list(await cloud.queue.receive(10, 120, 0)) == []
     (letter,) = await cloud.queue.buried(10)
-    assert (letter.run, letter.why) == ("r", "it was heard too often without an answer")
+    assert (letter.run, letter.why) == ("r", "it was received too often without an answer")
     assert letter.at > 0
 
 

@@ -80,7 +80,10 @@ async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one(
     head = await made.cloud.store.head("run1")
     assert head is not None
     # What lists show of a run that waits for another worker.
-    assert (head.status, head.reason) == ("queued", "its journal is of a newer Gofer")
+    assert (head.status, head.reason) == (
+        "queued",
+        "another version of Gofer wrote its journal; finish it with that one",
+    )
     assert len(await made.cloud.store.frames("run1")) == 2
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import UNFINISHED
-from gofer.journal.keys import Keys
 from gofer.journal.seal import KEY_BYTES
 from gofer.journal.store import Store
 from gofer.models.served_model import Prices
@@ -25,6 +24,7 @@ from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
 from gofer.stores.sqlite import schedule_marks
 from gofer.stores.sqlite.journal import SqliteStore
+from gofer.stores.sqlite.key_file import Keys
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.events import Event
 from gofer.values.outside import Outside

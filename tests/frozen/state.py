@@ -149,7 +149,7 @@ def _digest(journal: Sequence[Recorded]) -> Mapping[str, object]:
         "last": to_json(journal[-1].entry)["kind"],
         "started": stands.started is not None,
         "status": ending.status if ending else "",
-        "parked": stands.parked.why if stands.parked else "",
+        "parked": stands.parked.reason if stands.parked else "",
         "in_doubt": sorted(stands.in_doubt),
         "asking": sorted(stands.asking),
         "approvals": sorted(f"{about} {call}" for about, call in stands.approvals),

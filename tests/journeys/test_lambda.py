@@ -191,7 +191,7 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
     assert [len(found) for found in answers] == [1, 1, 1]
     handed = [entry for entry in entries if isinstance(entry, RunHandedOver)]
     assert len(handed) >= 4
-    assert {entry.why for entry in handed} == {"deadline"}
+    assert {entry.reason for entry in handed} == {"deadline"}
     assert slow.state.most == 3
     # 32,000 of the 400,000 tokens that the model's window holds.
     assert set(numbers["PeakContextUtilisation"]) == {8.0}

@@ -57,7 +57,7 @@ async def test_a_long_answer_is_several_messages_in_order_and_the_links_stand_un
     assert "\n\n".join(map(markdown, answers)).split() == LONG.split()
     assert linked(answers) == [False, False, True]
     calls = [(entry.call, entry.arguments) for entry in entries if isinstance(entry, ToolCall)]
-    assert calls[-3:] == [("answer/1", None), ("part/2", None), ("part/3", None)]
+    assert calls[-3:] == [("answer/1", None), ("answer-part/2", None), ("answer-part/3", None)]
     assert next(entry.text for entry in entries if isinstance(entry, RunConcluded)) == LONG.strip()
 
 

@@ -26,8 +26,8 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
     assert answer.text.startswith("[offline model]")
     calls = [entry for entry in entries if isinstance(entry, ToolCall)]
     assert [(call.call, call.tool) for call in calls] == [
-        ("who/1", "slack_get_user"),
-        ("material/1", "slack_read_thread"),
+        ("actor/1", "slack_get_user"),
+        ("context/1", "slack_read_thread"),
         ("status/1", "slack_post_message"),
         ("1.0", "slack_read_thread"),
         ("answer/1", "slack_update_message"),

@@ -127,4 +127,4 @@ async def test_a_key_that_is_not_set_is_named_and_the_next_model_answers(tmp_pat
             entries = await made.entries(head.run)
     assert (second.requests, reply.text) == ([], "OpenAI answers.")
     (deferred,) = [entry for entry in entries if isinstance(entry, CallDeferred)]
-    assert deferred.why == "The endpoint `anthropic` has no key; set MODEL_KEY_ANTHROPIC."
+    assert deferred.reason == "The endpoint `anthropic` has no key; set MODEL_KEY_ANTHROPIC."

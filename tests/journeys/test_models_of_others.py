@@ -149,7 +149,11 @@ async def test_what_a_provider_said_stands_in_the_journal_and_its_code_in_the_tr
         await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         entries = await made.journal(head.run)
-    said = [item.entry.said for item in entries if isinstance(item.entry, CallDeferred) and item.entry.said]
+    said = [
+        item.entry.provider_error
+        for item in entries
+        if isinstance(item.entry, CallDeferred) and item.entry.provider_error
+    ]
     assert {one.message[:33] for one in said} == {"No temperature for [redacted]. x x"[:33]}
     assert {len(one.message) for one in said} == {500}
     spans = [span for span in trace.project(entries) if span.kind == "llm"]
@@ -218,7 +222,7 @@ async def test_a_mention_during_an_outage_is_answered_once_when_it_is_over(tmp_p
         (reply,) = made.answers(asked)
         entries = await made.entries(head.run)
     assert (head.status, reply.text) == ("done", "Back again.")
-    assert [entry.why for entry in entries if isinstance(entry, RunParked)] == ["model"]
+    assert [entry.reason for entry in entries if isinstance(entry, RunParked)] == ["model"]
 
 
 async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_used(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gofer.cli.main import main
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
-from gofer.journal.entries import FORMAT, Recorded, RunAccepted, RunOwned
+from gofer.journal.entries import FORMAT, Recorded, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
 from gofer.journal.log import read_journal
 from gofer.journal.seal import KEY_BYTES, Seal
@@ -34,7 +34,6 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
 from support.app.company import ask_about_the_decision, company
 from support.crashes.spread import spread
-from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 
@@ -139,7 +138,9 @@ def rewritten(seal: Seal, stored: Frames, n: int, **changes: object) -> Frames:
 
 
 def of_a_newer_format(seal: Seal, stored: Frames) -> Frames:
-    return rewritten(seal, stored, 1, entries=[to_json(RunAccepted(mention(), "answer-here", format=FORMAT + 1))])
+    header = bytes([FORMAT + 1]) + GENESIS
+    plain = seal.open("frame 1", stored[0][len(header) :], stored[0][: len(header)])
+    return [header + seal.close("frame 1", plain, header), *stored[1:]]
 
 
 def with_an_unknown_entry(seal: Seal, stored: Frames) -> Frames:
@@ -178,7 +179,10 @@ DAMAGE: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "a frame of another run": (with_a_later_frame_of_another_run, "damaged at frame 3"),
 }
 NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
-    "a newer format": (of_a_newer_format, "cannot be read at frame 1: it was written in format 2"),
+    "a newer format": (
+        of_a_newer_format,
+        "was written by a newer version of Gofer (format 3, and this version reads format 2)",
+    ),
     "an entry of an unknown kind": (
         with_an_unknown_entry,
         "cannot be read at frame 7: this journal has an entry of kind",

@@ -109,7 +109,7 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
                 entries = await ended(folder)
                 check_parts(slack, asked)
                 calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
-                assert calls[-3:] == ["answer/1", "part/2", "part/3"]
+                assert calls[-3:] == ["answer/1", "answer-part/2", "answer-part/3"]
     assert kills == (6 if everywhere else 3)
 
 

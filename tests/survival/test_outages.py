@@ -35,7 +35,7 @@ def test_people_and_operators_see_every_outage(source: Source) -> None:
 def test_an_outage_before_each_call_is_one_that_the_run_makes(source: Source) -> None:
     calls = calls_of(source)
     assert {"1.0", "2.0"} <= set(calls)
-    asked = {"answer/1", "material/1"} if source.reply != "none" else set[str]()
+    asked = {"answer/1", "context/1"} if source.reply != "none" else set[str]()
     assert asked <= set(calls)
 
 

@@ -161,12 +161,7 @@ class Past:
 
 async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
-    token = step.services.tokens.conversation(event.conversation)
-    # Earlier versions wrote the name itself, which stays in a table until its rows expire.
-    return await _newest(step, event, token, workflow) or await _newest(step, event, event.conversation, workflow)
-
-
-async def _newest(step: OwnStep, event: Event, conversation: str, workflow: str) -> Head | None:
+    conversation = step.services.tokens.conversation(event.conversation)
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
@@ -189,8 +184,7 @@ async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) 
 async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
-    tokens = step.services.tokens
-    sought = tokens.conversation(event.conversation)
+    sought = step.services.tokens.conversation(event.conversation)
     found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
@@ -198,7 +192,7 @@ async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) ->
         found |= {
             head.workflow
             for head in page
-            if tokens.conversation(head.conversation) == sought
+            if head.conversation == sought
             and head.workflow in workflows
             and head.accepted_at < step.progress.accepted_at
             and head.run not in same_event

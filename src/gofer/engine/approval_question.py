@@ -8,6 +8,7 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
+from gofer.journal.purposes import APPROVER, APPROVER_GROUPS, DECISION, OBJECTION, QUESTION
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.source import Approvals
@@ -97,7 +98,7 @@ class Question:
         ids = dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
             asked = self._asking.groups(handles)
-            call = PurposeCall(f"groups/{self.requested.call}", asked)
+            call = PurposeCall(APPROVER_GROUPS.format(self.requested.call), asked)
             match await self._step.call(call, provenance):
                 case Result(status="ok", details=details):
                     ids = dict(self._asking.group_ids(as_object(details)))
@@ -221,17 +222,17 @@ def _person(event: Event | None) -> str:
 
 def ask_calls(requested: ApprovalRequested) -> Sequence[str]:
     """Call ids of putting the question, the first and each further attempt."""
-    return [f"ask/{requested.about}/{requested.call}/{number}" for number in range(1, ASKS + 1)]
+    return [QUESTION.format(requested.about, requested.call, number) for number in range(1, ASKS + 1)]
 
 
 def _told(requested: ApprovalRequested) -> str:
-    return f"told/{requested.about}/{requested.call}"
+    return DECISION.format(requested.about, requested.call)
 
 
 def _who(click: ApprovalClicked) -> str:
-    return f"who/{click.item}"
+    return APPROVER.format(click.item)
 
 
 def word_call(click: ApprovalClicked) -> str:
     """Call id of telling a person why their press does not count."""
-    return f"word/{click.item}"
+    return OBJECTION.format(click.item)

@@ -8,6 +8,7 @@ from gofer.engine.owned_run import OwnedRun
 from gofer.engine.source_context import PERSON, stopped, thread_of_event
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import ACTOR, ACTOR_GROUP, TURNED_AWAY
 from gofer.sources.part_values import OwnCall, Person
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.source import PrivateWords
@@ -16,12 +17,6 @@ from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
-LOOKED_UP = "who/1"
-"""Call id of looking up who did it."""
-GROUP = "group/{}"
-"""Call id of looking up the first user group that may, the second, and so on."""
-TOLD = "told/1"
-"""Call id of telling a person that they may not."""
 _NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
@@ -39,7 +34,7 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
     asked = people.look_up(event)
     if asked is None:
         return Person(event.actor.id)
-    details = await _details(step, LOOKED_UP, asked, people.unseen, provenance)
+    details = await _details(step, ACTOR, asked, people.unseen, provenance)
     if details is None:
         return Person(event.actor.id)
     return people.person(event, details)
@@ -48,7 +43,7 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
 def known_person(step: OwnedRun, event: Event) -> Person:
     """Return the person who started a run, as they were looked up when the run began."""
     people = source_of(event).people
-    match step.progress.outcomes.get(LOOKED_UP):
+    match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details=details) if people is not None:
             return people.person(event, details or {})
         case _:
@@ -67,7 +62,7 @@ async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: P
     groups = WORKPLACE.groups
     for number, handle in enumerate(handles, 1):
         asked = groups.look_up(handle)
-        found = await _details(step, GROUP.format(number), asked, groups.unseen, provenance)
+        found = await _details(step, ACTOR_GROUP.format(number), asked, groups.unseen, provenance)
         if found is not None and person.id in groups.members(found):
             return True
     return False
@@ -82,7 +77,7 @@ async def turn_away(
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
         text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
         told = words.in_place(thread_of_event(event), text)
-        await step.call(PurposeCall(TOLD, told), provenance)
+        await step.call(PurposeCall(TURNED_AWAY, told), provenance)
     return DoesNotMatch(
         f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
     )

@@ -201,7 +201,7 @@ def read(call: str, answer: Answer) -> SubagentFinished:
     useless = not text or answer.asks or answer.finish in ("refusal", "content_filter", "length")
     code = (answer.finish or "empty") if useless else ""
     if not code and written_call(text, ()) is not None:
-        code = "written"
+        code = "call_as_text"
     return SubagentFinished(call, "error" if code else "ok", text, answer.model, answer.usage, None, 0, code)
 
 

@@ -21,6 +21,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
+from gofer.journal.purposes import is_own
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import Access, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
@@ -79,8 +80,8 @@ class Later:
     code: str
     seconds: float
     in_doubt: bool = False
-    cause: Literal["limit", "outage"] = "limit"
-    """`limit`: the system takes no more for now. `outage`: it did not answer."""
+    cause: Literal["rate_limit", "outage"] = "rate_limit"
+    """`rate_limit`: the system takes no more for now. `outage`: it did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ async def carry_out(
 def doubt_after_restore(tool: AnyTool, call: str, *, restored: bool) -> str:
     """Return why a fresh call of a run that goes on from a backup may have happened already; empty for no doubt."""
     # What the run does by itself had the same id then, so its marker can be found.
-    if restored and "/" in call and tool.effect == "lookup":
+    if restored and is_own(call) and tool.effect == "lookup":
         return RESTORED
     return ""
 

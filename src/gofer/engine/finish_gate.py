@@ -60,7 +60,7 @@ def remark(
 ) -> MessageReceived | None:
     """What the model is told of its last answer by code; None when the run can go on from it, or end with it."""
     if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
-        return MessageReceived(WRITTEN.format(call=""), code="written")
+        return MessageReceived(WRITTEN.format(call=""), code="call_as_text")
     if not conversation.answered:
         said = REMARKS.get(conversation.flaw, "")
         return MessageReceived(said) if said else None
@@ -75,7 +75,7 @@ class Objection:
 
     text: str
     """For the model."""
-    code: Literal["", "premature", "written"] = ""
+    code: Literal["", "premature", "call_as_text"] = ""
 
 
 def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Collection[str]) -> Objection | None:
@@ -86,7 +86,7 @@ def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Co
         wrong = unfit(answer, schema)
     # An answer for a program may have the form of a call.
     if (not schema or wrong) and (call := written_call(answer, offered)) is not None:
-        return Objection(WRITTEN.format(call=f" of {call}" * bool(call)), "written")
+        return Objection(WRITTEN.format(call=f" of {call}" * bool(call)), "call_as_text")
     if said := premature(workspace, workflow):
         return Objection(said, "premature")
     if wrong:

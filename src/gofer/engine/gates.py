@@ -42,7 +42,7 @@ _FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
     "empty": ("was empty", _ANOTHER, _SILENT),
     "cut": ("was cut off before its first word", _LARGER, _LONG),
     "cut_call": ("was cut off in the middle of a tool call", _LARGER, _LONG),
-    "written": ("was a tool call written as text", _BETTER, _MISUSED),
+    "call_as_text": ("was a tool call written as text", _BETTER, _MISUSED),
     "deprecated": ("called a tool in the deprecated function_call", _BETTER, _MISUSED),
     "broken": ("called a tool with arguments that it does not take", _BETTER, _MISUSED),
     "unknown_tool": ("called a tool that does not exist", _BETTER, _MISUSED),

@@ -81,7 +81,7 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
 
     `tools` names the tools that such a call may be of.
     """
-    written = [*conversation.drafts] * (conversation.flaw == "written")
+    written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
     # Words before a call announce what never happened, so that they come last.
     for text in [conversation.so_far, *reversed(written)]:
         if words := before_call(text, tools):

@@ -75,12 +75,12 @@ class Heard:
         answer = self.answer
         return LlmResponse(
             text=answer.text,
-            asks=answer.asks,
-            finish=answer.finish,
+            tool_calls=answer.asks,
+            finish_reason=answer.finish,
             model=answer.model,
             usage=answer.usage,
             cost_usd=self.cost_usd,
-            took_ms=self.took_ms,
+            duration_ms=self.took_ms,
             extra=answer.extra,
             thoughts=answer.thoughts,
         )
@@ -160,7 +160,7 @@ def deferral(
     """What is recorded of a model that gave no answer; a log line has the same without the provider's words."""
     said = said_of(error)
     _report(run, error, said or ProviderError("refused"), progress)
-    return CallDeferred(call, str(error), until, said=said)
+    return CallDeferred(call, str(error), until, provider_error=said)
 
 
 def _report(run: str, error: Exception, said: ProviderError, progress: Progress) -> None:

@@ -99,7 +99,7 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
         # It waits for this one, so this one does not wait for what it does not do.
         return "free"
     waited = step.now_ms() - step.progress.accepted_at
-    raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
+    raise Parked(RunParked("earlier_run", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
 def _at_it(step: OwnedRun, call: str) -> bool:
@@ -125,7 +125,7 @@ def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
             details = {**(done.details or {}), **({} if same else {MARK: item.tool.name})}
             summary = f"was done already by {who}"
-            return replace(done, call=item.call, text=text, summary=summary, details=details, took_ms=0)
+            return replace(done, call=item.call, text=text, summary=summary, details=details, duration_ms=0)
         case ToolResult():
             return "free"
         case ToolUnknown() as unknown:

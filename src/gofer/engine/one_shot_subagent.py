@@ -9,6 +9,7 @@ from gofer.engine.own_step import OwnStep
 from gofer.files.decoder import decode, in_brackets
 from gofer.files.kind import charset_of
 from gofer.journal.entries import SubagentFinished
+from gofer.journal.purposes import SUBAGENT_FILE
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer
 from gofer.tools.definition import Provenance
@@ -24,8 +25,6 @@ CHARACTERS = 200_000
 """Characters of all files of one question at most."""
 FILES = 20
 """Files of one question at most."""
-PURPOSE = "file"
-"""What the ids of calls begin with that fetch one."""
 
 
 def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
@@ -66,7 +65,7 @@ def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
         case _ if not said:
             return "empty", "The answer was empty."
         case _ if subagent.output is None and written_call(said, ()) is not None:
-            return "written", "The answer was a tool call written as text."
+            return "call_as_text", "The answer was a tool call written as text."
         case _:
             return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
 
@@ -97,7 +96,7 @@ async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: P
         raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
-        content = await step.content(added, provenance, PURPOSE)
+        content = await step.content(added, provenance, SUBAGENT_FILE)
         found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"

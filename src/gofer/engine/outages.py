@@ -34,7 +34,7 @@ def settle(
     """
     deferred = _deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
     if deferred is not None:
-        _log.warning("a call of %s waits: %s", item.tool.name, deferred.why)
+        _log.warning("a call of %s waits: %s", item.tool.name, deferred.reason)
         return deferred
     tried = _tried(waited_ms)
     match outcome:
@@ -62,7 +62,7 @@ def _deferral(
     if not item.waits:
         return None
     match outcome:
-        case Later(cause="limit") as later:
+        case Later(cause="rate_limit") as later:
             longest = max(LONGEST_LIMIT, item.longest)
             wait = UNSAID_WAIT if math.isinf(later.seconds) else later.seconds
             over = wait > longest - waited_ms / 1000
@@ -102,7 +102,7 @@ def parked(deferred: Sequence[CallDeferred]) -> RunParked:
     until = max(one.until for one in deferred)
     if any(one.cause == "outage" for one in deferred):
         return RunParked("outage", until)
-    return RunParked("limit", until)
+    return RunParked("rate_limit", until)
 
 
 def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:

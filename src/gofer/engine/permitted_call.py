@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gofer.journal.entries import ToolCall
+from gofer.journal.purposes import is_own
 from gofer.tools.definition import ANYWHERE, AnyTool, Arguments
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
@@ -99,7 +100,7 @@ class Permitted:
     @property
     def patience(self) -> float:
         """Seconds that it waits in all; a read that the model or a script asked for becomes their error instead."""
-        if self.tool.effect == "read" and "/" not in self.call:
+        if self.tool.effect == "read" and not is_own(self.call):
             return 0.0
         return self.longest
 

@@ -16,6 +16,7 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import READ_PLACE, WRITE_PLACE
 from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
 from gofer.sources.registry import SOURCES, WORKPLACE, source_of
 from gofer.sources.source import Places
@@ -53,10 +54,6 @@ def _said(item: Permitted) -> dict[str, object]:
 FRESH_MS = 300_000
 """How long a run relies on what it looked up of a place, milliseconds."""
 
-PLACE = "place"
-"""Before the slash of the id of a look-up for a write."""
-READING = "reading"
-"""The same for a read, which a run may take out of a private channel later."""
 _NO_PERSON = f"no person of {WORKPLACE.system}"
 _ANSWERS = (
     f"Not called: the channel is private, and {_NO_PERSON} started this run, so nobody can be asked whether its "
@@ -252,8 +249,8 @@ class Judge:
 def _use(item: Permitted, place: Place) -> str:
     # What a run reads of an issue or a page does not count as read in a private channel.
     if item.tool.effect == "read" and place.kind == "channel":
-        return READING
-    return PLACE
+        return READ_PLACE
+    return WRITE_PLACE
 
 
 def _private_channels_read(step: OwnStep) -> set[str]:
@@ -261,7 +258,7 @@ def _private_channels_read(step: OwnStep) -> set[str]:
     found: set[str] = set()
     for call, outcome in _root(step).progress.outcomes.items():
         match outcome:
-            case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READING}/"):
+            case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READ_PLACE}/"):
                 if details.get("public") is not True:
                     found.add(as_text(details.get("id")))
             case _:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, assert_never
 
-from gofer.engine.asker import LOOKED_UP, private_words
+from gofer.engine.asker import private_words
 from gofer.engine.once import MARK
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.source_context import thread_of
 from gofer.journal.entries import ToolResult
+from gofer.journal.purposes import ACTOR, DONE_BEFORE, PRIVATE_ANSWER, PRIVATE_LINK, is_own
 from gofer.projections.progress import Progress
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.sources.source import PrivateWords
@@ -18,15 +19,9 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
-ASIDE = "aside/{}"
-"""Call id of the first message of such an answer, the second, and so on."""
 Way = Literal["dm", "ephemeral"]
 """How workflow files name the two."""
-LINK = "link/1"
-"""Call id of showing the link."""
 _TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
-NOTICE = "already/1"
-"""Call id of showing it."""
 
 
 async def answer_privately(
@@ -41,7 +36,7 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         asked = _asked(step, event, words, way, part)
-        said = PurposeCall(ASIDE.format(number), asked, recorded=False, longest=DELIVERY)
+        said = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest=DELIVERY)
         outcomes.append(await step.call(said, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
@@ -70,7 +65,7 @@ async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Prove
     url = step.services.links.run_url(step.run)
     shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(PurposeCall(LINK, shown, recorded=False, longest=0.0, waits=False), bare)
+    await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest=0.0, waits=False), bare)
 
 
 def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
@@ -83,7 +78,7 @@ def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
 
 def _is_member(step: OwnStep) -> bool:
     """Return whether the asker is a full member: guests do not sign in."""
-    match step.progress.outcomes.get(LOOKED_UP):
+    match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details={"kind": "member"}):
             return True
         case _:
@@ -96,7 +91,7 @@ def nothing_new(step: OwnStep) -> bool:
     A run that asked a subagent, or that has a failed call, may have more to say.
     """
     progress = step.progress
-    asked = (outcome for call, outcome in progress.outcomes.items() if "/" not in call)
+    asked = (outcome for call, outcome in progress.outcomes.items() if not is_own(call))
     if progress.subagents or not all(isinstance(one, ToolResult) and one.status == "ok" for one in asked):
         return False
     tools = step.services.tools
@@ -119,7 +114,7 @@ def notice(progress: Progress) -> str:
 async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
     """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
     asked = words.in_place(thread_of(step, event), notice(step.progress))
-    shown = await step.call(PurposeCall(NOTICE, asked), provenance)
+    shown = await step.call(PurposeCall(DONE_BEFORE, asked), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
 

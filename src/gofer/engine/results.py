@@ -188,7 +188,7 @@ async def _shortened(
 
 def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:
     details = {name: said for name, said in (("code", code), ("access", access)) if said}
-    return Result(call, "error", cut(text), details=details or None, took_ms=took)
+    return Result(call, "error", cut(text), details=details or None, duration_ms=took)
 
 
 def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:

@@ -75,7 +75,7 @@ class RunFiles:
         if (known := self._contents.get(added.body)) is not None:
             return known
         try:
-            home = added.home or self._journal.run
+            home = added.run or self._journal.run
             content = await read_body(home, added.body, self._services.store, self._services.blobs)
         except (Corrupt, Gone) as error:
             text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
@@ -113,7 +113,7 @@ class Reach:
             return await self._files.content(added)
         except ToolError:
             # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
-            if not (added.home and added.source):
+            if not (added.run and added.source):
                 raise
             return await self._files.content(await self._fetch(added))
 
@@ -143,7 +143,7 @@ class Reach:
         fetched = replace(
             added,
             body=fresh.body,
-            home="",
+            run="",
             size=fresh.size,
             media_type=fresh.media_type or added.media_type,
             missing=fresh.missing,

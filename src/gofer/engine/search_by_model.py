@@ -53,7 +53,7 @@ async def search(step: WorkingStep, bundle: Bundle, call: str, wanted: SearchToo
     chosen = await _chosen(step, bundle.loaded, call, wanted.query, there)
     result = found(there, wanted.query, chosen)
     text = await step.own.shorten(result.text, SEARCH, SEARCH, step.shown)
-    return [ToolResult(call, "ok", cut(text), result.summary, took_ms=step.own.now_ms() - began)]
+    return [ToolResult(call, "ok", cut(text), result.summary, duration_ms=step.own.now_ms() - began)]
 
 
 async def _chosen(step: WorkingStep, loaded: Loaded, call: str, query: str, there: Searched) -> Sequence[str] | None:

@@ -9,7 +9,8 @@ from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
 from gofer.engine.results import Shown
-from gofer.journal.entries import MATERIAL, ToolResult, ToolUnknown
+from gofer.journal.entries import ToolResult, ToolUnknown
+from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
 from gofer.sources.registry import source_of
 from gofer.sources.subject import indented
@@ -46,7 +47,7 @@ async def read_source_context(
         origin = f"the {event.source} that began this run"
         said = await step.shorten(told.read, event.source, origin, shown)
         return replace(told, read=indented(said))
-    outcome = await step.call(PurposeCall(MATERIAL, asked, shown=shown), provenance)
+    outcome = await step.call(PurposeCall(CONTEXT, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
             raise DoesNotMatch(gone)
@@ -97,7 +98,7 @@ async def changes_of(
 
 def thread_of(step: OwnStep, event: Event) -> str:
     """Return the thread, as reading the source context found it; empty for an event without a thread."""
-    return _thread(event, step.progress.outcomes.get(MATERIAL))
+    return _thread(event, step.progress.outcomes.get(CONTEXT))
 
 
 def thread_of_event(event: Event) -> str:

@@ -89,7 +89,7 @@ def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
     if item in fresh and not item.key:
         return doubt_after_restore(item.tool, item.call, restored=run.progress.restored)
     if waited := run.progress.waits.get(item.call):
-        return waited.why
+        return waited.reason
     return LOST
 
 

@@ -43,12 +43,12 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
     if fresh or not await has_begun(run, services.store):
         if event is None:
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
-        accepted = RunAccepted(event, step.progress.workflow, above=step.run, depth=step.progress.depth + 1)
+        accepted = RunAccepted(event, step.progress.workflow, parent=step.run, depth=step.progress.depth + 1)
         if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
             raise Fenced(f"Run {run} is in other hands.")
     journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
     child = OwnStep(journal, services, entries, step.deadline, step)
-    if child.progress.above != step.run:
+    if child.progress.parent != step.run:
         raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
     step.below[run] = child
     return child
@@ -72,7 +72,7 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
             await above.commit()
     await child.take_inbox()
     if seconds := child.quiet_left(alone):
-        quiet = RunParked("quiet", child.now_ms() + int(seconds * 1000) + 1)
+        quiet = RunParked("quiet_time", child.now_ms() + int(seconds * 1000) + 1)
         await leave(child, quiet)
         raise Parked(quiet)
 
@@ -87,7 +87,7 @@ async def give_up(step: OwnStep, why: str, provenance: Provenance) -> None:
     """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
-            unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, calls=0)
+            unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
             step.note(unused)
             continue
         held = step.below.get(started.run)

@@ -35,6 +35,7 @@ from gofer.journal.entries import (
     ToolResult,
 )
 from gofer.journal.lineage import child_of
+from gofer.journal.purposes import SUBAGENT_QUESTION
 from gofer.journal.subagent_entries import Slice
 from gofer.projections.attempts import CRASHES
 from gofer.tools.definition import AnyTool, Provenance, Repertoire
@@ -98,8 +99,8 @@ class Subagents:
             return [_failed(item.call, cut(finished.text), finished.code)]
         origin = f"subagent {asked.name}"
         text, added = await shorten(finished.text, asked.name, origin, step.own.files, step.shown)
-        summary = f"{asked.name} answered after {finished.calls} model and {finished.tool_calls} tool calls"
-        result = ToolResult(item.call, "ok", cut(text), summary, took_ms=finished.took_ms)
+        summary = f"{asked.name} answered after {finished.llm_calls} model and {finished.tool_calls} tool calls"
+        result = ToolResult(item.call, "ok", cut(text), summary, duration_ms=finished.duration_ms)
         return [added, result] if added is not None else [result]
 
     async def ask(
@@ -148,7 +149,7 @@ class Subagents:
         self, step: WorkingStep, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
     ) -> SubagentFinished:
         # What is put off is not the call itself, which would be made anew.
-        call = f"subagent/{asked.call}"
+        call = SUBAGENT_QUESTION.format(asked.call)
         if finished := step.own.replay.answers.get(call):
             return finished
 
@@ -216,11 +217,11 @@ class Subagents:
             await leave(child, RunHandedOver())
             raise
         except TemporaryError:
-            await child.let_go(RunHandedOver("trouble"))
+            await child.let_go(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             if child.stopping:
-                await child.let_go(RunHandedOver("trouble"))
+                await child.let_go(RunHandedOver("interrupted"))
             raise
         text = encode_text(ending.output) if ending.output is not None else ending.answer
         child.note(RunConcluded(ending.status, ending.reason, text, ending.output))

@@ -136,7 +136,7 @@ class WorkingStep:
             return started, asked.request(params)
 
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
-        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)
+        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, duration_ms=heard.took_ms)
         self.own.note(finished)
         return finished
 

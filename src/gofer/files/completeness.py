@@ -64,7 +64,7 @@ def to_fields(missing: Iterable[Missing]) -> list[dict[str, object]]:
         {
             "unit": gap.unit,
             "part": gap.part,
-            "why": gap.why,
+            "why": gap.reason,
             "tool": gap.tool,
             "arguments": gap.arguments,
             "instead": gap.instead,
@@ -82,7 +82,7 @@ def _from_object(fields: Mapping[str, object]) -> Missing:
     return Missing(
         unit=cast(MissingUnit, fields["unit"]),
         part=as_text(fields["part"]),
-        why=as_text(fields["why"]),
+        reason=as_text(fields["why"]),
         tool=as_text(fields["tool"]),
         arguments=as_object(fields["arguments"]) or None,
         instead=as_text(fields["instead"]),
@@ -91,7 +91,7 @@ def _from_object(fields: Mapping[str, object]) -> Missing:
 
 def of_file(missing: Iterable[Missing], file: str) -> tuple[Missing, ...]:
     """Return the same parts with the id of the document that they are parts of."""
-    return tuple(replace(gap, of=file) for gap in missing)
+    return tuple(replace(gap, document=file) for gap in missing)
 
 
 def together(groups: Iterable[Iterable[Missing]]) -> tuple[Missing, ...]:
@@ -107,7 +107,7 @@ def exact_call(gap: Missing) -> str:
     """Return the call that gets a part, as `extract_file(file="file_1", first_page=2001)`; empty where none does."""
     if not gap.tool:
         return ""
-    arguments = {"file": gap.of, **(gap.arguments or {})}
+    arguments = {"file": gap.document, **(gap.arguments or {})}
     written = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
     return f"{gap.tool}({written})"
 
@@ -123,7 +123,7 @@ def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], 
 
 
 def _clause(gap: Missing, call: str) -> str:
-    said = f"{gap.part}, because {gap.why}"
+    said = f"{gap.part}, because {gap.reason}"
     if call:
         return ", ".join(filter(None, [f"{said}; get it with {call}", gap.instead]))
     if gap.instead and not gap.tool:

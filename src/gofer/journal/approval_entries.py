@@ -40,7 +40,7 @@ class ApprovalClicked:
     item: str = ""
     """Id of the inbox item it came in."""
     run: str = ""
-    """The subagent's run that asked; its root passes the press on. Empty is the run whose inbox it is."""
+    """The subagent's run that asked; its root passes the press on. Empty is the run that has this inbox."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Bodies(Protocol):
         ...
 
     async def get(self, key: str) -> bytes:
-        """Return the body. Raises Damaged when it is missing or is not what its name says."""
+        """Return the body. Raises Corrupt when it is missing or is not what its name says."""
         ...
 
 
@@ -38,7 +38,7 @@ def blob_key(folder: str, body: bytes) -> str:
 
 
 def verified(key: str, body: bytes | None) -> bytes:
-    """Return the body, if it is the one its key names. Raises Damaged."""
+    """Return the body, if it is the one its key names. Raises Corrupt."""
     if body is None:
         raise Corrupt(f"The body {key} is missing; restore it from a backup.")
     if hashlib.sha256(body).hexdigest() != key.rpartition("/")[2]:

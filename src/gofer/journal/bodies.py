@@ -61,12 +61,12 @@ async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
 
 
 def take(seal: Seal, sealed: bytes) -> bytes:
-    """Return the content of a file that was kept. Raises Damaged."""
+    """Return the content of a file that was kept. Raises Corrupt."""
     return seal.root.open(_FILE, sealed)
 
 
 async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
-    """Return the entries of a frame with their spilled fields back in place. Raises Damaged."""
+    """Return the entries of a frame with their spilled fields back in place. Raises Corrupt."""
     if not frame.bodies:
         return frame.entries
     entries = [dict(entry) for entry in frame.entries]

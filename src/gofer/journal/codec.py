@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast
 
 from gofer.journal.entries import KINDS, ApprovalClicked, Entry, Item, MessageReceived, RunCancelled, RunRetried
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Corrupt, Newer
+from gofer.values.errors import Corrupt, OtherVersion
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
 
@@ -25,13 +25,16 @@ def to_json(entry: Entry) -> dict[str, object]:
 
 
 def from_json(value: object) -> Entry:
-    """Return the entry of a JSON object. Raises Newer for an unknown kind, field or word, Damaged for a wrong type."""
+    """Return the entry of a JSON object.
+
+    Raises OtherVersion for an unknown kind, field or word, and Corrupt for a wrong type.
+    """
     if not isinstance(value, dict):
         raise Corrupt("An entry of the journal is not an object.")
     data = dict(cast(dict[str, object], value))
     kind = str(data.pop("kind", ""))
     if kind not in KINDS:
-        raise Newer(f"This journal has an entry of kind {kind!r}; read it with the Gofer that wrote it.")
+        raise OtherVersion(f"This journal has an entry of kind {kind!r}; read it with the Gofer that wrote it.")
     return cast(Entry, _read_object(KINDS[kind], data))
 
 
@@ -41,11 +44,11 @@ def item_bytes(item: Item) -> bytes:
 
 
 def item_from_bytes(raw: bytes) -> Item:
-    """Return the entry of an inbox item. Raises Damaged for anything that outsiders may not say."""
+    """Return the entry of an inbox item. Raises Corrupt for anything that outsiders may not say."""
     try:
         value: object = json.loads(raw)
     except ValueError as error:
-        raise Corrupt("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
+        raise Corrupt("The inbox holds an item that is not JSON; ask its sender to send it again.") from error
     match from_json(value):
         case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
             return item
@@ -85,7 +88,9 @@ def _read_object(cls: type[Any], data: object) -> object:
     fields = cast(dict[str, object], data)
     readers = _readers(cls)
     if unknown := fields.keys() - readers.keys():
-        raise Newer(f"This journal has a field {min(unknown)!r} unknown here; read it with the Gofer that wrote it.")
+        raise OtherVersion(
+            f"This journal has a field {min(unknown)!r} unknown here; read it with the Gofer that wrote it."
+        )
     try:
         return cls(**{name: readers[name](value) for name, value in fields.items()})
     except TypeError as error:
@@ -96,7 +101,8 @@ def _reader(hint: Any) -> Callable[[object], object]:
     """Return a function that checks and rebuilds a JSON value as the annotated type of a field."""
     if hint is object:
         return lambda value: value
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    arguments = typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _optional(_reader(next(kind for kind in arguments if kind is not type(None))))
     if origin is tuple:
@@ -125,7 +131,7 @@ def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if value not in allowed:
             known = sorted(map(str, allowed))
-            raise Newer(
+            raise OtherVersion(
                 f"The journal says {value!r} where only {known} are known; read it with the Gofer that wrote it."
             )
         return value

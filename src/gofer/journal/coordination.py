@@ -1,4 +1,4 @@
-"""Who may act? The rows beside the journals: heads, leases, inbox items and usage.
+"""Coordination rows: the heads, leases, inbox items and usage beside the journals.
 
 They decide who acts and what lists show, never what happened; losing them loses no run.
 """
@@ -16,7 +16,7 @@ UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
 
 
 Retention = Literal["due", "kept", "deleting", "deleted"]
-"""What becomes of a run's contents: deleted in their time, kept by somebody's wish, being deleted, gone."""
+"""What becomes of a run's contents: deleted in their time, kept by the wish of a person, being deleted, gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Head:
     run: str
     workflow: str
     conversation: str
-    """A token, from which nobody reads where the conversation is (`tokens.Tokens`)."""
+    """The token of the conversation, which does not say where that is (`row_tokens.Tokens`)."""
     accepted_at: int
     """Unix milliseconds; the order of runs within a conversation."""
     status: HeadStatus = "queued"
@@ -40,7 +40,7 @@ class Head:
     frames: int = 0
     """How many frames the run is known to have at least, 0 when unknown; a journal with fewer was cut."""
     retention: Retention = "due"
-    """Changed by `Store.retain` only, whatever the owner of the run believes."""
+    """Changed by `Store.retain` only, and never by the owner of the run."""
 
     @property
     def ended(self) -> bool:
@@ -62,15 +62,12 @@ class Head:
         wakes_at: int = 0,
         frames: int = 0,
     ) -> "Head":
-        """The head after a change; `private` None leaves it as it is, and so do fewer `frames` than it knows of."""
+        """Return the head after a change; `private` None leaves it as it is, and so do fewer `frames` than before."""
+        if private is None:
+            private = self.private
+        known = max(self.frames, frames)
         return replace(
-            self,
-            status=status,
-            updated_at=at,
-            reason=reason,
-            wakes_at=wakes_at,
-            private=self.private if private is None else private,
-            frames=max(self.frames, frames),
+            self, status=status, updated_at=at, reason=reason, wakes_at=wakes_at, private=private, frames=known
         )
 
 

@@ -15,11 +15,9 @@ from gofer.values.errors import Cause
 from gofer.values.events import Event
 from gofer.values.messages import Media, ProviderError, ToolAsk, Usage
 
-FORMAT = 1
-"""Version of frames and entries; a reader stops at a journal of a newer one."""
+FORMAT = 2
+"""The version of frames and entries; a reader refuses every other one."""
 
-MATERIAL = "material/1"
-"""Call id of reading what the event refers to; `private` in its details says whether only some people can see that."""
 
 Effect = Literal["read", "keyed", "lookup", "blind"]
 """What a call without an outcome means on resume: do again, do again with its key, look first, or never again."""
@@ -43,8 +41,7 @@ class RunAccepted:
 
     event: Event
     workflow: str
-    format: int = FORMAT
-    above: str = ""
+    parent: str = ""
     """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
     depth: int = 0
     """How many runs stand above it."""
@@ -79,7 +76,7 @@ class MessageReceived:
     """Id of the inbox item it came in; empty for what the run itself put together."""
     media: tuple[Media, ...] = ()
     """What the model looks at beside it."""
-    code: Literal["", "premature", "written"] = ""
+    code: Literal["", "premature", "call_as_text"] = ""
     """For code: why the run itself says it, where that matters: the answer before it came too early, or was a call
     written as text."""
 
@@ -104,14 +101,14 @@ class LlmResponse:
     """`llm.response`: the one recorded answer of a model call; every later effect derives from it."""
 
     text: str
-    asks: tuple[ToolAsk, ...]
-    finish: str
+    tool_calls: tuple[ToolAsk, ...]
+    finish_reason: str
     """Why it stopped: stop, tool_calls, length, content_filter, refusal or function_call, as `models.Answer` has it."""
     model: str
     usage: Usage
     cost_usd: float | None
     """None when the model's price is not known."""
-    took_ms: int
+    duration_ms: int
     extra: str = ""
     """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
     thoughts: str = ""
@@ -137,7 +134,7 @@ class ToolCall:
     key: str = ""
     """The idempotency key, when an earlier run may have made the same call under it; empty: run id and call id."""
     since: int = 0
-    """With such a key: unix milliseconds before which nobody can have made the call."""
+    """With such a key: unix milliseconds before which no run can have made the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,7 @@ class ToolResult:
     """For people: one line without contents."""
     details: Mapping[str, object] | None = None
     """For code: what later steps of the run rely on; of a call that was refused, `code` is the vendor's reason."""
-    took_ms: int = 0
+    duration_ms: int = 0
     value: object = None
     """For scripts: what their call returns, in the form that its tool documents; None when it has none of its own."""
 
@@ -179,19 +176,19 @@ class CallDeferred:
 
     call: str
     """`model`, the id of a subagent's call, or that of a call of a tool which was not taken now."""
-    why: str
+    reason: str
     """For people: what went wrong."""
     until: int = 0
     """Unix milliseconds; 0 means at once: the next model of the list, or after the last of them the end of the run."""
     in_doubt: bool = False
     """For a tool: whether an earlier attempt may have been taken all the same."""
-    cause: Literal["limit", "outage"] = "limit"
+    cause: Literal["rate_limit", "outage"] = "rate_limit"
     """For a tool: the system outside takes no more for now, or it does not answer."""
-    last: int = 0
+    last_attempt_at: int = 0
     """For a tool: unix milliseconds of the last attempt; after that the call counts as failed."""
     system: str = ""
     """For a tool: the system outside that it waits for, by the name people know it by."""
-    said: ProviderError | None = None
+    provider_error: ProviderError | None = None
     """For a model: what its provider said."""
 
 
@@ -203,9 +200,9 @@ class ValueRecorded:
     value: object
 
 
-Why = Literal["quiet", "model", "approval", "earlier", "limit", "outage"]
+ParkReason = Literal["quiet_time", "model", "approval", "earlier_run", "rate_limit", "outage"]
 """What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-somebody decides, that an earlier run is through with what both of them want done once, that a system outside, which
+a person decides, that an earlier run is through with what both of them want done once, that a system outside, which
 takes no more for now, takes more, or that a system outside answers again."""
 
 
@@ -213,7 +210,7 @@ takes no more for now, takes more, or that a system outside answers again."""
 class RunParked:
     """`run.parked`: no worker works on it before `until`; it holds neither lease nor conversation meanwhile."""
 
-    why: Why
+    reason: ParkReason
     until: int
     """Unix milliseconds; a new item in its inbox wakes it earlier."""
 
@@ -222,9 +219,9 @@ class RunParked:
 class RunHandedOver:
     """`run.handed_over`: its owner left in good order and does nothing more for it."""
 
-    why: Literal["deadline", "trouble"] = "deadline"
-    """`trouble`: something could not be stored, or its worker stopped in the middle; what was asked for may be asked
-    again, and calls may be in doubt."""
+    reason: Literal["deadline", "interrupted"] = "deadline"
+    """`interrupted`: something could not be stored, or its worker stopped in the middle. What was asked for may be
+    asked again, and calls may be in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +232,12 @@ class RunCancelled:
     """Who asked, as people will read it."""
     item: str = ""
     """Id of the inbox item it came in."""
-    of: str = ""
-    """Whose run it has to be, as the source's id of its actor; empty is anybody's."""
-    on: str = ""
+    actor: str = ""
+    """The source's id of the actor that the run has to have; empty is any actor."""
+    message: str = ""
     """Which message the wish was about, by its ts: one that the run is about or wrote; empty is the run as a whole."""
     silent: bool = False
-    """Whether nobody is left to be told: what was announced is taken back."""
+    """Whether no person is left to be told: the status message is deleted."""
 
 
 @dataclass(frozen=True, slots=True)

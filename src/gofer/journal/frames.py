@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from gofer.journal.entries import FORMAT
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Corrupt
+from gofer.values.errors import Corrupt, OtherVersion
 
-FORM = b"\x01"
-"""The first byte of every stored frame; a file of another Gofer has another one."""
+FORM = bytes([FORMAT])
+"""The first byte of every stored frame."""
 GENESIS = bytes(32)
 """`prev_hash` of frame 1."""
 _HEADER = len(FORM) + len(GENESIS)
@@ -66,18 +67,25 @@ def frame_hash(stored: bytes) -> bytes:
 
 
 def check_chain(run: str, stored: Sequence[bytes]) -> None:
-    """Check that each frame follows the one before, without a key. Raises Damaged naming the first that does not."""
+    """Check that each frame follows the one before, without a key. Raises Corrupt naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
+        if not raw.startswith(FORM):
+            raise _unreadable_form(run, n)
         _check_link(run, n, raw, previous)
         previous = frame_hash(raw)
 
 
 def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
-    """Return all frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
+    """Return all frames of a run from its first.
+
+    Raises Corrupt naming the first frame that does not fit, and OtherVersion.
+    """
     frames: list[Frame] = []
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
+        if not raw.startswith(FORM):
+            raise _other_form(n, raw, seal)
         _check_link(seal.run, n, raw, previous)
         # Opened before the next link is looked at: a change is named where it is, not where it shows.
         frames.append(open_alone(n, raw, seal))
@@ -86,14 +94,31 @@ def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
 
 
 def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
-    if not raw.startswith(FORM):
-        raise Corrupt(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
     if raw[len(FORM) : _HEADER] != previous:
         raise Corrupt(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
 
 
+def _other_form(n: int, raw: bytes, seal: Seal) -> Corrupt:
+    """Return the error for a frame with another first byte: the seal tells another version from a changed byte."""
+    try:
+        seal.open(f"frame {n}", raw[_HEADER:], raw[:_HEADER])
+    except Corrupt:
+        return _unreadable_form(seal.run, n)
+    written = raw[0]
+    forms = f"format {written}, and this version reads format {FORMAT}"
+    if written < FORMAT:
+        return OtherVersion(
+            f"Run {seal.run} was written by an earlier version of Gofer ({forms}); finish it with that version."
+        )
+    return OtherVersion(f"Run {seal.run} was written by a newer version of Gofer ({forms}); update Gofer.")
+
+
+def _unreadable_form(run: str, n: int) -> Corrupt:
+    return Corrupt(f"Run {run} is damaged at frame {n}, or another version of Gofer wrote it; read it with that one.")
+
+
 def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
-    """Return one frame, without a look at the one before it. Raises Damaged."""
+    """Return one frame, without a look at the one before it. Raises Corrupt."""
     header = raw[:_HEADER]
     plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:

@@ -22,7 +22,7 @@ async def put(store: Store, run: str, item_id: str, item: Item) -> None:
 async def read(store: Store, seal: Seal) -> Sequence[Item]:
     """Return what waits in a run's inbox, in the order of the ids; each says in `item` which one it is.
 
-    Raises Damaged.
+    Raises Corrupt.
     """
     return [
         replace(item_from_bytes(seal.open(_place(stored.id), stored.entry)), item=stored.id)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from gofer.journal.blob_store import Blobs, Bodies
 from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
-from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
+from gofer.journal.entries import Entry, Recorded, RunAccepted
 from gofer.journal.frame_counts import known_frames, note_frames
 from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
-from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError
+from gofer.values.errors import Corrupt, Fenced, Gone, TemporaryError
 from gofer.values.outside import Outside
 
 
@@ -59,8 +59,12 @@ class Journal:
 
     def add(self, entry: Entry) -> Recorded:
         """Add an entry to the draft of the next frame."""
-        at = self._draft[0].at if self._draft else self.pen.at()
-        n = self._n + (2 if self._writing else 1)
+        at = self.pen.at()
+        if self._draft:
+            at = self._draft[0].at
+        n = self._n + 1
+        if self._writing:
+            n += 1
         recorded = Recorded(n=n, i=len(self._draft), at=at, owner=self.pen.owner, entry=entry)
         self._draft.append(recorded)
         return recorded
@@ -122,7 +126,7 @@ class Journal:
 
 
 async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
-    """Return what was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
+    """Return what was kept as a body of a run. Raises Corrupt, Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
         return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
@@ -135,7 +139,7 @@ async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
     """Return a journal and all its entries so far.
 
-    Raises Damaged when its bytes are not what was written, Newer, Gone.
+    Raises Corrupt when its bytes are not what was written, OtherVersion, Gone.
     """
     stored = await _stored(run, store)
     seal = await seal_of(run, store)
@@ -145,7 +149,7 @@ async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
     """Return all entries of a run, for readers; empty when there is no such run.
 
-    Raises Damaged, Newer, Gone when deleted.
+    Raises Corrupt, OtherVersion, Gone when deleted.
     """
     stored = await _stored(run, store)
     if stored:
@@ -181,7 +185,10 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
 
 
 async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:
-    """Return what frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
+    """Return what frame 1 of a run says, from its stored bytes; None when it was deleted.
+
+    Raises Corrupt, OtherVersion.
+    """
     try:
         seal = await seal_of(run, store)
         # It is emptied only after its key was destroyed.
@@ -206,7 +213,7 @@ async def _deleted(run: str, store: Store) -> bool:
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """Return the frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
+    """Return the frames of a run as they are stored. Raises Corrupt when their chain breaks or there were more."""
     # The count first: the other way round, a journal that grows in between would look cut. The key comes after both:
     # as long as it is there, no frame has been emptied.
     known = await known_frames(run, store)
@@ -230,19 +237,9 @@ async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bod
 async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
     try:
         entries = [from_json(value) for value in await restore(blobs, frame, seal)]
-        if frame.n == 1:
-            _check_format(entries)
+        if frame.n == 1 and not isinstance(entries[0] if entries else None, RunAccepted):
+            raise Corrupt("It does not begin with the claim; restore it from a backup.")
     except Corrupt as error:
         said = str(error)
         raise type(error)(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
     return [Recorded(n=frame.n, i=i, at=frame.at, owner=frame.owner, entry=entry) for i, entry in enumerate(entries)]
-
-
-def _check_format(first: Sequence[Entry]) -> None:
-    match first[0] if first else None:
-        case RunAccepted(format=version) if version <= FORMAT:
-            return
-        case RunAccepted(format=version):
-            raise Newer(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
-        case _:
-            raise Corrupt("It does not begin with the claim; restore it from a backup.")

@@ -39,7 +39,7 @@ class Seal:
         return self._cipher.encrypt(plain, [self.run.encode(), place.encode(), header])
 
     def open(self, place: str, sealed: bytes, header: bytes = b"") -> bytes:
-        """Return what was sealed for this place of this run under this header. Raises Damaged for anything else."""
+        """Return what was sealed for this place of this run under this header. Raises Corrupt for anything else."""
         try:
             return self._cipher.decrypt(sealed, [self.run.encode(), place.encode(), header])
         except InvalidTag as error:
@@ -49,7 +49,7 @@ class Seal:
 async def seal_of(run: str, store: Store) -> Seal:
     """Return the seal of a run; that of a subagent has the key of its root.
 
-    Raises Gone when the key was destroyed or never was, Damaged when it was lost.
+    Raises Gone when the key was destroyed or never was, Corrupt when it was lost.
     """
     root = root_of(run)
     if key := await store.key(root):

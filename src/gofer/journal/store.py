@@ -1,7 +1,7 @@
-"""What must any store of journals promise?
+"""The promises of any store of journals.
 
-*The position is the fence*: frame `n` of a run is written once, whoever comes second is shown what stands there.
-*A claim has a key*: both are there or none, and what was deleted keeps its positions, so that nobody can begin anew.
+*The position is the fence*: frame `n` of a run is written once, and a second writer is shown the frame that is there.
+*A claim has a key*: both are there or none, and what was deleted keeps its positions, so that no run begins anew.
 *Written is durable*: a call that returned survives the process. *Readers see a prefix*: never a gap, never a part.
 The tests of the same names hold for every store (`tests/contracts/`).
 """
@@ -77,11 +77,11 @@ class Store(Protocol):
         ...
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
-        """Takes or extends the lease of a conversation; False when somebody else has it until later than `now`."""
+        """Takes or extends the lease of a conversation; False when another owner has it until later than `now`."""
         ...
 
     async def release(self, conversation: str, owner: str) -> None:
-        """Gives the lease back; nothing happens when it is somebody else's by now."""
+        """Gives the lease back; nothing happens when another owner has it by now."""
         ...
 
     async def drop_leases(self) -> None:
@@ -152,7 +152,7 @@ class Store(Protocol):
         ...
 
     async def destroy_key(self, run: str) -> None:
-        """Destroys the key of a run: nothing of it can be read from here on, by nobody."""
+        """Destroys the key of a run: nothing of it can be read from here on."""
         ...
 
     async def empty(self, run: str) -> None:
@@ -160,7 +160,7 @@ class Store(Protocol):
         ...
 
     async def forget(self, run: str) -> None:
-        """Removes whatever there still is of a run, its head last: the same happening would be a new run."""
+        """Removes everything that is left of a run, its head last: the same happening would be a new run."""
         ...
 
     async def scrub(self) -> None:

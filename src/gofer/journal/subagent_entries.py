@@ -61,12 +61,12 @@ class SubagentFinished:
     usage: Usage
     cost_usd: float | None
     """None when the model's price is not known."""
-    took_ms: int
+    duration_ms: int
     code: str = ""
     """For code: why there is none of use."""
     run: str = ""
     """The run that an agent worked in; `usage` and `cost_usd` are then those of all its calls."""
-    calls: int = 1
+    llm_calls: int = 1
     """Calls to models."""
     tool_calls: int = 0
     locked: tuple[tuple[str, ...], ...] = ()
@@ -76,7 +76,7 @@ class SubagentFinished:
     frames: int = 0
     """Of an agent, how many frames its journal has; 0 when unknown."""
     spent_usd: float | None = None
-    """The known cost of an agent; None, as in older journals, is as much as `cost_usd`."""
+    """The known cost of an agent; None of a question, which costs `cost_usd`."""
 
     @property
     def known_usd(self) -> float:

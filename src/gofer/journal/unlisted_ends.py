@@ -29,7 +29,7 @@ _WHY: Mapping[str, str] = {
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
     "poison": "workers were lost again and again",
-    "damaged": "the journal is damaged; the log names the place",
+    "corrupt": "the journal is damaged; the log names the place",
 }
 """By cause."""
 

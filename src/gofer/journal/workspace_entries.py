@@ -25,7 +25,7 @@ class FileAdded:
     """Where it comes from, in a few words: a system, a tool, `extracted from file_1a2b3c4d`."""
     body: str = ""
     """Hash of its sealed content; empty while it was not fetched."""
-    home: str = ""
+    run: str = ""
     """The run that holds the content; empty is this one."""
     source: Mapping[str, object] | None = None
     """What fetches it: `tool` and its `arguments`; None for what the run made itself."""
@@ -97,7 +97,7 @@ class ContextCompacted:
     summary: str
     file: str
     """Id of the file that holds what left, word for word."""
-    first: int
+    kept: int
     """Messages of the beginning that stay, before the summary."""
     folded: int
     """Messages that leave, after those."""

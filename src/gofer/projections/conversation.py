@@ -1,45 +1,23 @@
-"""What has been said between a run and its model, as encoded messages?
+"""The messages between a run and its model, encoded.
 
 Every message is encoded once, when its entry is folded. The outcomes of a turn enter together and in the order
-of the calls, whatever order they came in, so a history never has a call without its outcome. An answer that says
+of the calls, not in that of their arrival, so a history never has a call without its outcome. An answer that says
 nothing does not enter at all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from gofer.journal.entries import (
-    ApprovalClicked,
-    ApprovalDecided,
-    ApprovalRequested,
-    CallDeferred,
-    LlmRequest,
-    LlmResponse,
-    MessageReceived,
-    PermitRenewed,
-    Recorded,
-    RunAccepted,
-    RunCancelled,
-    RunConcluded,
-    RunFinished,
-    RunHandedOver,
-    RunOwned,
-    RunParked,
-    RunRetried,
-    RunStarted,
-    SubagentFinished,
-    SubagentStarted,
-    ToolCall,
-    ToolResult,
-    ToolUnknown,
-    ValueRecorded,
-)
-from gofer.journal.workspace_entries import FINISH, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.projections.repair import presentable
+from gofer.journal import entries as e
+from gofer.journal.workspace_entries import FINISH
 from gofer.values import messages
 from gofer.values.messages import ToolAsk, meant
 
+_ID = re.compile("[!-~]{1,64}")
+_NOT_IN_NAMES = re.compile("[^a-zA-Z0-9_-]")
 NAMED = 40
 """Files that are named at most of those that were looked at and left; the newest."""
 LEFT = "[Gofer, by code] Your turns 1"
@@ -52,7 +30,7 @@ Flaw = Literal[
     "cut",
     "unfit",
     "premature",
-    "written",
+    "call_as_text",
     "cut_call",
     "deprecated",
     "repeated",
@@ -113,7 +91,7 @@ class Conversation:
     outcomes."""
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
     """Texts for the model of those calls of the turn that have an outcome."""
-    held: list[MessageReceived] = field(default_factory=list[MessageReceived])
+    held: list[e.MessageReceived] = field(default_factory=list[e.MessageReceived])
     """Messages that came while calls of the turn were open; they follow its outcomes."""
     answered: bool = False
     """Whether the last word is the model's, whole and without tool calls."""
@@ -145,7 +123,7 @@ class Conversation:
         return {call: ask for call, ask in self.asks.items() if call not in self.outcomes}
 
 
-def project(entries: Iterable[Recorded]) -> Conversation:
+def project(entries: Iterable[e.Recorded]) -> Conversation:
     """Return the conversation of a whole journal."""
     state = Conversation()
     for recorded in entries:
@@ -153,53 +131,61 @@ def project(entries: Iterable[Recorded]) -> Conversation:
     return state
 
 
-def fold(state: Conversation, recorded: Recorded) -> None:
+def fold(state: Conversation, recorded: e.Recorded) -> None:
     """Add one more entry to the conversation, in place."""
     match recorded.entry:
-        case MessageReceived() as message:
+        case e.MessageReceived() as message:
             _tell(state, recorded, message)
-        case LlmResponse() as response:
+        case e.LlmResponse() as response:
             _hear(state, recorded, response)
-        case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
+        case e.ToolResult(call=call, text=text) | e.ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
             if _uncallable(recorded.entry):
                 state.uncalled.append(_code(recorded.entry))
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded, recorded.entry)
-        case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
+        case e.ToolResult() | e.ToolUnknown() | e.ToolCall() | e.LlmRequest() | e.CallDeferred() | e.PermitRenewed():
             pass
-        case SubagentStarted() | SubagentFinished() | ValueRecorded():
+        case e.SubagentStarted() | e.SubagentFinished() | e.ValueRecorded():
             pass  # asked and answered beside it
-        case ContextCompacted() as compacted:
+        case e.ContextCompacted() as compacted:
             _fold_away(state, recorded, compacted)
-        case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
+        case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass  # shown in the tail
-        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled() | RunRetried():
+        case (
+            e.RunAccepted()
+            | e.RunOwned()
+            | e.RunStarted()
+            | e.RunParked()
+            | e.RunHandedOver()
+            | e.RunCancelled()
+            | e.RunRetried()
+        ):
             pass
-        case RunConcluded() | RunFinished():
+        case e.RunConcluded() | e.RunFinished():
             pass
-        case ApprovalRequested() | ApprovalClicked() | ApprovalDecided():
+        case e.ApprovalRequested() | e.ApprovalClicked() | e.ApprovalDecided():
             pass
         case _:
             assert_never(recorded.entry)
 
 
-def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:
+def _uncallable(outcome: e.ToolResult | e.ToolUnknown) -> bool:
     """Whether a call was one that could not be made; what a person decides against is no fault of the model."""
-    if not isinstance(outcome, ToolResult) or outcome.status != "refused":
+    if not isinstance(outcome, e.ToolResult) or outcome.status != "refused":
         return False
     return not outcome.details or _code(outcome) in REFUSALS
 
 
-def _code(outcome: ToolResult | ToolUnknown) -> str:
+def _code(outcome: e.ToolResult | e.ToolUnknown) -> str:
     match outcome:
-        case ToolResult(details={"code": str(code)}):
+        case e.ToolResult(details={"code": str(code)}):
             return code
         case _:
             return ""
 
 
-def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:
+def _tell(state: Conversation, recorded: e.Recorded, message: e.MessageReceived) -> None:
     if state.asks:
         state.held.append(message)
     else:
@@ -209,45 +195,48 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
-    if message.code == "written":
+    if message.code == "call_as_text":
         # A call is nothing to show; the words before it may be.
-        state.flaw = "written"
+        state.flaw = "call_as_text"
         state.answer = ""
         state.drafts.append(state.so_far)
         state.so_far = state.before
     state.answered = False
 
 
-def _enter(state: Conversation, message: MessageReceived) -> None:
-    part, turn = len(state.parts), state.folded + len(state.starts)
+def _enter(state: Conversation, message: e.MessageReceived) -> None:
+    part = len(state.parts)
+    turn = state.folded + len(state.starts)
     state.seen += [Seen(part, turn, media.file) for media in message.media]
     state.parts.append(messages.user(message.text, message.media))
 
 
-def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
+def _hear(state: Conversation, recorded: e.Recorded, response: e.LlmResponse) -> None:
     state.turn += 1
-    if state.flaw != "written":
+    if state.flaw != "call_as_text":
         state.drafts.clear()
     state.answer = response.text
-    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
-    state.outcomes, state.uncalled = {}, []
-    state.finish = response.finish
+    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
+    state.outcomes = {}
+    state.uncalled = []
+    state.finish = response.finish_reason
     state.before = state.so_far
-    if response.text.strip() or response.asks:
+    if response.text.strip() or response.tool_calls:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks), response.extra))
+        state.parts.append(messages.assistant(response.text, _presentable(state, response.tool_calls), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
     if response.text.strip() and state.flaw not in ("refusal", "filtered"):
         state.so_far = response.text
-    state.answered = not response.asks and not state.flaw
-    if state.flaw and not response.asks:
+    state.answered = not response.tool_calls and not state.flaw
+    if state.flaw and not response.tool_calls:
         # Without a flaw it is the end, or it is told why not.
         state.strikes += 1
 
 
-def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompacted) -> None:
-    begin, end = compacted.first, compacted.first + compacted.folded
+def _fold_away(state: Conversation, recorded: e.Recorded, compacted: e.ContextCompacted) -> None:
+    begin = compacted.kept
+    end = begin + compacted.folded
     moved = [replace(one, part=one.part - compacted.folded + 1) for one in state.seen if one.part >= end]
     state.left |= {one.file: one.turn for one in state.seen if begin <= one.part < end}
     state.seen = [*(one for one in state.seen if one.part < begin), *moved]
@@ -256,12 +245,12 @@ def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompac
     state.parts[begin:end] = [messages.user(recalled(compacted, gone))]
     state.folded += sum(start < end for start in state.starts)
     state.starts = [start - compacted.folded + 1 for start in state.starts if start >= end]
-    state.first = compacted.first
+    state.first = compacted.kept
     state.through = recorded.address
     state.epoch += 1
 
 
-def recalled(compacted: ContextCompacted, gone: Mapping[str, int]) -> str:
+def recalled(compacted: e.ContextCompacted, gone: Mapping[str, int]) -> str:
     """What stands in the history for what left it; `gone` is what was looked at, with its turn."""
     first, last = compacted.turns
     held = "them" if first == 1 else f"turns {first} to {last}"
@@ -292,41 +281,47 @@ def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk,
     return tuple(shown)
 
 
-def _flaw(response: LlmResponse) -> Flaw:
-    match response.finish:
+def _flaw(response: e.LlmResponse) -> Flaw:
+    match response.finish_reason:
         case "refusal":
             return "refusal"
         case "content_filter":
             return "filtered"
-        case "length" if not response.asks:
+        case "length" if not response.tool_calls:
             return "cut"
         case _:
-            return "" if response.text.strip() or response.asks else "empty"
+            return "" if response.text.strip() or response.tool_calls else "empty"
 
 
-def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | ToolUnknown) -> None:
+def _close_turn(state: Conversation, recorded: e.Recorded, last: e.ToolResult | e.ToolUnknown) -> None:
     for call in state.asks:
         state.parts.append(messages.tool(state.ids[call], state.outcomes[call]))
     for message in state.held:
         _enter(state, message)
     state.through = recorded.address
-    useless = _useless(state, last)
-    state.flaw, state.strikes = (useless, state.strikes + 1) if useless else (state.flaw, 0)
+    if useless := _useless(state, last):
+        state.flaw = useless
+        state.strikes += 1
+    else:
+        state.strikes = 0
     if (answer := _finished(state, last)) is not None:
         # Who said something meanwhile wants it to go on.
-        state.answer, state.answered = answer, not state.held
+        state.answer = answer
+        state.answered = not state.held
         state.so_far = answer or state.so_far
-    state.asks, state.outcomes, state.held = {}, {}, []
+    state.asks = {}
+    state.outcomes = {}
+    state.held = []
 
 
-def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
+def _useless(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> Flaw:
     match last:
-        case ToolResult(status="refused", details={"code": "premature"}):
+        case e.ToolResult(status="refused", details={"code": "premature"}):
             return "premature"
-        case ToolResult(status="refused", details={"code": "unfit"}):
+        case e.ToolResult(status="refused", details={"code": "unfit"}):
             return "unfit"
-        case ToolResult(status="refused", details={"code": "written"}):
-            return "written"
+        case e.ToolResult(status="refused", details={"code": "call_as_text"}):
+            return "call_as_text"
         case _ if len(state.uncalled) < len(state.asks):
             return ""
         case _ if len(codes := set(state.uncalled)) > 1:
@@ -335,12 +330,42 @@ def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
             return REFUSALS.get(codes.pop(), "uncallable")
 
 
-def _finished(state: Conversation, last: ToolResult | ToolUnknown) -> str | None:
+def _finished(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> str | None:
     """The answer of a call that ends the work; it stands alone in its turn."""
     if [ask.tool for ask in state.asks.values()] != [FINISH]:
         return None
     match last:
-        case ToolResult(status="ok", details={"answer": str(answer)}):
+        case e.ToolResult(status="ok", details={"answer": str(answer)}):
             return answer
         case _:
             return None
+
+
+def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> ToolAsk:
+    """Return a call as the history has it: an id that is not `taken`, a name any provider allows, arguments in JSON.
+
+    A provider refuses a whole request for one id that is there twice, one name that it does not allow, or one string of
+    arguments that is no JSON. As a history only grows, it would refuse every later request too.
+    """
+    id_ = ask.id
+    if not _ID.fullmatch(id_) or id_ in taken:
+        id_ = _own_id(turn, index, taken)
+    arguments = ask.arguments
+    if not _whole(arguments):
+        arguments = "{}"
+    tool = _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed"
+    return ToolAsk(id=id_, tool=tool, arguments=arguments, extra=ask.extra)
+
+
+def _own_id(turn: int, index: int, taken: Collection[str]) -> str:
+    """Return nine letters and digits, which is what the strictest provider demands."""
+    ids = (f"g{number % 10**8:08}" for number in itertools.count(turn * 1_000 + index))
+    return next(candidate for candidate in ids if candidate not in taken)
+
+
+def _whole(text: str) -> bool:
+    try:
+        messages.arguments(text)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""How does a trace read as lines of text, for a terminal?"""
+"""The lines of a trace for a terminal."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,8 @@ _MARKS = {
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
     """One line per span: when it began, how it went, what it was, how long it took and what it cost."""
-    beginning, deep = spans[0].start, levels(spans)
+    beginning = spans[0].start
+    deep = levels(spans)
     lines = [f"run {run}"]
     for span in spans:
         took = "" if span.end is None else f"{span.end - span.start} ms"
@@ -45,8 +46,9 @@ def _did(span: Span) -> str:
             used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
             return f"{used}; {facts['gofer.reason']}" if "gofer.reason" in facts else used
         case "approval":
-            asked, by = facts.get("gofer.approval.asked", ""), facts.get("gofer.approval.by", "")
-            return f"by {by}" if by else f"asked {asked}"
+            if by := facts.get("gofer.approval.by", ""):
+                return f"by {by}"
+            return f"asked {facts.get('gofer.approval.asked', '')}"
         case "tool":
             return str(facts.get("gofer.summary") or facts.get("error.type", ""))
         case _:

@@ -4,35 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
-from gofer.journal.entries import (
-    MATERIAL,
-    CallDeferred,
-    Item,
-    LlmRequest,
-    LlmResponse,
-    MessageReceived,
-    PermitRenewed,
-    Recorded,
-    Route,
-    RunAccepted,
-    RunCancelled,
-    RunConcluded,
-    RunFinished,
-    RunHandedOver,
-    RunOwned,
-    RunParked,
-    RunRetried,
-    RunStarted,
-    SubagentFinished,
-    SubagentStarted,
-    ToolCall,
-    ToolResult,
-    ToolUnknown,
-    ValueRecorded,
-)
+from gofer.journal import entries as e
+from gofer.journal.approval_entries import About
+from gofer.journal.purposes import CONTEXT, is_own
 from gofer.journal.subagent_entries import Exchanged, Slice
-from gofer.journal.workspace_entries import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.projections.attempts import Attempts
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 from gofer.values.events import Event
@@ -43,8 +19,8 @@ from gofer.values.messages import Usage, asked_at
 class Approval:
     """One request and, once there is one, what was decided."""
 
-    requested: ApprovalRequested
-    decided: ApprovalDecided | None = None
+    requested: e.ApprovalRequested
+    decided: e.ApprovalDecided | None = None
 
 
 @dataclass(slots=True)
@@ -53,11 +29,11 @@ class Progress:
 
     workflow: str = ""
     event: Event | None = None
-    routes: tuple[Route, ...] = ()
+    routes: tuple[e.Route, ...] = ()
     """The routes that the event matched, where they lead to several workflows."""
-    started: RunStarted | None = None
-    concluded: RunConcluded | None = None
-    finished: RunFinished | None = None
+    started: e.RunStarted | None = None
+    concluded: e.RunConcluded | None = None
+    finished: e.RunFinished | None = None
     llm_calls: int = 0
     tool_calls: int = 0
     """Calls the model or the script asked for that were permitted; what the run does by itself does not count."""
@@ -78,9 +54,9 @@ class Progress:
     owned_before_ms: int = 0
     """How long earlier owners had it, until their last frame."""
     last_at: int = 0
-    parked: RunParked | None = None
-    """Why nobody works on it now, if it is parked."""
-    cancelled: RunCancelled | None = None
+    parked: e.RunParked | None = None
+    """Why no worker has it now, if it is parked."""
+    cancelled: e.RunCancelled | None = None
     restored: bool = False
     """Whether it goes on from a backup, and so may have done more than its journal says."""
     attempts: Attempts = field(default_factory=Attempts)
@@ -96,38 +72,38 @@ class Progress:
     asked_at: int = 0
     """When it was asked."""
     waited_ms: int = 0
-    """How long the run had to wait for models that gave no answer; that is nobody's use of its time."""
-    outcomes: dict[str, ToolResult | ToolUnknown] = field(default_factory=dict[str, ToolResult | ToolUnknown])
+    """How long the run had to wait for models that gave no answer; no limit counts that time."""
+    outcomes: dict[str, e.ToolResult | e.ToolUnknown] = field(default_factory=dict[str, e.ToolResult | e.ToolUnknown])
     """What came of each call that has an outcome, by call id."""
     taken: set[str] = field(default_factory=set[str])
     """Ids of inbox items that were journaled."""
     locked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Tool and destination of calls that nobody can tell about."""
+    """Tool and destination of calls with an unknown outcome."""
     quiet_until: int = 0
     """When the quiet time for the calls in doubt is over; 0 when it has not begun."""
     approvals: dict[tuple[About, str], Approval] = field(default_factory=dict[tuple[About, str], Approval])
     """Requests by what they are about and by call id."""
-    clicks: list[ApprovalClicked] = field(default_factory=list[ApprovalClicked])
+    clicks: list[e.ApprovalClicked] = field(default_factory=list[e.ApprovalClicked])
     """Buttons that were pressed, in the order in which that was journaled."""
     intended_at: dict[str, int] = field(default_factory=dict[str, int])
     """When each call of a tool was first about to happen, by call id."""
-    in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    in_doubt: dict[str, e.ToolCall] = field(default_factory=dict[str, e.ToolCall])
     """Calls that were about to happen and have no outcome."""
     call_waits_ms: dict[str, int] = field(default_factory=dict[str, int])
     """How long each call of a tool waited in all, because a system outside takes no more or does not answer."""
-    waits: dict[str, CallDeferred] = field(default_factory=dict[str, CallDeferred])
+    waits: dict[str, e.CallDeferred] = field(default_factory=dict[str, e.CallDeferred])
     """The last wait of each call of a tool, by call id; `until` is when it ended, where it was cut short."""
-    asking: dict[str, SubagentStarted] = field(default_factory=dict[str, SubagentStarted])
+    asking: dict[str, e.SubagentStarted] = field(default_factory=dict[str, e.SubagentStarted])
     """Subagents that were asked and have not answered, by call id."""
     subagents: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The calls that each subagent was asked with, by its name."""
-    above: str = ""
+    parent: str = ""
     """Of a subagent's run: the run that asks it."""
     depth: int = 0
     """How many runs stand above it."""
 
     @property
-    def children(self) -> dict[str, SubagentStarted]:
+    def children(self) -> dict[str, e.SubagentStarted]:
         """Subagents that work in runs of their own and have not answered, by call id."""
         return {call: started for call, started in self.asking.items() if started.run}
 
@@ -148,39 +124,41 @@ class Progress:
 
     @property
     def stopping(self) -> bool:
-        """Whether somebody asked for it to stop before it was concluded: nothing but telling so is begun any more."""
+        """Whether a person asked it to stop before it was concluded: it begins nothing but the notice."""
         return self.cancelled is not None and self.concluded is None
 
-    def heeded(self, cancelled: RunCancelled) -> RunCancelled | None:
+    def heeded(self, cancelled: e.RunCancelled) -> e.RunCancelled | None:
         """A wish to stop if it is about this run."""
-        if not cancelled.of and not cancelled.on:
+        if not cancelled.actor and not cancelled.message:
             return cancelled
-        if self.event is None or cancelled.of not in ("", self.event.actor.id):
+        if self.event is None or cancelled.actor not in ("", self.event.actor.id):
             return None
-        written = (result.details for result in self.outcomes.values() if isinstance(result, ToolResult))
+        written = (result.details for result in self.outcomes.values() if isinstance(result, e.ToolResult))
         messages = {self.event.place.get("ts"), *(str((details or {}).get("ts", "")) for details in written)}
-        return cancelled if not cancelled.on or cancelled.on in messages else None
+        if cancelled.message and cancelled.message not in messages:
+            return None
+        return cancelled
 
     @property
     def waiting(self) -> Approval | None:
-        """The request that nobody has decided yet, if there is one."""
+        """The request without a decision, if there is one."""
         return next((one for one in self.approvals.values() if one.decided is None), None)
 
     @property
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
-        match self.parked.why if self.parked else "quiet":
-            case "limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
+        match self.parked.reason if self.parked else "quiet_time":
+            case "rate_limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
                 return sentence_of(wait)
             case "model" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
-            case "earlier":
+            case "earlier_run":
                 return "waits for an earlier run that does the same"
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
-            case "quiet" if self.parked:
+            case "quiet_time" if self.parked:
                 return sentence_of_quiet(next((self.waits[call] for call in self.in_doubt if call in self.waits), None))
             case _:
                 return ""
@@ -194,18 +172,21 @@ class Progress:
             return True
         if self.event.private is not None:
             return self.event.private
-        match self.outcomes.get(MATERIAL):
-            case ToolResult(status="ok", details={"private": False}):
+        match self.outcomes.get(CONTEXT):
+            case e.ToolResult(status="ok", details={"private": False}):
                 return False
             case _:
                 return True
 
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for tools and for models that answered included."""
-        return max(0, self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0) - self.waited_ms)
+        owned = self.owned_before_ms
+        if self.owned_at:
+            owned += max(0, now - self.owned_at)
+        return max(0, owned - self.waited_ms)
 
 
-def project(entries: Iterable[Recorded]) -> Progress:
+def project(entries: Iterable[e.Recorded]) -> Progress:
     """Return the progress of a whole journal."""
     state = Progress()
     for recorded in entries:
@@ -213,59 +194,57 @@ def project(entries: Iterable[Recorded]) -> Progress:
     return state
 
 
-def fold(state: Progress, recorded: Recorded) -> None:
+def fold(state: Progress, recorded: e.Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
-        case RunAccepted(event=event, workflow=workflow, above=above, depth=depth, routes=routes):
-            state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
-            state.above, state.depth = above, depth
-            state.routes = routes
-        case RunOwned() | RunParked() | RunHandedOver() as change:
+        case e.RunAccepted() as accepted:
+            _accept(state, recorded.at, accepted)
+        case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
-        case RunStarted() as started:
+        case e.RunStarted() as started:
             state.started = started
             _get_on(state)
-        case LlmResponse() as answer:
+        case e.LlmResponse() as answer:
             _spend(state, answer)
-        case SubagentStarted() as asked:
+        case e.SubagentStarted() as asked:
             _ask(state, recorded.at, asked)
-        case SubagentFinished(call=call) as answer:
+        case e.SubagentFinished(call=call) as answer:
             state.asking.pop(call, None)
             _spend(state, answer)
-        case ToolCall() as intent:
+        case e.ToolCall() as intent:
             state.in_doubt[intent.call] = intent
             state.intended_at.setdefault(intent.call, recorded.at)
             state.quiet_until = 0
             # Only what the run does by itself has a slash in its id.
-            if "/" not in intent.call and intent.tool not in BOOKKEEPING:
+            if not is_own(intent.call) and intent.tool not in BOOKKEEPING:
                 state.tool_calls += 1
                 state.called[intent.tool] = state.called.get(intent.tool, 0) + 1
-        case ToolResult() as result:
+        case e.ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
             _get_on(state)
-        case ToolUnknown() as unknown:
+        case e.ToolUnknown() as unknown:
             _lock(state, unknown)
-        case CallDeferred(call=call) as deferred:
+        case e.CallDeferred(call=call) as deferred:
             defer = _put_off if call in state.in_doubt else _defer
             defer(state, recorded.at, deferred)
-        case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
+        case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() as item:
             _take(state, item)
-        case RunConcluded() as concluded:
+        case e.RunConcluded() as concluded:
             state.concluded = concluded
             _get_on(state)
-        case RunFinished() as finished:
+        case e.RunFinished() as finished:
             state.finished = finished
-        case ApprovalRequested() | ApprovalDecided() as change:
+        case e.ApprovalRequested() | e.ApprovalDecided() as change:
             _approve(state, change)
-        case PermitRenewed():
-            # Something is about to be sent again: what it may do has to land before anybody looks for it.
+        case e.PermitRenewed():
+            # Something is about to be sent again: what it may do has to land before an owner looks for it.
             state.quiet_until = 0
-        case ValueRecorded() | FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
+        case e.ValueRecorded() | e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass
-        case ContextCompacted():
+        case e.ContextCompacted():
             _get_on(state)
-        case LlmRequest(params=params):
+        case e.LlmRequest(params=params):
             state.asked = asked_at(params)
             state.asked_at = recorded.at
         case _:
@@ -273,7 +252,16 @@ def fold(state: Progress, recorded: Recorded) -> None:
     state.last_at = recorded.at
 
 
-def _ask(state: Progress, at: int, asked: SubagentStarted) -> None:
+def _accept(state: Progress, at: int, accepted: e.RunAccepted) -> None:
+    state.event = accepted.event
+    state.workflow = accepted.workflow
+    state.accepted_at = at
+    state.parent = accepted.parent
+    state.depth = accepted.depth
+    state.routes = accepted.routes
+
+
+def _ask(state: Progress, at: int, asked: e.SubagentStarted) -> None:
     state.subagents.setdefault(asked.name, set()).add(asked.call)
     state.asking[asked.call] = asked
     if not asked.run:
@@ -282,75 +270,78 @@ def _ask(state: Progress, at: int, asked: SubagentStarted) -> None:
         _get_on(state)
 
 
-def _take(state: Progress, item: Item) -> None:
+def _take(state: Progress, item: e.Item) -> None:
     state.taken.add(item.item)
     match item:
-        case RunCancelled():
+        case e.RunCancelled():
             state.cancelled = state.cancelled or state.heeded(item)
-        case ApprovalClicked():
+        case e.ApprovalClicked():
             state.clicks.append(item)
-        case RunRetried(restored=restored):
+        case e.RunRetried(restored=restored):
             state.restored = state.restored or restored
-        case MessageReceived():
+        case e.MessageReceived():
             pass
 
 
-def _approve(state: Progress, change: ApprovalRequested | ApprovalDecided) -> None:
+def _approve(state: Progress, change: e.ApprovalRequested | e.ApprovalDecided) -> None:
     name = change.about, change.call
-    if isinstance(change, ApprovalRequested):
+    if isinstance(change, e.ApprovalRequested):
         state.approvals[name] = Approval(change)
     elif name in state.approvals:
         state.approvals[name] = replace(state.approvals[name], decided=change)
     _get_on(state)
 
 
-def _lock(state: Progress, unknown: ToolUnknown) -> None:
+def _lock(state: Progress, unknown: e.ToolUnknown) -> None:
     call = state.in_doubt.pop(unknown.call, None)
     # What the run says of itself is nothing that people have to check.
-    if call and "/" not in call.call:
+    if call and not is_own(call.call):
         state.locked.add((call.tool, unknown.destination))
     state.outcomes[unknown.call] = unknown
     _get_on(state)
 
 
-def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
-    state.waited_ms += max(0, at - state.asked_at) if state.asked_at else 0
+def _defer(state: Progress, at: int, deferred: e.CallDeferred) -> None:
+    if state.asked_at:
+        state.waited_ms += max(0, at - state.asked_at)
     if deferred.until:
-        state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
+        state.deferrals += 1
+        state.deferred_why = deferred.reason
         state.deferred_ms += max(0, deferred.until - at)
-        state.asked, state.asked_at = "", 0
+        state.asked = ""
+        state.asked_at = 0
 
 
-def _put_off(state: Progress, at: int, deferred: CallDeferred) -> None:
+def _put_off(state: Progress, at: int, deferred: e.CallDeferred) -> None:
     call = deferred.call
     state.call_waits_ms[call] = state.call_waits_ms.get(call, 0) + max(0, deferred.until - at)
     state.waits[call] = deferred
-    state.deferred_why = deferred.why
+    state.deferred_why = deferred.reason
     if not deferred.in_doubt:
         # It was not made, and counts when it is.
         del state.in_doubt[call]
-        state.tool_calls -= "/" not in call
+        state.tool_calls -= not is_own(call)
 
 
-def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHandedOver) -> None:
+def _change_hands(state: Progress, at: int, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
     # Followed by an owner, the one before was lost after its last frame; otherwise it leaves in good order, now.
-    lost = isinstance(change, RunOwned)
+    lost = isinstance(change, e.RunOwned)
     if state.owned_at:
         state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
         state.attempts = replace(state.attempts, crashed=state.attempts.crashed + lost)
     if lost:
         _end_waits(state, at)
     state.owned_at = at if lost else 0
-    state.parked = change if isinstance(change, RunParked) else None
+    state.parked = change if isinstance(change, e.RunParked) else None
     match change:
-        case RunParked(why="quiet", until=until):
+        case e.RunParked(reason="quiet_time", until=until):
             # Waiting for what a lost owner sent is nothing new done.
             state.quiet_until = until
-        case RunHandedOver(why="trouble"):
+        case e.RunHandedOver(reason="interrupted"):
             state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
-        case RunParked() | RunHandedOver():
+        case e.RunParked() | e.RunHandedOver():
             _get_on(state)
-        case RunOwned():
+        case e.RunOwned():
             pass
 
 
@@ -367,9 +358,9 @@ def _get_on(state: Progress) -> None:
     state.attempts = Attempts()
 
 
-def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
-    state.llm_calls += 1 if isinstance(response, LlmResponse) else response.calls
-    if isinstance(response, SubagentFinished):
+def _spend(state: Progress, response: e.LlmResponse | e.SubagentFinished) -> None:
+    state.llm_calls += 1 if isinstance(response, e.LlmResponse) else response.llm_calls
+    if isinstance(response, e.SubagentFinished):
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
     if response.model and response.model not in state.models:
@@ -390,8 +381,8 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
         state.cost_usd = None
 
 
-def _exchanged(response: LlmResponse | SubagentFinished) -> Sequence[Exchanged]:
+def _exchanged(response: e.LlmResponse | e.SubagentFinished) -> Sequence[Exchanged]:
     """The largest exchanges; what an agent used in all is none."""
-    if isinstance(response, SubagentFinished) and response.run:
+    if isinstance(response, e.SubagentFinished) and response.run:
         return response.largest
     return (Exchanged(response.model, response.usage.input_tokens + response.usage.output_tokens),)

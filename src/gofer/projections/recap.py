@@ -1,4 +1,4 @@
-"""What of an earlier run does the run that goes on from it need to know?"""
+"""The recap of an earlier run for the run that goes on from it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,9 +33,7 @@ def recap(run: str, journal: Sequence[Recorded]) -> str:
 def handles(run: str, journal: Sequence[Recorded]) -> Sequence[FileAdded]:
     """The newest files that a run had, as the one after it has them: what was fetched stays where it is stored."""
     held = [file.added for file in workspace.project(journal).files.values()]
-    return [
-        replace(added, home=(added.home or run) if added.body else "", preloaded=False) for added in held[-HANDLES:]
-    ]
+    return [replace(added, run=(added.run or run) if added.body else "", preloaded=False) for added in held[-HANDLES:]]
 
 
 def _results(journal: Sequence[Recorded]) -> list[str]:
@@ -44,7 +42,7 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
     turn = 0
     for recorded in journal:
         match recorded.entry:
-            case LlmResponse(asks=asked):
+            case LlmResponse(tool_calls=asked):
                 turn += 1
                 asks |= {f"{turn}.{index}": meant(ask) for index, ask in enumerate(asked)}
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:

@@ -1,4 +1,4 @@
-"""Which of a model's calls would only give again what they gave?
+"""The calls of a model that would only give again what they gave.
 
 A call stands still when it is made with the same arguments, gives the same text as the last time, and nothing else
 was new since. New is an outcome that a call did not have the last time, a plan that the run did not have since
@@ -49,7 +49,7 @@ def project(entries: Iterable[Recorded]) -> Repetition:
 def fold(state: Repetition, recorded: Recorded) -> None:
     """Add one more entry to the repetition, in place."""
     match recorded.entry:
-        case LlmResponse(asks=asks):
+        case LlmResponse(tool_calls=asks):
             state.turn += 1
             wanted = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
             state.asks = {call: _identity(ask) for call, ask in wanted.items()}
@@ -77,7 +77,7 @@ def _renew(state: Repetition) -> None:
 
 
 def _take(state: Repetition, ask: bytes, outcome: bytes) -> None:
-    """`outcome` is empty where it says nothing new whatever it is."""
+    """`outcome` is empty where it never says anything new."""
     if outcome and state.gave.get(ask) != outcome:
         _renew(state)
     state.gave[ask] = outcome

@@ -1,4 +1,4 @@
-"""What has the script of a run been told so far? It is told the same when it is run again from its top."""
+"""What the script of a run was told so far, which it is told again when it runs from its top."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.purposes import SUBAGENT_FILE
 from gofer.journal.workspace_entries import FileAdded
 
 
@@ -70,7 +71,7 @@ def _follow_files(state: Replay, entry: Entry) -> None:
             state.untold.append(entry)
         case ToolResult(call=call) | ToolUnknown(call=call):
             # What the run fetches for a subagent of the script tells the script nothing.
-            if not call.startswith("file/"):
+            if not call.startswith(f"{SUBAGENT_FILE}/"):
                 state.files.setdefault(call if is_of_a_script(call) else "", []).extend(state.untold)
             state.untold = []
         case MessageReceived():

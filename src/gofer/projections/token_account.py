@@ -1,4 +1,4 @@
-"""How many tokens will the next request have? The provider's count of the last one, and what came since, estimated.
+"""The tokens of the next request: the provider's count of the last one, and an estimate of what came since.
 
 Estimates are wrong by a constant for each model and kind of content. What a provider counted of a request whose
 estimate is known says by how much, so the factors are learned from the run itself; nothing is downloaded for it.
@@ -39,14 +39,16 @@ class Ledger:
         grown = self._grown(kinds)
         new = {kind: self._factor(kind) * tokens for kind, tokens in grown.items() if tokens > 0}
         shrunk = sum(self._factor(kind) * tokens for kind, tokens in grown.items() if tokens < 0)
-        expected, actual = sum(new.values()), measured - self.measured - shrunk
+        expected = sum(new.values())
+        actual = measured - self.measured - shrunk
         if expected >= LEAST and actual > 0:
             for kind, share in new.items():
                 # Each kind answers for its share of what was wrong.
                 self.factors[kind] = _bounded(self._factor(kind) * (actual / expected) ** (share / expected))
             if not self.measured:
                 self.overall = _bounded(actual / expected)
-        self.measured, self.counted = measured, kinds
+        self.measured = measured
+        self.counted = kinds
 
     def _grown(self, kinds: Mapping[str, int]) -> Mapping[str, int]:
         # In one order in every process: sums of floats depend on it, and a model is told what comes out.

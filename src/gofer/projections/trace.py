@@ -1,4 +1,4 @@
-"""What did a run do, when, and how did each step go? As spans, with OpenTelemetry's GenAI names.
+"""The spans of a run, with OpenTelemetry's GenAI names: what it did, when, and how each step went.
 
 Spans carry names, counts and statuses, never contents. A step without an outcome is a span without an end.
 """
@@ -8,33 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import assert_never
 
-from gofer.journal.entries import (
-    ApprovalClicked,
-    ApprovalDecided,
-    ApprovalRequested,
-    CallDeferred,
-    LlmRequest,
-    LlmResponse,
-    MessageReceived,
-    PermitRenewed,
-    Recorded,
-    RunAccepted,
-    RunCancelled,
-    RunConcluded,
-    RunFinished,
-    RunHandedOver,
-    RunOwned,
-    RunParked,
-    RunRetried,
-    RunStarted,
-    SubagentFinished,
-    SubagentStarted,
-    ToolCall,
-    ToolResult,
-    ToolUnknown,
-    ValueRecorded,
-)
-from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal import entries as e
+from gofer.journal.purposes import is_own
 
 _PARAMETERS = {
     "model": "gen_ai.request.model",
@@ -91,7 +66,7 @@ class Trace:
     """When the first wait of each call without an outcome began, by the id of its span."""
 
 
-def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
+def project(entries: Iterable[e.Recorded]) -> tuple[Span, ...]:
     """Return the spans of a whole journal; the first is the run itself."""
     state = Trace()
     for recorded in entries:
@@ -99,10 +74,10 @@ def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
     return tuple(state.spans.values())
 
 
-def fold(state: Trace, recorded: Recorded) -> None:
+def fold(state: Trace, recorded: e.Recorded) -> None:
     """Add one more entry to the trace, in place."""
     match recorded.entry:
-        case RunAccepted(workflow=workflow, event=event):
+        case e.RunAccepted(workflow=workflow, event=event):
             attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
             _open(
                 state,
@@ -114,47 +89,47 @@ def fold(state: Trace, recorded: Recorded) -> None:
                 status="accepted",
                 attributes=attributes,
             )
-        case RunOwned() | RunParked() | RunHandedOver() as change:
+        case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
             _change_hands(state, recorded.owner, change)
-        case RunStarted(bundle=bundle, continues=earlier):
+        case e.RunStarted(bundle=bundle, continues=earlier):
             _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
-        case LlmRequest() as request:
+        case e.LlmRequest() as request:
             _ask(state, recorded, request)
-        case LlmResponse() as response:
+        case e.LlmResponse() as response:
             _hear(state, recorded, response)
-        case SubagentStarted(run="") as subagent:
+        case e.SubagentStarted(run="") as subagent:
             _ask_aside(state, recorded, subagent)
-        case SubagentStarted() as subagent:
+        case e.SubagentStarted() as subagent:
             _begin_agent(state, recorded, subagent)
-        case SubagentFinished(call=call, status=status) as subagent:
-            waited = _waited(state, call, recorded.at - subagent.took_ms)
+        case e.SubagentFinished(call=call, status=status) as subagent:
+            waited = _waited(state, call, recorded.at - subagent.duration_ms)
             _update(state, call, {**_answered(subagent), **waited}, status=status, ended=recorded)
-        case ToolCall() as intent:
+        case e.ToolCall() as intent:
             _begin(state, recorded, intent)
-        case ToolResult() as result:
+        case e.ToolResult() as result:
             _settle(state, recorded, result)
-        case ToolUnknown(call=call):
+        case e.ToolUnknown(call=call):
             _update(state, call, _waited(state, call, recorded.at), status="unknown", ended=recorded)
-        case RunFinished() as finished:
+        case e.RunFinished() as finished:
             _finish(state, recorded, finished)
-        case RunCancelled(by=by):
+        case e.RunCancelled(by=by):
             _update(state, "run", {"gofer.cancelled_by": by})
-        case RunRetried(by=by):
+        case e.RunRetried(by=by):
             _update(state, "run", {"gofer.retried_by": by})
-        case CallDeferred() as deferred:
+        case e.CallDeferred() as deferred:
             _defer(state, recorded, deferred)
-        case ApprovalRequested() | ApprovalDecided() as change:
+        case e.ApprovalRequested() | e.ApprovalDecided() as change:
             _approve(state, recorded, change)
-        case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
+        case e.MessageReceived() | e.PermitRenewed() | e.RunConcluded() | e.ApprovalClicked() | e.ValueRecorded():
             pass
-        case ContextCompacted(turns=turns, by=by):
+        case e.ContextCompacted(turns=turns, by=by):
             state.compactions += 1
             _update(
                 state,
                 f"compaction/{state.compactions}",
                 {"gofer.compacted.turns": list(turns), "gofer.compacted.by": by},
             )
-        case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
+        case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass  # said by the call that it came of
         case _:
             assert_never(recorded.entry)
@@ -167,7 +142,7 @@ def timestamp(at: int) -> str:
 
 def _open(
     state: Trace,
-    recorded: Recorded,
+    recorded: e.Recorded,
     *,
     id: str,  # noqa: A002 - as the field of a span
     kind: str,
@@ -190,7 +165,7 @@ def _open(
     )
 
 
-def _ask(state: Trace, recorded: Recorded, request: LlmRequest) -> None:
+def _ask(state: Trace, recorded: e.Recorded, request: e.LlmRequest) -> None:
     state.llm_calls += 1
     state.llm = f"llm/{state.llm_calls}"
     attributes: dict[str, object] = {
@@ -210,15 +185,15 @@ def _requested(params: Mapping[str, object]) -> dict[str, object]:
     return {attribute: params[name] for name, attribute in _PARAMETERS.items() if name in params}
 
 
-def _hear(state: Trace, recorded: Recorded, response: LlmResponse) -> None:
-    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish]}
+def _hear(state: Trace, recorded: e.Recorded, response: e.LlmResponse) -> None:
+    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
     _update(state, state.llm, attributes, status="ok", ended=recorded)
 
 
-def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
+def _answered(answer: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
     below: dict[str, object] = {}
-    if isinstance(answer, SubagentFinished) and answer.run:
-        below = {"gofer.llm_calls": answer.calls, "gofer.tool_calls": answer.tool_calls}
+    if isinstance(answer, e.SubagentFinished) and answer.run:
+        below = {"gofer.llm_calls": answer.llm_calls, "gofer.tool_calls": answer.tool_calls}
     return {
         **below,
         "gen_ai.response.model": answer.model,
@@ -226,11 +201,11 @@ def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
         "gen_ai.usage.output_tokens": answer.usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": answer.usage.cached_tokens,
         "gofer.cost_usd": answer.cost_usd,
-        "gofer.took_ms": answer.took_ms,
+        "gofer.duration_ms": answer.duration_ms,
     }
 
 
-def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None:
+def _ask_aside(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
     """A subagent that is asked again, by another worker or another model, stays one span."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
@@ -247,7 +222,7 @@ def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None
     _open(state, recorded, id=asked.call, kind="llm", name=name, attributes=attributes)
 
 
-def _begin_agent(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None:
+def _begin_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
     """A subagent in a run of its own; the call by which a model asked for it is the same span."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
@@ -271,16 +246,16 @@ def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
     ]
 
 
-def _defer(state: Trace, recorded: Recorded, deferred: CallDeferred) -> None:
+def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None:
     """End the span of an attempt of a model, or mark the span of a call that waits.
 
     The next attempt of a model is a span of its own. A call of a tool or of a subagent stays one span, from its first
     attempt to its outcome.
     """
-    attributes: dict[str, object] = {"gofer.deferred": deferred.why}
+    attributes: dict[str, object] = {"gofer.deferred": deferred.reason}
     if deferred.system:
         attributes["gofer.system"] = deferred.system
-    if said := deferred.said:
+    if said := deferred.provider_error:
         named = {"code": said.code, "type": said.type, "parameter": said.parameter}
         attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
         attributes["error.type"] = said.failure
@@ -300,9 +275,9 @@ def _waited(state: Trace, call: str, until: int) -> dict[str, object]:
     return {"gofer.waited_ms": max(0, until - since)}
 
 
-def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
+def _begin(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
     # What a model asked for belongs to its answer; what the run or its script does, to the run.
-    parent = "run" if "/" in call.call or not state.llm else state.llm
+    parent = "run" if is_own(call.call) or not state.llm else state.llm
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
@@ -317,30 +292,31 @@ def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
     _open(state, recorded, id=call.call, parent=parent, kind="tool", name=call.tool, start=start, attributes=attributes)
 
 
-def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHandedOver) -> None:
+def _change_hands(state: Trace, owner: str, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
     match change:
-        case RunOwned():
+        case e.RunOwned():
             _update(state, "run", {"gofer.owner": owner}, status="running")
-        case RunParked(why=why):
+        case e.RunParked(reason=why):
             _update(state, "run", {"gofer.parked": why}, status="parked")
-        case RunHandedOver():
+        case e.RunHandedOver():
             _update(state, "run", status="accepted")
 
 
-def _approve(state: Trace, recorded: Recorded, change: ApprovalRequested | ApprovalDecided) -> None:
+def _approve(state: Trace, recorded: e.Recorded, change: e.ApprovalRequested | e.ApprovalDecided) -> None:
     """A request is a span from when it was asked to when it was decided."""
     name = f"{'approval' if change.about == 'call' else change.about}/{change.call}"
-    if isinstance(change, ApprovalDecided):
+    if isinstance(change, e.ApprovalDecided):
         named = {"gofer.approval.by": change.by} if change.by else {}
         return _update(state, name, named, status=change.decision, ended=recorded)
     attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
     attributes["gofer.approval.asked"] = ", ".join(change.by)
-    title, parent = f"approval of {change.tool}", state.llm or "run"
+    parent = state.llm or "run"
+    title = f"approval of {change.tool}"
     _open(state, recorded, id=name, parent=parent, kind="approval", name=title, attributes=attributes)
     return None
 
 
-def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
+def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
     if result.call not in state.spans:
         parent = state.llm or "run"
         name = _uncalled(result)
@@ -351,18 +327,18 @@ def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
         attributes["error.type"] = code
     ended = recorded
     if result.call in state.waiting:
-        attributes |= _waited(state, result.call, recorded.at - result.took_ms)
-    elif result.took_ms:
-        ended = replace(recorded, at=min(recorded.at, state.spans[result.call].start + result.took_ms))
+        attributes |= _waited(state, result.call, recorded.at - result.duration_ms)
+    elif result.duration_ms:
+        ended = replace(recorded, at=min(recorded.at, state.spans[result.call].start + result.duration_ms))
     _update(state, result.call, attributes, status=result.status, ended=ended)
 
 
-def _uncalled(result: ToolResult) -> str:
+def _uncalled(result: e.ToolResult) -> str:
     """What stands for a call that had no intent: it was refused, or an earlier run had made it."""
     return "(refused)" if result.status == "refused" else "(done before)"
 
 
-def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
+def _finish(state: Trace, recorded: e.Recorded, finished: e.RunFinished) -> None:
     """End the run, what its models never answered, and what waited for a decision or for an attempt that never came."""
     for span in list(state.spans.values()):
         followed = span.id.startswith("llm/") and span.id != state.llm
@@ -383,7 +359,7 @@ def _update(
     attributes: Mapping[str, object] | None = None,
     *,
     status: str = "",
-    ended: Recorded | None = None,
+    ended: e.Recorded | None = None,
 ) -> None:
     if span := state.spans.get(span_id):
         state.spans[span_id] = replace(

@@ -18,17 +18,17 @@ def moment(at: int, now: int) -> str:
 
 def sentence_of(wait: CallDeferred) -> str:
     """Return why a call of a tool waits, and when its next and its last attempt are."""
-    following = f"{wait.why.rstrip('.')}{ATTEMPTS}{moment(wait.until, wait.until)}"
-    if not wait.last:
+    following = f"{wait.reason.rstrip('.')}{ATTEMPTS}{moment(wait.until, wait.until)}"
+    if not wait.last_attempt_at:
         return following
-    return f"{following}, last {moment(wait.last, wait.until)}"
+    return f"{following}, last {moment(wait.last_attempt_at, wait.until)}"
 
 
 def sentence_of_quiet(wait: CallDeferred | None) -> str:
     """Return what a run with a call in doubt waits for; `wait` is the last wait of that call, if it ever waited."""
     if wait is None:
         return "waits until messages that a crashed worker may have sent would be visible"
-    why = wait.why.rstrip(".")
+    why = wait.reason.rstrip(".")
     return f"{why}; before the next attempt, Gofer waits until a late message would be visible"
 
 

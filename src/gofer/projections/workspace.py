@@ -1,4 +1,4 @@
-"""What has a run at hand: which files and what of them was read, which skills, which plan?"""
+"""The workspace of a run: its files and what of them was read, its skills and its plan."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ class Workspace:
     @property
     def bytes_held(self) -> int:
         """Bytes of all files whose content is known and stored with this run."""
-        return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.home)
+        return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.run)
 
 
 def project(entries: Iterable[Recorded]) -> Workspace:
@@ -65,8 +65,9 @@ def fold(state: Workspace, recorded: Recorded) -> None:
         case SkillLoaded(skill=skill, file=file):
             state.skills.setdefault(skill, set()).add(file)
         case PlanUpdated(todos=todos):
-            state.plan, state.plans = todos, state.plans + 1
-        case ContextCompacted(first=first):
+            state.plan = todos
+            state.plans += 1
+        case ContextCompacted(kept=first):
             _fold_away(state, first)
         case _:
             pass

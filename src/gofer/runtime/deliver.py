@@ -16,6 +16,7 @@ from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.private_answer import answer_privately, nothing_new, notice, tell
 from gofer.engine.source_context import cause_of, thread_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
+from gofer.journal.purposes import ANSWER, ANSWER_ANEW, ANSWER_FILE, ANSWER_PART, STATUS, STATUS_DELETED, WAITING
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
 from gofer.sources.part_values import Outcome
@@ -25,18 +26,6 @@ from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
-STATUS = "status/1"
-"""Call id of posting the message that says that the run is at work."""
-WAITING = "status/2"
-"""Call id of saying that the model is not there."""
-ANSWER = "answer/1"
-"""Call id of delivering the answer, or its first message."""
-ANSWER_ANEW = "answer/2"
-"""Call id of posting that anew, when the message it was to replace cannot be changed any more."""
-PART = "part/{}"
-"""Call id of posting the second message of the answer, the third, and so on."""
-FILE = "file/1"
-"""Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
@@ -47,8 +36,6 @@ _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
-TAKEN_BACK = "taken-back/1"
-"""Call id of deleting what was announced, when the person who asked deleted their message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class Announced:
 
     def delete(self) -> PurposeCall:
         """Return the call that takes it back."""
-        return PurposeCall(TAKEN_BACK, self.messages.delete(self.posted), longest=DELIVERY)
+        return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest=DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +114,7 @@ def conclude(ending: Ending, progress: Progress, tools: Mapping[str, AnyTool]) -
 
     `tools` are those that Gofer has, by name.
     """
-    if ending.status == "cancelled" and progress.cancelled and progress.cancelled.of:
+    if ending.status == "cancelled" and progress.cancelled and progress.cancelled.actor:
         # Such a stop counts only for what the same person asked for.
         ending = replace(ending, told="Stopped, as you asked.")
     text = spoken(ending)
@@ -187,14 +174,14 @@ async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> 
 
 def _notice(step: OwnStep, parked: RunParked, told_in: str) -> str:
     """Return what people are told of a wait; empty for a wait that they know of, or for the system they are told in."""
-    if parked.why == "model":
+    if parked.reason == "model":
         return WAITS
     waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != told_in]
-    if not waits or parked.why not in ("limit", "outage"):
+    if not waits or parked.reason not in ("rate_limit", "outage"):
         return ""
-    words = _AWAY if parked.why == "outage" else _BUSY
+    words = _AWAY if parked.reason == "outage" else _BUSY
     wait = waits[0]
-    last = moment(wait.last, step.now_ms())
+    last = moment(wait.last_attempt_at, step.now_ms())
     following = moment(wait.until, step.now_ms())
     return words.format(system=wait.system or "A system outside", last=last, next=following)
 
@@ -236,7 +223,7 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     texts = list(answer.messages)
     if answer.file and (messages := delivery.answers.messages):
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
-        asked = PurposeCall(FILE, attached, recorded=False, longest=DELIVERY)
+        asked = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
         outcomes.append(await delivery.step.call(asked, provenance))
         texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
     for number, part in enumerate(texts, 1):
@@ -245,7 +232,7 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
         if number == 1:
             outcomes.append(await delivery.first(part, links))
         else:
-            outcomes.append(await delivery.post(PART.format(number), part, delivery.thread, links))
+            outcomes.append(await delivery.post(ANSWER_PART.format(number), part, delivery.thread, links))
         if isinstance(outcomes[-1], ToolResult) and not _arrived(outcomes[-1]):
             break
     return outcomes

@@ -21,8 +21,9 @@ from gofer.engine.usage_limits import NotNow, record
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import is_hidden
+from gofer.journal.purposes import SUMMARY
 from gofer.runtime.deliver import announce, conclude, deliver, nowhere, postpone
-from gofer.runtime.run_reports import SUMMARY, notify_owner, summarise
+from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.tools.definition import Provenance
 from gofer.values.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
 from gofer.values.events import Event
@@ -74,12 +75,12 @@ class Owner:
             step.note(left)
             await step.commit()
         except TemporaryError:
-            await step.let_go(RunHandedOver("trouble"))
+            await step.let_go(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             # Cut off while its worker stops. An owner without the lease writes nothing: another one has the run by now.
             if step.stopping:
-                await step.let_go(RunHandedOver("trouble"))
+                await step.let_go(RunHandedOver("interrupted"))
             raise
         return left
 
@@ -90,7 +91,7 @@ class Owner:
 
     def _quiet(self, step: OwnStep) -> RunParked | None:
         seconds = step.quiet_left(self.alone)
-        return RunParked("quiet", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
+        return RunParked("quiet_time", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
 
     async def _go_on(self, step: OwnStep) -> Left:
         try:
@@ -104,7 +105,7 @@ class Owner:
         event = step.progress.event
         loaded = self.catalog.workflows.get(step.progress.workflow)
         if event is None:
-            return RunFinished("failed", "its journal does not begin with an event", "damaged")
+            return RunFinished("failed", "its journal does not begin with an event", "corrupt")
         bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
         poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:

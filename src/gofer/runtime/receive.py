@@ -274,7 +274,7 @@ class Ingress:
 
     async def stop(self, stop: Stop) -> Sequence[str]:
         """Tells the runs that are meant to stop; gives those that had not ended. Raises TemporaryError."""
-        wish = RunCancelled(stop.by, of=stop.of, on=stop.on, silent=stop.silent)
+        wish = RunCancelled(stop.by, actor=stop.of, message=stop.on, silent=stop.silent)
         item = self._tokens.item("stop", stop.item)
         meant = [run async for run in self._meant(stop)]
         return [run for run in meant if await cancel(run, wish, self.stores.journals, self.stores.queue, item)]
@@ -290,7 +290,7 @@ class Ingress:
         page: Sequence[Head] = await self.stores.journals.unfinished(_EVER, _PAGE)
         while page:
             for head in page:
-                if fits(sought, self._tokens.conversation(head.conversation)):
+                if fits(sought, head.conversation):
                     yield head.run
             page = await self.stores.journals.unfinished(_EVER, _PAGE, after=page[-1])
 

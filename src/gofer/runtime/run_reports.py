@@ -16,6 +16,7 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
 from gofer.journal.coordination import HOUR_MS, Head, HeadStatus
 from gofer.journal.entries import RunFinished, ToolResult
+from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.projections.progress import Progress
@@ -31,14 +32,10 @@ from gofer.values.outside import Clock
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Defaults
 
-SUMMARY = "summary/1"
-"""Call id of posting it."""
-NOTICE = "notice/1"
-"""Call id of posting a failure to the channel of the workflow's owner."""
 _FAILURES = frozenset({"failed", "limited", "needs_attention"})
 _QUOTED = 300
 """Characters of a reason that are quoted."""
-Trouble = Literal["", "poison", "damaged"]
+Trouble = Literal["", "poison", "corrupt"]
 """That a run's owners crashed again and again, or that its journal or a body is not what was written."""
 
 _log = logging.getLogger(__name__)
@@ -69,10 +66,10 @@ async def notify_owner(
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
-    if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
+    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return
     said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
-    await _post(step, NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
+    await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
 
 
 async def _post(step: OwnStep, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:

@@ -24,7 +24,7 @@ from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError, fault
+from gofer.values.errors import Corrupt, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
@@ -238,15 +238,15 @@ class Worker:
         except Gone as error:
             # A head that lied: nothing is left to continue, and only what ended is deleted.
             await self._show(head, "done", str(error))
-        except Newer as error:
-            # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
+        except OtherVersion as error:
+            # As it was: a worker of that version continues it. The sweeper sees the sign of life.
             await self._show(head, head.status, _why(error))
             await self._forget(head, attempts)
             raise
         except Corrupt as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
-            await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
+            await self._give_up(await self.services.store.head(head.run) or head, str(error), "corrupt")
         except TemporaryError:
             await self._forget(head, attempts)
             raise
@@ -296,7 +296,7 @@ class Worker:
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
 
-    async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
+    async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "corrupt"]) -> None:
         unlisted = None
         if head.private:
             unlisted = await count_end("go on", trouble, self.services.store, self._clock)
@@ -331,8 +331,8 @@ class Worker:
 def _why(error: TemporaryError | Corrupt) -> str:
     """Return why a message was not answered, without what the error may name."""
     match error:
-        case Newer():
-            return "its journal is of a newer Gofer"
+        case OtherVersion():
+            return "another version of Gofer wrote its journal; finish it with that one"
         case Corrupt():
             return "its journal is damaged"
         case TemporaryError():
@@ -368,4 +368,4 @@ async def _put(head: Head, unread: int, store: Store, clock: Clock) -> None:
 
 
 def _key(head: Head) -> str:
-    return f"lost:{head.run}"
+    return f"unread-attempts:{head.run}"

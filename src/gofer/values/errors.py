@@ -12,7 +12,7 @@
 
     BadRequest            the sender's mistake: answered with a status, never logged with contents
     Damaged               a journal or a body is not what was written; never read as less
-    └── Newer             another Gofer wrote it: left alone here, continued by that one
+    └── OtherVersion      another version of Gofer wrote it: left alone here, continued by that one
     Gone                  a run was deleted in its time: no one has to act, and no one can
 
 Every message is one sentence for a person: what is wrong and what to do.
@@ -36,14 +36,14 @@ Cause = Literal[
     "stopped",
     "fault",
     "poison",
-    "damaged",
+    "corrupt",
 ]
 """Why a run ended without its work done, for code.
 
 `outage`, `credential`, `permission` and `refused` are about a system outside: it did not answer, did not accept Gofer's
 credential, did not allow it, or refused it for another reason. `unknown`: it is not known whether the answer arrived.
 `turned_away`: the workflow is not for the person who asked.
-`fault` and `poison` are about Gofer: it failed, once or at the same point again and again. `damaged`: the journal is
+`fault` and `poison` are about Gofer: it failed, once or at the same point again and again. `corrupt`: the journal is
 not what was written. `stopped` is every other failure that is written nowhere outside. Empty for every other end.
 """
 
@@ -128,8 +128,8 @@ class Corrupt(GoferError):
     """Stored bytes are not the bytes that were written; the message names the run and the frame, or the file."""
 
 
-class Newer(Corrupt):
-    """A journal says what only a newer Gofer knows; whole, so that one can continue it, and this one must not."""
+class OtherVersion(Corrupt):
+    """Another version of Gofer wrote a journal, which is whole: that version can continue it, and this one must not."""
 
 
 class Gone(GoferError):

@@ -14,7 +14,7 @@ class Missing:
     unit: MissingUnit
     part: str
     """Names the part: `pages 2,001 to 2,300`."""
-    why: str
+    reason: str
     """The cause, as it follows "because": `one text holds 2,000 pages`."""
     tool: str = ""
     """The tool that gets the part; empty when none can."""
@@ -22,5 +22,5 @@ class Missing:
     """The arguments of that call, without the file."""
     instead: str = ""
     """What to do beside that call, or where no tool gets the part."""
-    of: str = ""
+    document: str = ""
     """Id of the document, which is the `file` of that call."""

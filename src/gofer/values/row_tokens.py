@@ -7,14 +7,12 @@ HMAC under the installation key, with a word for its use, so that equal names of
 
 import hashlib
 import hmac
-import re
 from dataclasses import dataclass
 
 from gofer.values.canonical_json import encode
 from gofer.values.secret import Secret
 
 _DIGITS = 24
-_CONVERSATION = re.compile(rf"[0-9a-f]{{{_DIGITS}}}:[0-9a-f]{{{_DIGITS}}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +30,10 @@ class Tokens:
         return self._mac(source, kind, *identity, workflow)[:_DIGITS]
 
     def conversation(self, name: str) -> str:
-        """Return the token of a conversation: one for its place, then one of its own. A token is returned as it is.
+        """Return the token of a conversation: one for its place, then one of its own.
 
         The place is the name up to its last colon: the channel of a thread, the repository of a pull request.
         """
-        if _CONVERSATION.fullmatch(name):
-            return name
         return f"{self._place(name)}:{self._mac('conversation', name)[:_DIGITS]}"
 
     def conversations(self, pattern: str) -> str:

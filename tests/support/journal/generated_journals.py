@@ -27,7 +27,7 @@ class Story:
         return self.draw(st.integers(0, 3)) == 0
 
     def tell(self) -> list[Entry]:
-        self.call("material/1", "read")
+        self.call("context/1", "read")
         self.entries += [e.RunStarted("b", self.draw(st.booleans())), e.MessageReceived("begin")]
         if self.draw(st.booleans()):
             self.script()
@@ -138,7 +138,7 @@ class Story:
     def outcome(self, call: str) -> None:
         if self.maybe():
             self.found()
-        result = e.ToolResult(call, self.draw(st.sampled_from(["ok", "error"])), "text", took_ms=3)
+        result = e.ToolResult(call, self.draw(st.sampled_from(["ok", "error"])), "text", duration_ms=3)
         self.entries.append(self.draw(st.sampled_from([result, e.ToolUnknown(call, "nobody knows", "there")])))
         if self.maybe():
             self.entries.append(e.MessageReceived("to look at", media=(Media("file_1", "image/png", "AAAA"),)))
@@ -149,7 +149,7 @@ class Story:
         first = self.draw(st.integers(1, 900))
         body = self.draw(st.sampled_from(["", "ab"]))
         gap = w.Missing(
-            "pages", "pages 3 to 9", "one text holds 2 pages", "extract_file", {"first_page": 3}, of="file_1"
+            "pages", "pages 3 to 9", "one text holds 2 pages", "extract_file", {"first_page": 3}, document="file_1"
         )
         missing = self.draw(st.sampled_from([(), (gap,)]))
         facts: list[Entry] = [
@@ -170,9 +170,9 @@ class Story:
             [e.RunRetried("Ada", f"i{len(self.entries)}")],
             [e.PermitRenewed()],
             [e.RunOwned()],
-            [e.RunParked("quiet", 60_000), e.RunOwned()],
+            [e.RunParked("quiet_time", 60_000), e.RunOwned()],
             [e.RunParked("model", 60_000), e.RunOwned()],
-            [e.RunParked("earlier", 60_000), e.RunOwned()],
+            [e.RunParked("earlier_run", 60_000), e.RunOwned()],
             [e.RunHandedOver(), e.RunOwned()],
         ]
         self.entries += self.draw(st.sampled_from(between))

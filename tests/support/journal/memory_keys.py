@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gofer.journal.keys import Claimed, by_age
+from gofer.stores.sqlite.key_file import Claimed, by_age
 
 
 class MemoryKeys:

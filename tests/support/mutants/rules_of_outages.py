@@ -11,7 +11,7 @@ OF_OUTAGES = (
         "engine/effects.py",
         "        if not isinstance(outcome, Silence) or not outcome.away:\n            return outcome\n",
         "        return outcome\n",
-        f"{OUTAGES}a_short_outage_is_not_noticed[who/1-read]",
+        f"{OUTAGES}a_short_outage_is_not_noticed[actor/1-read]",
     ),
     Mutant(
         "attempts end with their time",
@@ -23,7 +23,7 @@ OF_OUTAGES = (
     Mutant(
         "a read that was asked for waits for nothing",
         "engine/permitted_call.py",
-        '        if self.tool.effect == "read" and "/" not in self.call:\n            return 0.0\n',
+        '        if self.tool.effect == "read" and not is_own(self.call):\n            return 0.0\n',
         "",
         f"{OUTAGES}a_read_that_was_asked_for_becomes_its_error[1.0]",
     ),

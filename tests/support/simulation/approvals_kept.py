@@ -32,13 +32,13 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += _decision(run, one, requested[about, call], recorded.at, clicks, words, people)
                 decided[about, call] = one
             # Branches of a script wait one after the other: a press for the second is looked at after the first.
-            case e.RunParked(why="approval") if not plan.script:
+            case e.RunParked(reason="approval") if not plan.script:
                 # What another run did meanwhile needs nobody's decision any more.
                 waiting = [name for name in requested if name not in decided and name[1] not in answered]
                 counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
                 found += [] if words >= set(counting) else ["it waits although somebody decided"]
-            case e.ToolCall(call=call) if call.startswith("word/"):
-                words.add(call.removeprefix("word/"))
+            case e.ToolCall(call=call) if call.startswith("objection/"):
+                words.add(call.removeprefix("objection/"))
             case e.ToolCall(call=call, tool=tool, effect=effect) if "/" not in call:
                 gates = plan.gates(event, tool, effect)
                 allowed = [decided[about, call].decision for about in gates if (about, call) in decided]

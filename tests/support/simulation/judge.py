@@ -167,6 +167,10 @@ class Judge:
         return found if self.plan.once else []
 
 
+NOTICES = ("answer/", "turned-away/", "decision/", "status-deleted/")
+"""How the ids of calls begin that say how a run ended."""
+
+
 def _key(run: str, call: e.ToolCall) -> str:
     return call.key or f"{run}/{call.call}"
 
@@ -216,11 +220,7 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
     # Told where the answer goes, and where people were asked; the announcement is deleted.
     # A subagent that is found again did begin before.
-    begun = [
-        one
-        for one in later
-        if not (isinstance(one, e.ToolCall) and one.call.startswith(("answer/", "told/", "taken-back/")))
-    ]
+    begun = [one for one in later if not (isinstance(one, e.ToolCall) and one.call.startswith(NOTICES))]
     begun = [one for one in begun if not (isinstance(one, e.SubagentStarted) and one.resumed)]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
     wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]

@@ -316,7 +316,7 @@ class Schedule:
         match await self._last(run):
             case e.RunFinished():
                 return True
-            case e.RunParked(why="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
+            case e.RunParked(reason="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
                 told = head is not None and head.status == "parked" and head.wakes_at == until
                 # The row of a private run does not say what it waits for.

@@ -37,7 +37,9 @@ def _ended(asked: e.SubagentStarted, settled: e.SubagentFinished | None, child: 
     if settled is None or state.finished is None:
         return ["a subagent is left at work"]
     used = (state.usage, state.llm_calls, state.tool_calls)
-    found = [] if (settled.usage, settled.calls, settled.tool_calls) == used else ["what a subagent used is not told"]
+    found = (
+        [] if (settled.usage, settled.llm_calls, settled.tool_calls) == used else ["what a subagent used is not told"]
+    )
     assert asked.reserved is not None
     most = asked.reserved.llm_calls, asked.reserved.tool_calls
     within = all(had <= might for had, might in zip(used[1:], most, strict=True))
@@ -47,7 +49,7 @@ def _ended(asked: e.SubagentStarted, settled: e.SubagentFinished | None, child: 
 def _in_order(journal: Journal) -> list[str]:
     """A model that is shown all that it needs does each of its turns once."""
     answers = [r.entry for r in journal if isinstance(r.entry, e.LlmResponse)]
-    asked = [tuple(ask.id for ask in answer.asks) for answer in answers]
+    asked = [tuple(ask.id for ask in answer.tool_calls) for answer in answers]
     return ["a model lost its thread"] if len(set(asked)) != len(asked) else []
 
 
@@ -71,7 +73,7 @@ async def unread(journals: Mapping[str, Journal], read: Callable[[str, str], Awa
     for run, journal in journals.items():
         for added in (r.entry for r in journal if isinstance(r.entry, FileAdded) and r.entry.body):
             try:
-                content = await read(added.home or run, added.body)
+                content = await read(added.run or run, added.body)
             except Gone:
                 continue  # deleted, with its run
             except Corrupt as error:

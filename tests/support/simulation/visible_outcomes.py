@@ -9,7 +9,7 @@ from gofer.journal.unlisted_ends import recent
 from support.simulation.judge import Journal, Report
 from support.simulation.world import World
 
-TOLD = ("answer", "told", "part", "taken-back", "already")
+TOLD = ("answer", "turned-away", "decision", "answer-part", "status-deleted", "done-before")
 """Purposes of calls that say how a run ended, in the place where it was asked for."""
 
 
@@ -18,7 +18,7 @@ async def unseen(journals: Mapping[str, Journal], world: World, store: Store, no
     counted = sum(ends.count for ends in await recent(store, now))
     silent: list[str] = []
     for run, journal in journals.items():
-        report.waited += sum(isinstance(r.entry, e.RunParked) and r.entry.why == "outage" for r in journal)
+        report.waited += sum(isinstance(r.entry, e.RunParked) and r.entry.reason == "outage" for r in journal)
         finished = [r.entry for r in journal if isinstance(r.entry, e.RunFinished)]
         if "." in run or not finished or finished[-1].status == "ignored" or _told(run, world):
             continue

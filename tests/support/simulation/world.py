@@ -98,7 +98,7 @@ class World:
         if effect == "read" or (effect == "keyed" and self.landed[key]):
             return
         self.landed[key].append(text)
-        if "/ask/" in key:
+        if "/question/" in key:
             self.see(key, Question.model_validate_json(text))
 
 

@@ -16,6 +16,7 @@ from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
 from support.runtime.worker_parts import Unchanging
+from support.stand_ins import TOKENS
 
 pytestmark = pytest.mark.anyio
 REPLIES = {
@@ -39,7 +40,7 @@ def happened(kind: str, number: str) -> Event:
 async def accepted(made: Office, run: str, event: Event, at: int) -> Pen:
     pen = Pen(run, made.worker.services.outside)
     await claim(run, RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
-    await made.store.create_head(Head(run, "answer-here", event.conversation, at, private=False))
+    await made.store.create_head(Head(run, "answer-here", TOKENS.conversation(event.conversation), at, private=False))
     return pen
 
 

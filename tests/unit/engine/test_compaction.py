@@ -158,7 +158,7 @@ async def test_the_goal_stays_though_the_first_message_left_and_no_model_sums_up
     # More than a fifth of the window: it cannot stay.
     assert (await run(made, model, more=" word" * 6_000 + " Answer in Welsh.")).answer == "done"
     folded = await compactions(made)
-    assert (folded[0].first, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
+    assert (folded[0].kept, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
     # Whoever sums up knows that nobody else keeps it.
     asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
     assert all("all of it leaves, the first message too, now." in one for one in asked)

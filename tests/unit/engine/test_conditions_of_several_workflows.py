@@ -17,7 +17,7 @@ from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Office, office
 from support.runtime.worker_parts import Unchanging, catalog_of
-from support.stand_ins import mention
+from support.stand_ins import TOKENS, mention
 
 pytestmark = pytest.mark.anyio
 KEY = Secret("0" * 64)
@@ -50,7 +50,7 @@ async def accepted(made: Office, event: Event, workflow: str, at: int, routes: t
     run = run_id(KEY, event, workflow)
     pen = Pen("ingress", made.worker.services.outside)
     await claim(run, RunAccepted(event, workflow, routes=routes), pen, made.store, made.blobs)
-    await made.store.create_head(Head(run, workflow, event.conversation, at, private=False))
+    await made.store.create_head(Head(run, workflow, TOKENS.conversation(event.conversation), at, private=False))
     return run
 
 

@@ -40,7 +40,7 @@ async def waits_of(made: Room, effect: str) -> list[int]:
     while sum(waits) < 1_800:
         with pytest.raises(Parked) as parked:
             await outcome_of(made, effect)
-        assert parked.value.entry.why == "outage"
+        assert parked.value.entry.reason == "outage"
         waits.append(round(parked.value.entry.until / 1000 - made.clock.now()))
         made.clock.advance(waits[-1])
     return waits

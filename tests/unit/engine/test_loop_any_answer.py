@@ -268,7 +268,7 @@ def test_what_came_is_what_the_journal_keeps() -> None:
     made, _ = ended(Answer("", asked, "length", "m", Usage()), says("Done."))
     journal = asyncio.run(made.journal())
     (first, _) = [item.entry for item in journal if isinstance(item.entry, LlmResponse)]
-    assert (first.asks, first.finish) == (asked, "length")
+    assert (first.tool_calls, first.finish_reason) == (asked, "length")
 
 
 def test_an_unknown_tool_is_named_as_the_model_wrote_it_but_not_at_any_length() -> None:

@@ -88,7 +88,7 @@ async def test_a_refused_key_and_a_filter_end_the_run_without_the_next_model(fai
     made = chained(failed(said), says("never asked"))
     assert await work(made) == reason_of(said)
     assert asked(made) == ["small"]
-    assert await deferred(made) == [CallDeferred("model", reason_of(said), said=said)]
+    assert await deferred(made) == [CallDeferred("model", reason_of(said), provider_error=said)]
 
 
 async def test_no_credit_with_every_model_ends_the_run_at_once() -> None:
@@ -111,7 +111,7 @@ def test_what_a_provider_said_of_a_private_run_stands_in_no_log(
     state = progress.Progress(started=RunStarted("bundle", private))
     said = ProviderError("refused", 400, "a_code", message="the words")
     entry = deferral("run1", "model", failed(said), state)
-    assert entry.said == said
+    assert entry.provider_error == said
     full, summary = (JsonLines(level).format(caplog.records[-1]) for level in ("full", "summary"))
     assert ("the words" in full, "run1" in full) == (not private, not private)
     assert ("the words" in summary, "a_code" in summary) == (False, True)

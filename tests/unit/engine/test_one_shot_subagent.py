@@ -127,9 +127,9 @@ async def test_a_run_waits_for_models_that_are_not_there_and_asks_them_again() -
     made = asking(ASK, busy, busy, says("a bug"))
     with pytest.raises(Parked) as parked:
         await made.play()
-    assert parked.value.entry.why == "model"
+    assert parked.value.entry.reason == "model"
     (*_, deferred) = [item.entry for item in await made.journal() if isinstance(item.entry, CallDeferred)]
-    assert (deferred.until, deferred.why) == (parked.value.entry.until, "busy")
+    assert (deferred.until, deferred.reason) == (parked.value.entry.until, "busy")
     state = progress.project(await made.journal())
     assert (state.deferrals, state.llm_calls) == (1, 0)
     assert (await made.play("another")).answer == "a bug"

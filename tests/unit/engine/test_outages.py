@@ -42,7 +42,9 @@ def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
     return made, system
 
 
-async def owner_calls(made: Room, call: str = "who/1", longest: float = OUTAGE) -> ToolResult | ToolUnknown | RunParked:
+async def owner_calls(
+    made: Room, call: str = "actor/1", longest: float = OUTAGE
+) -> ToolResult | ToolUnknown | RunParked:
     """What one owner gets of a call: its outcome, or the park that it leaves behind."""
     step = await made.step()
     try:
@@ -56,7 +58,7 @@ async def owner_calls(made: Room, call: str = "who/1", longest: float = OUTAGE) 
         return parked.entry
 
 
-async def until_it_ends(made: Room, call: str = "who/1", longest: float = OUTAGE) -> tuple[list[int], object]:
+async def until_it_ends(made: Room, call: str = "actor/1", longest: float = OUTAGE) -> tuple[list[int], object]:
     """The seconds that owners parked it for, one after the other, and what came of it."""
     waits: list[int] = []
     while isinstance(left := await owner_calls(made, call, longest), RunParked):
@@ -66,7 +68,7 @@ async def until_it_ends(made: Room, call: str = "who/1", longest: float = OUTAGE
 
 
 @pytest.mark.parametrize("effect", ["read", "keyed"])
-@pytest.mark.parametrize("call", ["who/1", "1.0"])
+@pytest.mark.parametrize("call", ["actor/1", "1.0"])
 async def test_a_short_outage_is_not_noticed(effect: str, call: str) -> None:
     made, system = away(effect, TemporaryError("503"), TemporaryError("503"))
     outcome = await owner_calls(made, call)
@@ -161,7 +163,7 @@ async def test_waits_that_were_cut_short_count_for_as_long_as_they_were() -> Non
         assert isinstance(await owner_calls(made), RunParked)
         made.clock.advance(10)
     step = await made.step()
-    assert step.progress.call_waits_ms["who/1"] == 400_000
+    assert step.progress.call_waits_ms["actor/1"] == 400_000
 
 
 async def test_a_wait_is_journaled_with_its_cause_and_its_last_attempt() -> None:
@@ -169,7 +171,7 @@ async def test_a_wait_is_journaled_with_its_cause_and_its_last_attempt() -> None
     await owner_calls(made)
     (deferred,) = [one.entry for one in await made.journal() if isinstance(one.entry, CallDeferred)]
     assert (deferred.cause, deferred.in_doubt) == ("outage", False)
-    assert deferred.last == int(made.clock.now() * 1000) + 1_800_000
+    assert deferred.last_attempt_at == int(made.clock.now() * 1000) + 1_800_000
 
 
 async def test_no_attempt_begins_after_the_time_for_attempts() -> None:

@@ -208,7 +208,7 @@ async def test_a_place_is_looked_up_once_in_five_minutes_and_the_call_is_sent_to
     await made.office.accept("run1", private=False)
     await made.work()
     assert {"there", "more"} <= {*made.office.posted}
-    assert len(await _calls(made, "place/")) == 1
+    assert len(await _calls(made, "write-place/")) == 1
     sent = [(one.arguments or {})["channel"] for one in await _calls(made, "1.")]
     assert sent == ["C0RANDOM", "C0RANDOM"]
 

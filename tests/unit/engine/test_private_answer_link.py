@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gofer.engine.private_answer import LINK
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
+from gofer.journal.purposes import PRIVATE_LINK
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, ToolResult
@@ -81,7 +81,7 @@ async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_noti
     made = private_office()
     assert await made.play() == "done"
     (link,) = made.shown
-    assert link.startswith(f"run1/{LINK} ")
+    assert link.startswith(f"run1/{PRIVATE_LINK} ")
     assert "(https://gofer.test/runs/run1)" in link
     assert made.office.posted == ["Here you are."]
 
@@ -95,7 +95,7 @@ async def test_a_guest_who_could_not_sign_in_is_shown_no_link() -> None:
     made = private_office()
     made.office.kind = "guest"
     await made.play()
-    assert not any(LINK in text for text in made.shown)
+    assert not any(PRIVATE_LINK in text for text in made.shown)
 
 
 async def test_a_person_who_did_not_ask_is_shown_no_link() -> None:

@@ -266,7 +266,7 @@ async def test_what_an_earlier_run_fetched_is_read_where_it_is_and_fetched_again
     await ask(before, "1.1", "file_read", file=file.id)
     await before.commit()
     (handle,) = handles("run1", await made.journal())
-    assert (handle.home, bool(handle.body), handle.preloaded) == ("run1", True, False)
+    assert (handle.run, bool(handle.body), handle.preloaded) == ("run1", True, False)
     made.acted.clear()
     step = await made.step("second")
     step.workspace.files.clear()
@@ -274,10 +274,10 @@ async def test_what_an_earlier_run_fetched_is_read_where_it_is_and_fetched_again
     assert step.workspace.bytes_held == 0
     assert "what it says" in (await ask(step, "2.0", "file_read", file=file.id)).text
     assert made.acted == []
-    step.note(replace(handle, file="file_elsewhere", home="run0", body="0" * 64))
+    step.note(replace(handle, file="file_elsewhere", run="run0", body="0" * 64))
     again = await ask(step, "2.1", "file_read", file="file_elsewhere")
     assert ("what it says" in again.text, made.acted) == (True, ["fetch:F1"])
-    step.note(replace(handle, file="file_lost", home="run0", body="1" * 64, source=None))
+    step.note(replace(handle, file="file_lost", run="run0", body="1" * 64, source=None))
     assert (await ask(step, "2.2", "file_read", file="file_lost")).details == {"code": "gone"}
 
 

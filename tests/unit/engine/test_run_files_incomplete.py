@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 CHILDREN = Children()
 SANDBOX = sandbox()
 REPORT = NewFile("report.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 13)]), "Slack")
-LAST = Missing("pages", "pages 4 to 12", "only a part was asked for", of="file_1")
+LAST = Missing("pages", "pages 4 to 12", "only a part was asked for", document="file_1")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,7 +72,9 @@ def said(step: OwnStep, file: str) -> str:
 def test_a_file_has_an_id_for_its_bytes_and_for_what_it_lacks() -> None:
     whole = NewFile("a.txt", "text/plain", b"3", "python")
     part = NewFile("a.txt", "text/plain", b"3", "python", missing=(LAST,))
-    other = NewFile("a.txt", "text/plain", b"3", "python", missing=(Missing("pages", LAST.part, LAST.why, of="x"),))
+    other = NewFile(
+        "a.txt", "text/plain", b"3", "python", missing=(Missing("pages", LAST.part, LAST.reason, document="x"),)
+    )
     again = NewFile("b.txt", "text/plain", b"3", "python", missing=(LAST,))
     assert len({whole.id, part.id, other.id}) == 3
     assert again.id == part.id

@@ -48,7 +48,7 @@ async def test_a_subagent_uses_a_tool_of_its_run_and_its_answer_comes_back() -> 
     assert made.acted == ["look:there"]
     (journal,) = (await made.below()).values()
     assert isinstance(journal[0].entry, RunAccepted)
-    assert journal[0].entry.above == "run1"
+    assert journal[0].entry.parent == "run1"
     assert isinstance(journal[-1].entry, RunFinished)
     # Everything it used counts for its run: its two calls to the model, and its one call of a tool beside its own.
     done = progress.project(await made.journal())
@@ -221,7 +221,7 @@ async def test_an_agent_whose_answer_has_a_form_gives_json() -> None:
     made.subagent("helper", tools=["look"], output=schema)
     assert (await made.go_on()).answer == '{"kind":"bug"}'
     (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
-    assert (finished.status, finished.calls) == ("ok", 2)
+    assert (finished.status, finished.llm_calls) == ("ok", 2)
 
 
 async def test_the_known_cost_of_an_agent_counts_for_its_run_when_one_of_its_calls_has_no_price() -> None:

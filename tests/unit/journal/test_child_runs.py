@@ -19,7 +19,7 @@ async def family(store: MemoryStore, *, answered: bool) -> None:
     pen, blobs = Pen("me", make_outside()), MemoryBlobs()
     above = ""
     for depth, (run, below) in enumerate((("run1", "run1.a"), ("run1.a", "run1.b"), ("run1.b", ""))):
-        await claim(run, RunAccepted(mention(), "w", above=above, depth=depth), pen, store, blobs)
+        await claim(run, RunAccepted(mention(), "w", parent=above, depth=depth), pen, store, blobs)
         journal, _ = await open_journal(run, store, blobs, pen)
         if below:
             journal.add(SubagentStarted("1.0", "s", "do it", {}, below))

@@ -9,7 +9,7 @@ from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, Decision
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Corrupt, Newer
+from gofer.values.errors import Corrupt, OtherVersion
 from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
 from support.stand_ins import mention
 
@@ -45,7 +45,7 @@ ENTRIES = st.one_of(
     st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
     st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
     st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(Decision)), TEXT, TEXT, ABOUT),
-    st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
+    st.builds(e.RunParked, st.sampled_from(get_args(e.ParkReason)), COUNT),
     st.builds(e.RunHandedOver),
     st.builds(e.RunCancelled, TEXT, TEXT),
     st.builds(e.RunRetried, TEXT, TEXT),
@@ -62,17 +62,17 @@ def test_every_entry_comes_back_as_it_was(entry: e.Entry) -> None:
 @pytest.mark.parametrize(
     ("written", "entry"),
     [
-        ({"kind": "call.deferred", "call": "model", "why": "busy"}, e.CallDeferred("model", "busy")),
+        ({"kind": "call.deferred", "call": "model", "reason": "busy"}, e.CallDeferred("model", "busy")),
         (
             {
                 "kind": "llm.response",
                 "text": "Yes.",
-                "asks": [],
-                "finish": "stop",
+                "tool_calls": [],
+                "finish_reason": "stop",
                 "model": "m",
                 "usage": {},
                 "cost_usd": None,
-                "took_ms": 5,
+                "duration_ms": 5,
             },
             e.LlmResponse("Yes.", (), "stop", "m", Usage(), None, 5),
         ),
@@ -100,7 +100,7 @@ def test_defaults_are_left_out() -> None:
     ],
 )
 def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -> None:
-    with pytest.raises(Newer, match=f"{what}.*; read it with the Gofer that wrote it"):
+    with pytest.raises(OtherVersion, match=f"{what}.*; read it with the Gofer that wrote it"):
         from_json(value)
 
 
@@ -109,7 +109,7 @@ def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -
     [
         ({"kind": "run.finished"}, "incomplete"),
         ({"kind": "run.finished", "status": "done", "reason": 5}, "int where str"),
-        ({"kind": "llm.response", "asks": {}}, "no list"),
+        ({"kind": "llm.response", "tool_calls": {}}, "no list"),
         ({"kind": "run.accepted", "event": [], "workflow": "w"}, "no object"),
         (["run.finished"], "not an object"),
     ],
@@ -117,7 +117,7 @@ def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -
 def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
     with pytest.raises(Corrupt, match=what) as caught:
         from_json(value)
-    assert not isinstance(caught.value, Newer)
+    assert not isinstance(caught.value, OtherVersion)
 
 
 @pytest.mark.parametrize(

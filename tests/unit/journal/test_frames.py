@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gofer.journal.frames import FORM, GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.seal import KEY_BYTES, Seal
-from gofer.values.errors import Corrupt
+from gofer.values.errors import Corrupt, OtherVersion
 
 SEAL = Seal("r", bytes(range(KEY_BYTES)))
 
@@ -112,3 +112,27 @@ def test_sealed_bytes_that_are_no_frame_are_reported() -> None:
     for plain in (b"not json", b"[]", b'{"at": 1}'):
         with pytest.raises(Corrupt, match="frame 1: it is not a frame"):
             open_chain([header + SEAL.close("frame 1", plain, header)], SEAL)
+
+
+def of_format(form: int) -> bytes:
+    header = bytes([form]) + GENESIS
+    return header + SEAL.close("frame 1", b'{"at":1,"entries":[],"nonce":"n","owner":"me"}', header)
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        (1, "Run r was written by an earlier version of Gofer (format 1, and this version reads format 2); finish it "),
+        (3, "Run r was written by a newer version of Gofer (format 3, and this version reads format 2); update Gofer."),
+    ],
+)
+def test_a_frame_of_another_format_is_refused_with_what_to_do(form: int, told: str) -> None:
+    with pytest.raises(OtherVersion) as caught:
+        open_chain([of_format(form)], SEAL)
+    assert str(caught.value).startswith(told)
+
+
+def test_a_changed_first_byte_is_damage_and_no_other_format() -> None:
+    with pytest.raises(Corrupt) as caught:
+        open_chain([b"\x01" + chain(1)[0][1:]], SEAL)
+    assert not isinstance(caught.value, OtherVersion)

@@ -5,13 +5,13 @@ import pytest
 
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
-from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
+from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
-from gofer.values.errors import Corrupt, Fenced, Gone, Newer, TemporaryError
+from gofer.values.errors import Corrupt, Fenced, Gone, OtherVersion, TemporaryError
 from support.stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -174,19 +174,10 @@ async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
     (first,) = await store.frames("run1")
     unknown = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await store.create("run1", 2, frame_bytes(unknown, await seal_of("run1", store)))
-    with pytest.raises(Newer) as caught:
+    with pytest.raises(OtherVersion) as caught:
         await read_journal("run1", store, blobs)
     said = "Run run1 cannot be read at frame 2: this journal has an entry of kind 'run.dreamed'; "
     assert str(caught.value) == said + "read it with the Gofer that wrote it."
-
-
-async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
-    store, blobs = memory_stores()
-    await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store, MemoryBlobs())
-    with pytest.raises(
-        Newer, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
-    ):
-        await read_journal("r", store, blobs)
 
 
 async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> None:

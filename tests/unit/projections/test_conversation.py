@@ -54,7 +54,7 @@ def test_a_message_after_the_answer_reopens_the_conversation() -> None:
 
 
 def test_what_the_code_calls_on_its_own_is_not_part_of_the_conversation() -> None:
-    entries = [ToolCall("material/1", "look", "read"), ToolResult("material/1", "ok", "x")]
+    entries = [ToolCall("context/1", "look", "read"), ToolResult("context/1", "ok", "x")]
     assert conversation.project(recorded(entries)) == Conversation()
 
 

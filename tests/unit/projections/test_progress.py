@@ -67,23 +67,23 @@ def test_what_is_known_of_a_cost_still_counts_for_limits() -> None:
     assert stop.reason == "stopped at 0.30 USD"
 
 
-def test_an_older_journal_counts_the_cost_of_a_subagent() -> None:
-    old = {"call": "1.0", "status": "ok", "text": "", "model": "m", "took_ms": 1}
+def test_the_cost_of_a_question_counts_as_spent() -> None:
+    question = {"call": "1.0", "status": "ok", "text": "", "model": "m", "duration_ms": 1}
     used = {"input_tokens": 1, "output_tokens": 1}
     for cost, spent in ((0.25, 0.25), (None, 0.0)):
-        entry = from_json({"kind": "subagent.finished", **old, "usage": used, "cost_usd": cost})
+        entry = from_json({"kind": "subagent.finished", **question, "usage": used, "cost_usd": cost})
         assert project(entry).spent_usd == spent
 
 
 def test_only_the_models_calls_count_and_outcomes_end_doubt() -> None:
     call = ToolCall("1.0", "look", "read")
-    state = project(ToolCall("material/1", "look", "read"), call)
+    state = project(ToolCall("context/1", "look", "read"), call)
     assert state.tool_calls == 1
-    assert list(state.in_doubt) == ["material/1", "1.0"]
-    done = ToolResult("material/1", "ok", "x")
-    state = project(ToolCall("material/1", "look", "read"), call, done, ToolUnknown("1.0", "?"))
+    assert list(state.in_doubt) == ["context/1", "1.0"]
+    done = ToolResult("context/1", "ok", "x")
+    state = project(ToolCall("context/1", "look", "read"), call, done, ToolUnknown("1.0", "?"))
     assert state.in_doubt == {}
-    assert state.outcomes == {"material/1": done, "1.0": ToolUnknown("1.0", "?")}
+    assert state.outcomes == {"context/1": done, "1.0": ToolUnknown("1.0", "?")}
 
 
 def test_time_counts_only_while_a_worker_has_the_run() -> None:
@@ -97,7 +97,7 @@ def test_an_owner_that_is_followed_without_anything_new_done_was_lost() -> None:
     assert project(RunOwned()).attempts.crashed == 0
     assert project(RunOwned(), RunOwned(), RunOwned()).attempts.crashed == 2
     assert project(RunOwned(), RunOwned(), ToolResult("1.0", "ok", "x")).attempts.crashed == 0
-    for left in (RunParked("quiet", 9_000), RunHandedOver()):
+    for left in (RunParked("quiet_time", 9_000), RunHandedOver()):
         assert project(RunOwned(), left, RunOwned(), left, RunOwned()).attempts.crashed == 0
 
 
@@ -111,7 +111,7 @@ def test_a_run_that_was_let_go_is_in_nobodys_hands() -> None:
 
 def test_a_permit_that_was_renewed_begins_the_quiet_time_anew() -> None:
     """An owner that sent a second time may be lost too: whoever comes next waits for that one from the beginning."""
-    waited = (ToolCall("1.0", "post", "lookup"), RunOwned(), RunParked("quiet", 60_000), RunOwned())
+    waited = (ToolCall("1.0", "post", "lookup"), RunOwned(), RunParked("quiet_time", 60_000), RunOwned())
     assert project(*waited).quiet_until == 60_000
     assert project(*waited, PermitRenewed(), RunOwned()).quiet_until == 0
 
@@ -146,15 +146,20 @@ AWAY = "Slack did not answer chat.postMessage properly (HTTP 503)."
 
 def test_a_run_that_waits_for_late_messages_names_the_outage_and_not_a_crash() -> None:
     call = ToolCall("answer/1", "slack_post_message", "lookup")
-    wait = CallDeferred(call.call, AWAY, 60_000, in_doubt=True, cause="outage", last=90_000, system="Slack")
+    wait = CallDeferred(call.call, AWAY, 60_000, in_doubt=True, cause="outage", last_attempt_at=90_000, system="Slack")
     outage = (call, RunOwned(), wait, RunParked("outage", 60_000))
     assert project(*outage).why_parked == f"{AWAY.rstrip('.')}; next attempt 00:01 UTC, last 00:01 UTC"
     late = f"{AWAY.rstrip('.')}; before the next attempt, Gofer waits until a late message would be visible"
-    assert project(*outage, RunOwned(), RunParked("quiet", 70_000)).why_parked == late
+    assert project(*outage, RunOwned(), RunParked("quiet_time", 70_000)).why_parked == late
 
 
 def test_a_run_whose_worker_crashed_says_so() -> None:
-    crash = (RunOwned(), ToolCall("answer/1", "slack_post_message", "lookup"), RunOwned(), RunParked("quiet", 70_000))
+    crash = (
+        RunOwned(),
+        ToolCall("answer/1", "slack_post_message", "lookup"),
+        RunOwned(),
+        RunParked("quiet_time", 70_000),
+    )
     assert project(*crash).why_parked == "waits until messages that a crashed worker may have sent would be visible"
 
 
@@ -162,5 +167,5 @@ def test_a_wait_that_is_over_explains_no_later_crash() -> None:
     earlier = ToolCall("1.0", "jira_add_comment", "lookup")
     wait = CallDeferred(earlier.call, AWAY, 9_000, in_doubt=True, cause="outage")
     later = ToolCall("answer/1", "slack_post_message", "lookup")
-    crash = (earlier, wait, ToolResult("1.0", "ok", ""), later, RunOwned(), RunParked("quiet", 70_000))
+    crash = (earlier, wait, ToolResult("1.0", "ok", ""), later, RunOwned(), RunParked("quiet_time", 70_000))
     assert "crashed worker" in project(*crash).why_parked

@@ -3,7 +3,7 @@
 import pytest
 
 from gofer.journal.child_runs import Below, read_below
-from gofer.journal.entries import CallDeferred, Recorded, RunAccepted, RunOwned, RunParked, Why
+from gofer.journal.entries import CallDeferred, ParkReason, Recorded, RunAccepted, RunOwned, RunParked
 from gofer.journal.lineage import child_of
 from gofer.models.language_model import Answer
 from gofer.projections.outline import outline
@@ -94,9 +94,9 @@ async def test_a_subagent_that_cannot_be_read_is_said_to_be_so_and_hides_nothing
 
 @pytest.mark.parametrize(
     ("why", "waits"),
-    [("model", "The model could not be reached."), ("earlier", "waits for an earlier run that does the same")],
+    [("model", "The model could not be reached."), ("earlier_run", "waits for an earlier run that does the same")],
 )
-async def test_a_parked_run_says_what_it_waits_for(why: Why, waits: str) -> None:
+async def test_a_parked_run_says_what_it_waits_for(why: ParkReason, waits: str) -> None:
     wait = CallDeferred("model", "The model could not be reached.", 9_000)
     entries = [RunAccepted(mention(), "w"), RunOwned(), wait, RunParked(why, 9_000)]
     journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]

@@ -277,7 +277,7 @@ async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_los
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
         made.clock.advance(200)
-    assert (await entries(made))[-1] == RunHandedOver("trouble")
+    assert (await entries(made))[-1] == RunHandedOver("interrupted")
     made.model.answers = [says("Hello.")]
     await hear_all(made)
     assert made.posted == ["Hello."]

@@ -40,7 +40,7 @@ async def grown(store: Store, blobs: MemoryBlobs, *, private: bool = False) -> s
     pen, above, body = await claimed(store, "r", make_outside(SetClock())), "", ""
     for run, asks in (("r", BELOW), (BELOW, LOWEST), (LOWEST, "")):
         if above:
-            assert await claim(run, RunAccepted(mention(), "w", above=above), pen, store, blobs) is None
+            assert await claim(run, RunAccepted(mention(), "w", parent=above), pen, store, blobs) is None
         journal, _ = await open_journal(run, store, blobs, pen)
         journal.add(RunStarted("bundle", private))
         journal.add(MessageReceived("long " * 10_000))

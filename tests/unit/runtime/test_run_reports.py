@@ -8,10 +8,11 @@ import pytest
 
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
 from gofer.journal.log import read_journal
+from gofer.journal.purposes import SUMMARY
 from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK
-from gofer.runtime.run_reports import SUMMARY, summary
+from gofer.runtime.run_reports import summary
 from gofer.sources.slack.parts import one_message
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, ToolResult

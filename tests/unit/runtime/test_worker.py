@@ -23,7 +23,7 @@ from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, Offic
 from support.runtime.worker_parts import Unchanging
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
-from support.stand_ins import NOON, claimed, mention
+from support.stand_ins import NOON, claimed
 
 pytestmark = pytest.mark.anyio
 
@@ -357,14 +357,10 @@ async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_
     assert await made.worker.continue_run(head, "me") is None
 
 
-@pytest.mark.parametrize("named", [CONVERSATION, mention().conversation])
-async def test_a_run_goes_on_from_an_earlier_one_also_under_the_name_of_an_earlier_version(named: str) -> None:
+async def test_a_run_goes_on_from_an_earlier_one_of_its_conversation() -> None:
     made = office(says("first"), says("second"))
     await made.accept("run1", 1)
     assert await made.hear() == 1
-    head = await made.store.head("run1")
-    assert head is not None
-    await made.store.put_head(replace(head, conversation=named))
     await made.accept("run2", 2)
     assert await made.hear() == 1
     entries = [one.entry for one in await read_journal("run2", made.store, made.blobs)]

@@ -1,14 +1,15 @@
 """Stores, queues and leases fail under a worker, and files are damaged: what it does with the runs it has."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from gofer.journal.coordination import Head
+from gofer.journal.entries import FORMAT
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
-from gofer.journal.seal import seal_of
+from gofer.journal.seal import Seal, seal_of
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import AT_WORK
 from gofer.runtime.sweeper import Sweeper
@@ -62,14 +63,32 @@ async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None
     assert await made.status("run2") == "done"
 
 
-async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_heard(
-    caplog: pytest.LogCaptureFixture,
+def frame_of_a_newer_version(first: bytes, seal: Seal) -> bytes:
+    return frame_bytes(Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}]), seal)
+
+
+def frame_of_an_earlier_format(first: bytes, seal: Seal) -> bytes:
+    header = bytes([FORMAT - 1]) + frame_hash(first)
+    return header + seal.close("frame 2", b"{}", header)
+
+
+@pytest.mark.parametrize(
+    ("frame_of", "told"),
+    [
+        (frame_of_a_newer_version, "Run run1 cannot be read at frame 2: this journal has an entry"),
+        (
+            frame_of_an_earlier_format,
+            "Run run1 was written by an earlier version of Gofer (format 1, and this version reads format 2)",
+        ),
+    ],
+)
+async def test_a_run_of_another_version_waits_for_that_one_however_often_it_is_received(
+    frame_of: Callable[[bytes, Seal], bytes], told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = office()
     await made.accept("run1", private=False)
     (first,) = await made.store.frames("run1")
-    newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
-    await made.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.store)))
+    await made.store.create("run1", 2, frame_of(first, await seal_of("run1", made.store)))
     before, frames = await made.store.head("run1"), await made.store.frames("run1")
     assert before is not None
     for _ in range(RECEIVES):
@@ -77,10 +96,14 @@ async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_hea
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
-    assert replace(head, updated_at=0) == replace(before, reason="its journal is of a newer Gofer")
+    assert replace(head, updated_at=0) == replace(
+        before, reason="another version of Gofer wrote its journal; finish it with that one"
+    )
     assert (await made.store.frames("run1"), made.posted) == (frames, [])
-    assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
-    assert [letter.why for letter in await made.queue.buried(9)] == ["its journal is of a newer Gofer"]
+    assert f"run run1 was not continued: {told}" in caplog.text
+    assert [letter.why for letter in await made.queue.buried(9)] == [
+        "another version of Gofer wrote its journal; finish it with that one"
+    ]
     made.clock.advance(181)
     assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
     assert await made.hear() == 1

@@ -62,4 +62,4 @@ async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() 
     torn.__dict__.update(made.store.__dict__)
     made.worker = worker_over(made.worker, store=torn)
     await made.hear()
-    assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "damaged", None)]
+    assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "corrupt", None)]

@@ -14,7 +14,8 @@ NAME = "backup.json"
 """Written last; a folder without it is no backup."""
 SEALED = "keys.sealed"
 """The keys and tokens, under the passphrase."""
-FORMAT = 1
+FORMAT = 2
+"""The version of the manifest and of the state in a backup; every other one is refused."""
 
 
 class _Part(BaseModel):
@@ -31,7 +32,7 @@ class CopiedFile(_Part):
 class Manifest(_Part):
     """The list of what a backup holds."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     at: int = Field(ge=0)
     """When the database was copied, unix milliseconds."""
     files: Mapping[str, CopiedFile]
@@ -67,6 +68,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate_json(raw)
     except ValidationError as error:
+        if any(wrong["loc"] == ("format",) and wrong["input"] == 1 for wrong in error.errors()):
+            formats = f"an earlier version of Gofer (format 1, and this version reads format {FORMAT})"
+            raise ConfigError(f"{path} was written by {formats}; restore it with that version.") from error
         told = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
         raise ConfigError(f"{path} {told}.") from error
 

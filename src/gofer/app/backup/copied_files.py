@@ -118,7 +118,7 @@ def _write_all(handle: int, content: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-LEFT_OUT = ("leases", "doorbells", "dead_letters")
+LEFT_OUT = ("leases", "queue_messages", "dead_letters")
 """Tables with rows that mean nothing after a restore."""
 _VERSIONS = ("user_version", "application_id")
 

@@ -21,7 +21,6 @@ from gofer.journal.coordination import Head
 from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import Purger, delete
 from gofer.stores.sqlite.durable_files import sync_folder
-from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.values.errors import ConfigError, Corrupt
 from gofer.values.outside import Clock
 from gofer.values.row_tokens import Tokens
@@ -117,7 +116,6 @@ def _copied(source: Path, target: Path) -> CopiedFile | None:
 
 
 async def _settle(state: State, clock: Clock, tokens: Tokens, backup_at: int) -> RestoredState:
-    await replace_old_names(state.database, tokens)
     held = await hold_unfinished(state.stores, clock, tokens, backup_at)
     # Before the purge, which counts what was due.
     await delete(held.keyless, state.stores)

@@ -38,13 +38,11 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
-from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
-from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import read_routes
@@ -68,9 +66,7 @@ def memory_stores(clock: Clock) -> RunStores:
 async def folder_stores(data: Path, clock: Clock) -> AsyncGenerator[RunStores]:
     """Lock the state of a folder for this process and open it. Raises ConfigError, TemporaryError, Corrupt."""
     async with served_state(data, clock) as state:
-        key = installation_key(data)
-        await replace_old_names(state.database, Tokens(key))
-        yield RunStores(state.stores, key)
+        yield RunStores(state.stores, installation_key(data))
 
 
 RunStatus = Status | Literal["parked", "handed_over"]

@@ -35,13 +35,11 @@ from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
-from gofer.stores.sqlite.old_names import replace_old_names
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.events import Event
 from gofer.values.model_script import Script
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
-from gofer.values.row_tokens import Tokens
 from gofer.values.schedules.planned import Planned, planned
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
@@ -122,7 +120,6 @@ async def open_embedded(
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
-        await replace_old_names(state.database, Tokens(key))
         log = DeliveryLog()
         make = _make(settings, state, key, outside, window, log, visitors(settings.public_url, host))
         editions = Editions(make, catalog)

@@ -9,7 +9,6 @@ import secrets
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from gofer.app.embedded.integrity import (
@@ -37,7 +36,6 @@ from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
-from gofer.stores.sqlite.upgrade import move_keys
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, SystemClock
 from gofer.values.secret import Secret
@@ -63,17 +61,16 @@ class State:
 
 
 @contextlib.contextmanager
-def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[State]:
+def open_state(data: Path, clock: Clock, *, alone: bool = True) -> Generator[State]:
     """Open the state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
 
-    With `upgrade` a state of the version before is taken over: no other process may use the folder then.
+    `alone` says that no other process serves the folder.
     """
     make_folder(data)
-    # The process that may upgrade is alone with the folder.
-    check_intact(data, alone=upgrade)
+    check_intact(data, alone=alone)
     keys = KeyFile(data / KEYS)
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
-    database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
+    database = Database(data / DATABASE, schema)
     try:
         store = SqliteStore(database, keys)
         blobs = DirectoryBlobs(data / BLOBS)
@@ -109,7 +106,7 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
     check_intact(data, alone=False)
     if not (data / DATABASE).exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
-    with open_state(data, clock, upgrade=False) as state:
+    with open_state(data, clock, alone=False) as state:
         yield state
 
 

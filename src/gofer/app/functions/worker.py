@@ -52,7 +52,7 @@ def measure(ended: Ended) -> None:
     match ended.trouble:
         case "poison":
             metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
-        case "damaged":
+        case "corrupt":
             metrics.add_metric("DamagedRuns", MetricUnit.Count, 1)
         case "":
             pass

@@ -153,7 +153,7 @@ class Working:
 
     async def _return_malformed(self, batch: Batch, queue: BatchQueue) -> None:
         for message, receipt in batch.malformed.items():
-            _log.error("a message of the queue is no doorbell", extra={"fields": {"message_id": message}})
+            _log.error("a message of the queue names no run", extra={"fields": {"message_id": message}})
             # Received again at once, so that it soon is a dead letter, which raises the alarm.
             await _hide(queue, QueueMessage("", receipt, 1), 0.0)
 

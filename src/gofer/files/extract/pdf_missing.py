@@ -117,7 +117,7 @@ def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missin
 
 def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
     return Missing(
-        "pages", part=numbered("page", range(first, last + 1)), why=why, tool="extract_file", arguments=arguments
+        "pages", part=numbered("page", range(first, last + 1)), reason=why, tool="extract_file", arguments=arguments
     )
 
 
@@ -132,7 +132,7 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     yield Missing(
         "scans",
         part=f"the text of {numbered('page', scans)}",
-        why=_DRAWN,
+        reason=_DRAWN,
         tool="load_file",
         arguments=arguments,
         instead=instead,

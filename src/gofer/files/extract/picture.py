@@ -31,7 +31,7 @@ def read(data: bytes) -> Reading:
         moving = f", {frames} frames" if frames > 1 else ""
         size = f"{image.width} × {image.height} pixels{moving}, {len(data):,} bytes"
         why = "the reader does not read text in images"
-        gap = Missing("scans", part="the text in the image", why=why, tool="load_file")
+        gap = Missing("scans", part="the text in the image", reason=why, tool="load_file")
         return Reading(f"[image: {image.format}, {size}; text in images is not read here]", (gap,))
 
 

@@ -42,13 +42,15 @@ def rows_from(head: Sequence[str], rows: Iterable[str], count: int, first: int) 
     missing: list[Missing] = []
     if begin:
         missing.append(
-            Missing("rows", part=numbered("row", range(2, begin + 2)), why=AS_ASKED, tool="extract_file", arguments={})
+            Missing(
+                "rows", part=numbered("row", range(2, begin + 2)), reason=AS_ASKED, tool="extract_file", arguments={}
+            )
         )
     rest = list[str]()
     if last < count:
         part = numbered("row", range(last + 1, count + 1))
         why = f"one text holds about {CHARACTERS:,} characters"
-        missing.append(Missing("rows", part=part, why=why, tool="extract_file", arguments={"first_row": last + 1}))
+        missing.append(Missing("rows", part=part, reason=why, tool="extract_file", arguments={"first_row": last + 1}))
         rest.append(f"[{part} missing here]")
     return Reading("\n".join([*head, *kept, *rest]), tuple(missing))
 

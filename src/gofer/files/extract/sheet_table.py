@@ -202,11 +202,15 @@ class Table:
         area = self._area
         if self.first > area.top + 1:
             part = f'{_rows(area.top + 1, self.first)} of the sheet "{name}"'
-            yield Missing("rows", part=part, why=AS_ASKED, tool="extract_file", arguments={"sheet": name})
+            yield Missing("rows", part=part, reason=AS_ASKED, tool="extract_file", arguments={"sheet": name})
         if self.done < area.bottom:
             part = f'{_rows(self.done, area.bottom)} of the sheet "{name}"'
             yield Missing(
-                "rows", part=part, why=FULL, tool="extract_file", arguments={"sheet": name, "first_row": self.done + 1}
+                "rows",
+                part=part,
+                reason=FULL,
+                tool="extract_file",
+                arguments={"sheet": name, "first_row": self.done + 1},
             )
 
 

@@ -111,7 +111,12 @@ class _Workbook:
     def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
         instead = "and the other sheets alike" * (len(names) > 1)
         gap = Missing(
-            "sheets", part=_named(names), why=why, tool="extract_file", arguments={"sheet": names[0]}, instead=instead
+            "sheets",
+            part=_named(names),
+            reason=why,
+            tool="extract_file",
+            arguments={"sheet": names[0]},
+            instead=instead,
         )
         self._missing.append(gap)
 

@@ -83,8 +83,8 @@ class _Reader:
 
     def _hear(self, response: LlmResponse) -> None:
         self._turn += 1
-        self._asks |= {f"{self._turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
-        answer = _answer(response.text, response.asks, self._turn, response.finish)
+        self._asks |= {f"{self._turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
+        answer = _answer(response.text, response.tool_calls, self._turn, response.finish_reason)
         self._say(self._asked, "gen_ai.output.messages", [answer])
         self._fresh.append({"role": "assistant", "parts": answer["parts"]})
 

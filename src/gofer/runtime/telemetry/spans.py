@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.journal.entries import Recorded, RunAccepted
+from gofer.journal.purposes import is_own
 from gofer.projections import trace
 from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.trace import Span
@@ -270,7 +271,7 @@ def _tool_calls(span: Span) -> int:
     below = _calls(span, "gofer.tool_calls") if "gofer.tool_calls" in span.attributes else 0
     # A model asks for a subagent with a call of a tool, a script does not.
     asked = span.kind == "tool" or (span.kind == "agent" and not is_of_a_script(span.id))
-    return below + (asked and "/" not in span.id)
+    return below + (asked and not is_own(span.id))
 
 
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:

@@ -1,4 +1,4 @@
-"""How are bodies kept in S3?"""
+"""Immutable bodies in S3."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,7 +13,8 @@ PREFIX = "blobs/"
 _KNOWN = 1_000
 """Keys that are known to stand; the bundle of a workflow is stored again by every run of it."""
 
-_THERE, _CONTESTED = "PreconditionFailed", "ConditionalRequestConflict"
+_THERE = "PreconditionFailed"
+_CONTESTED = "ConditionalRequestConflict"
 _TRIES = 5
 _PAUSE = 0.05
 """Seconds before a body that others write just now is written again; then twice as long each time."""

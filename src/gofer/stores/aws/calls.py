@@ -1,8 +1,8 @@
-"""How do many tasks ask AWS at once, and who must act on each of its refusals?
+"""A bounded thread pool for calls of AWS, and the classification of refusals.
 
 botocore's clients block, so each request runs on one of a bounded number of threads. A refusal that the caller expects
-(a condition did not hold, there is no such object) comes back as a value; everything else is an error for whoever can
-do something about it. Whether what was never answered was *done* nobody knows here: every write is one that may be
+(a condition did not hold, there is no such object) comes back as a value; everything else is an error for those who can
+act on it. Whether a call without an answer was *done* is not known here: every write is one that may be
 asked for again.
 """
 
@@ -77,7 +77,7 @@ class Aws:
     ) -> Mapping[str, Any] | Refusal:
         """The answer to one request, or the refusal when its code is one of `refusals`.
 
-        Raises TemporaryError when AWS was busy or did not answer, ConfigError for what somebody has to set up.
+        Raises TemporaryError when AWS was busy or did not answer, ConfigError for what the operator has to set up.
         """
         try:
             return await self._send(operation, refusals, arguments)
@@ -110,7 +110,7 @@ class Aws:
 
 
 def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | TemporaryError:
-    """Who must act, when the request `name` failed in a way that nobody expected.
+    """Who must act, when the request `name` failed in an unexpected way.
 
     A refusal's text is AWS' and may name keys, so only its code is told.
     """
@@ -130,7 +130,7 @@ def _refused(name: str, code: str) -> ConfigError | TemporaryError:
             f"AWS does not take these credentials for {name} ({code}); sign in again, or name another profile."
         )
     if code in _DENIED:
-        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of whoever asks.")
+        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of the role that asks.")
     if what := _MISSING.get(code):
         return ConfigError(f"AWS does not know {what}; deploy the stack, or correct the setting and the Region.")
     return TemporaryError(f"AWS did not do {name} now ({code or 'no reason given'}).")

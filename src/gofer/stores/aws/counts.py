@@ -1,4 +1,4 @@
-"""How are leases, usage and memos kept in DynamoDB?
+"""Leases, usage and memos in DynamoDB.
 
 Each is an item under a condition. They have a time after which DynamoDB may remove them for nothing; what they say is
 decided by the times in them, whether they are still there or not.
@@ -31,9 +31,11 @@ from gofer.stores.aws.table import (
 from gofer.values.errors import Corrupt
 
 _LEASE_STAYS = 86_400
-"""Seconds that a lease which nobody gave back is left lying."""
-_USAGE_STAYS, _MEMO_STAYS = 3, 400
-"""Days; longer than anybody asks for them."""
+"""Seconds that a lease that was not given back is kept."""
+_USAGE_STAYS = 3
+"""Days; longer than any limit looks back."""
+_MEMO_STAYS = 400
+"""Days; longer than any run looks back."""
 _AT_ONCE = 1_000
 
 
@@ -173,12 +175,14 @@ def _time(item: Item) -> int:
 
 
 def _value(item: Item | None) -> str | None:
-    value = item.get("value", "") if item else None
-    return value if value is None else str(value)
+    if item is None:
+        return None
+    return str(item.get("value", ""))
 
 
 def _usage(scope: str, item: Item) -> Usage:
-    run, usd = item.get("run"), item.get("usd")
+    run = item.get("run")
+    usd = item.get("usd")
     if not isinstance(run, str) or not isinstance(usd, int | float):
         raise Corrupt("A row of what was used is not what was written; restore the table from a backup.")
     return Usage(scope, run, _time(item), float(usd))

@@ -1,4 +1,4 @@
-"""How does DynamoDB hear what a store asks of its table? Values, conditions and pages as its API wants them."""
+"""A table of DynamoDB through its API: values, conditions and pages in its form."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,16 @@ from gofer.stores.aws.table import (
 )
 from gofer.values.errors import Corrupt, TemporaryError
 
-_GET_AT_ONCE, _WRITE_AT_ONCE = 100, 25
-"""Keys that one request takes."""
+_GET_AT_ONCE = 100
+"""Keys that one request reads."""
+_WRITE_AT_ONCE = 25
+"""Keys that one request writes."""
 _PATIENCE = 5
 """How often what DynamoDB left over of a batch is asked for again."""
 _PAUSE = 0.05
 """Seconds before the first time; then twice as long each time."""
-_FAILED, _CANCELLED = "ConditionalCheckFailedException", "TransactionCanceledException"
+_FAILED = "ConditionalCheckFailedException"
+_CANCELLED = "TransactionCanceledException"
 _CONFLICT = "TransactionConflictException"
 _BUSY = "DynamoDB did not write it now: others write the same items, or the table is busy."
 

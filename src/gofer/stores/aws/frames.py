@@ -1,7 +1,7 @@
-"""How are journals and inboxes kept in DynamoDB?
+"""Journals and inboxes in DynamoDB.
 
 A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
-transaction, so either is there with the other. Runs of earlier versions have their key in frame 1.
+transaction, so either is there with the other.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class DynamoFrames:
 
     async def key(self, run: str) -> bytes | None:
         """See Store.key."""
-        found = await self.table.get(key_key(run)) or await self.table.get(frame_key(run, 1))
+        found = await self.table.get(key_key(run))
         key = found.get("key") if found else None
         if key is not None and not isinstance(key, bytes):
             raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
@@ -88,7 +88,7 @@ class DynamoFrames:
         """See Store.create. Raises ValueError also for a frame that no item can hold."""
         if len(frame) > ITEM_LIMIT:
             raise ValueError(f"frame {n} has {len(frame):,} bytes")
-        # No condition can look at another item; whoever appends has read what stands before, so this asks for nothing.
+        # No condition can look at another item. An owner that appends has read the frame before.
         if n < 2 or (self._known.get(run, 0) < n - 1 and not await self.table.get(frame_key(run, n - 1))):
             raise ValueError(f"frame {n} would leave a gap")
         if refused := await self.table.write(Put(row(frame_key(run, n), frame=frame), Free())):
@@ -137,8 +137,7 @@ class DynamoFrames:
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
         await self.table.write(Delete(key_key(run)))
-        removes = ("key", "gsi_pk", "gsi_sk")
-        await self.table.write(Update(frame_key(run, 1), removes=removes, when=Standing()))
+        await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Standing()))
 
     async def empty(self, run: str) -> None:
         """See Store.empty."""
@@ -191,6 +190,6 @@ def _conversation_rows(item: Item) -> Sequence[Key]:
     try:
         head = head_of(item)
     except Corrupt:
-        # Without it nobody knows where they stand, and nobody acts on a row whose head is gone.
+        # Without it their keys are not known, and no worker acts on a row without a head.
         return ()
     return open_key(head), ended_key(head)

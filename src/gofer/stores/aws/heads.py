@@ -1,4 +1,4 @@
-"""How are heads kept in DynamoDB, so that a conversation and the sweeper find them?
+"""Heads in DynamoDB, where a conversation and the sweeper find them.
 
 A head is one item. Its conversation has a row for it: an *open* one until it ends, an *ended* one from then on, written
 in one transaction with the head where its status crosses that line and left alone otherwise. The index shows heads by
@@ -54,7 +54,7 @@ _AT_ONCE = 100
 _ROWS = 25
 """Rows of a conversation looked at in one go; nearly all have one or two."""
 _TRIES = 5
-"""How often a write is made anew because somebody else wrote the head in between."""
+"""How often a write is made anew because another process wrote the head in between."""
 
 _log = logging.getLogger(__name__)
 
@@ -219,14 +219,17 @@ class DynamoHeads:
 
 
 def _change(head: Head, when: Is | Either | None) -> Update:
-    """All of a head but its `retention`."""
+    """Return the change of all of a head but its `retention`."""
     item = dict(head_item(head))
-    key, retention = Key(str(item.pop("pk")), str(item.pop("sk"))), item.pop("retention")
+    key = Key(str(item.pop("pk")), str(item.pop("sk")))
+    retention = item.pop("retention")
     return Update(key, item, {"retention": retention}, when=when)
 
 
 def _row_key(head: Head) -> Key:
-    return ended_key(head) if head.ended else open_key(head)
+    if head.ended:
+        return ended_key(head)
+    return open_key(head)
 
 
 def _ended_partitions(retentions: Sequence[Retention], *, private: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which items stand for what a store keeps, and under which keys?
+"""The items of a store in DynamoDB, and their keys.
 
     run#<run>            frame#<n>                  a frame; the first also holds when it was claimed
     run#<run>            key                        the key, in a table of its own
@@ -20,9 +20,16 @@ from gofer.journal.coordination import Head, Retention
 from gofer.stores.aws.table import KEY, Item, Key, Span, Value, prefixed
 from gofer.values.errors import Corrupt
 
-CLAIMED, USED, REMEMBERED, OPEN = "claimed", "usage", "memo", "unfinished"
+CLAIMED = "claimed"
+USED = "usage"
+REMEMBERED = "memo"
+OPEN = "unfinished"
 """Partitions of the index, beside those of heads that ended."""
-FRAMES, ITEMS, SCOPES, OPENED, ENDED = "frame#", "item#", "usage#", "open#", "ended#"
+FRAMES = "frame#"
+ITEMS = "item#"
+SCOPES = "usage#"
+OPENED = "open#"
+ENDED = "ended#"
 """How sort keys begin."""
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
 
@@ -122,7 +129,7 @@ def head_item(head: Head) -> Item:
 
 
 def head_of(item: Item) -> Head:
-    """The head that an item stands for. Raises Damaged."""
+    """The head that an item stands for. Raises Corrupt."""
     values = tuple(item.get(name) for name in _NAMES)
     if tuple(map(type, values)) == _TYPES:
         head = Head(*values)  # pyright: ignore[reportArgumentType]

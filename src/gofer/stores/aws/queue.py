@@ -1,8 +1,8 @@
-"""How does a queue work on SQS standard?
+"""A queue on SQS standard.
 
-A ring is a message. SQS knows no message by what it says, so two rings for one run are two bells, which costs a second
-look and nothing else; and it holds none back for longer than 900 s, which nobody asks for. What was heard too often, or
-says nothing that can be understood, goes to the dead-letter queue, where an alarm sees it.
+SQS does not compare messages, so a run that is enqueued twice has two messages, which costs a second look and nothing
+else. SQS holds no message back for longer than 900 s. A message that was received too often, or that names no run, goes
+to the dead-letter queue, where an alarm sees it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ LONGEST_DELAY = 900
 """Seconds that SQS holds a message back at most."""
 _LONGEST_HOLD = 43_200
 _MARGIN = 1.0
-"""Seconds before it is due in which a bell that was held back may be out already."""
+"""Seconds before it is due in which a message that was held back may be received already."""
 _LONGEST_WAIT = 20
 _AT_ONCE = 10
 """Messages that one request takes."""
@@ -51,7 +51,7 @@ class SqsClient(Protocol):
 
 
 class SqsQueue:
-    """Doorbells in a standard queue, and those that were given up in another one."""
+    """Queue messages in a standard queue, and dead letters in another one."""
 
     def __init__(self, aws: Aws, client: SqsClient, url: str, dead_letter_url: str, clock: Clock) -> None:
         self._aws = aws
@@ -60,12 +60,13 @@ class SqsQueue:
         self._dead = dead_letter_url
         self._clock = clock
         self._due: dict[str, float] = {}
-        """When a bell that this process had held back is heard, unix seconds, by its run."""
+        """When a message that this process had held back is due, unix seconds, by its run."""
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.ring; a delay of more than 900 s is one of 900 s, and two rings are mostly two bells."""
-        held_back, now = min(max(0, math.ceil(delay)), LONGEST_DELAY), self._clock.now()
-        # What is still held back nobody can have heard, so this one would be one too many.
+        """See Queue.enqueue; a delay of more than 900 s is one of 900 s, and two calls are mostly two messages."""
+        held_back = min(max(0, math.ceil(delay)), LONGEST_DELAY)
+        now = self._clock.now()
+        # No worker can have received what is still held back, so this one would be one too many.
         if now + _MARGIN < self._due.get(run, 0.0) <= now + held_back:
             return
         body = encode_text({"run": run})
@@ -129,13 +130,13 @@ class SqsQueue:
         return not isinstance(found, Refusal)
 
     async def _refuse(self, message: Message) -> None:
-        """Puts away what is no doorbell: nobody can answer it, and it must not be lost either."""
-        _log.error("a message of the queue is no doorbell; it is a dead letter now")
-        await self._bury({"message": str(message["Body"])[:1_000]}, "it is no doorbell")
+        """Puts away a message that names no run: no worker can answer it, and it must not be lost either."""
+        _log.error("a message of the queue names no run; it is a dead letter now")
+        await self._bury({"message": str(message["Body"])[:1_000]}, "it names no run")
         await self._delete(self._url, message["ReceiptHandle"])
 
     async def _bury(self, said: Mapping[str, str], why: str) -> None:
-        body = encode_text({**said, "at": self._clock.now(), "why": why})
+        body = encode_text({**said, "at": self._clock.now(), "reason": why})
         await self._aws.answer(self._client.send_message, QueueUrl=self._dead, MessageBody=body)
 
     async def _messages(self, url: str, limit: int, visibility: float, wait: float) -> Sequence[Message]:
@@ -154,7 +155,7 @@ class SqsQueue:
 
 
 def run_of(body: str) -> str | None:
-    """The run that a message rings for; None when it is no doorbell."""
+    """The run that a message names; None when it names none."""
     run = _object(body).get("run")
     return run if isinstance(run, str) and run else None
 
@@ -169,12 +170,16 @@ def _receives(message: Message) -> int:
 
 
 def _letter(message: Message) -> DeadLetter:
-    """A dead letter of ours, or a bell that SQS gave up by itself."""
+    """A dead letter of ours, or a message that SQS buried by itself."""
     said = _object(message["Body"])
-    at, why = said.get("at"), said.get("why")
+    at = said.get("at")
+    why = said.get("reason")
     sent = int(message.get("Attributes", {}).get("SentTimestamp", 0)) / 1000
-    told = why if isinstance(why, str) else "it was heard too often without an answer"
-    return DeadLetter(run_of(message["Body"]) or "", float(at) if isinstance(at, int | float) else sent, told)
+    if not isinstance(why, str):
+        why = "it was received too often without an answer"
+    if isinstance(at, int | float):
+        sent = float(at)
+    return DeadLetter(run_of(message["Body"]) or "", sent, why)
 
 
 def _object(body: str) -> Mapping[str, object]:

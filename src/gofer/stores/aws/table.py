@@ -1,6 +1,6 @@
-"""What does a store ask of DynamoDB? Items under two keys, conditional writes, one sparse index.
+"""The table that a store asks of DynamoDB: items under two keys, conditional writes, one sparse index.
 
-What is read by key is consistent. The index is not: it lags, and holds keys only, so whoever reads it looks at the
+What is read by key is consistent. The index is not: it lags, and holds keys only, so a reader of it looks at the
 items themselves before acting on them.
 """
 
@@ -19,8 +19,10 @@ EXPIRES = "expires_at"
 """Unix seconds after which DynamoDB may remove an item whenever it likes, or never: nothing is concluded from it."""
 ITEM_LIMIT = 390_000
 """Bytes of one value at most, below the 400 KB of an item."""
-FIRST, LAST = " ", "\U0010ffff"
-"""Sort before and behind whatever a key holds; DynamoDB takes no empty key."""
+FIRST = " "
+"""Sorts before every key; DynamoDB takes no empty key."""
+LAST = "\U0010ffff"
+"""Sorts behind every key."""
 
 
 @dataclass(frozen=True, slots=True)

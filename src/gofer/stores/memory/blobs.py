@@ -1,4 +1,4 @@
-"""How are bodies kept when nothing has to outlive the process?"""
+"""Bodies in the memory of a process."""
 
 from gofer.journal.blob_store import verified
 
@@ -14,7 +14,7 @@ class MemoryBlobs:
         self._bodies.setdefault(key, body)
 
     async def get(self, key: str) -> bytes:
-        """The body. Raises Damaged when it is missing."""
+        """The body. Raises Corrupt when it is missing."""
         return verified(key, self._bodies.get(key))
 
     async def drop(self, folder: str) -> None:

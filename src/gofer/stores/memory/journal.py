@@ -1,4 +1,4 @@
-"""How are journals kept when nothing has to outlive the process? For tests and simulations."""
+"""A store in the memory of a process, for notebooks, tests and simulations."""
 
 from collections import defaultdict
 from collections.abc import Sequence

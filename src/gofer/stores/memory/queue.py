@@ -80,5 +80,6 @@ class MemoryQueue:
         now = self._clock.now()
         due = [(receipt, queued) for receipt, queued in self._queued.items() if queued.visible_at <= now][:limit]
         for _, queued in due:
-            queued.visible_at, queued.receives = now + visibility, queued.receives + 1
+            queued.visible_at = now + visibility
+            queued.receives += 1
         return [QueueMessage(queued.run, receipt, queued.receives) for receipt, queued in due]

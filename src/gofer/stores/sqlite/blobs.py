@@ -24,7 +24,7 @@ class DirectoryBlobs:
             raise TemporaryError(f"A body could not be written ({error.strerror}); check the disk.") from error
 
     async def get(self, key: str) -> bytes:
-        """The body. Raises Damaged when it is missing or is not what its name says."""
+        """The body. Raises Corrupt when it is missing or is not what its name says."""
         try:
             return verified(key, await asyncio.to_thread(_read, self._root / key))
         except OSError as error:
@@ -42,7 +42,7 @@ def _write(path: Path, body: bytes) -> None:
     _make_folder(path.parent)
     if not path.exists():
         _put_aside(path, body)
-    # Also when somebody else wrote it: a rename is durable only once its folder is.
+    # Also when another process wrote it: a rename is durable only once its folder is.
     sync_folder(path.parent)
 
 
@@ -65,14 +65,14 @@ def _remove(folder: Path) -> None:
         return
     for path in folder.iterdir():
         path.unlink(missing_ok=True)
-    # Whoever removes the same folder at the same time may have been faster.
+    # Another process may remove the same folder at the same time.
     with contextlib.suppress(FileNotFoundError):
         folder.rmdir()
     sync_folder(folder.parent)
 
 
 def _make_folder(folder: Path) -> None:
-    """A folder whose own entry is durable, and so are those of the folders above it that were missing."""
+    """Make a folder durable, with the folders above it that were missing."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)

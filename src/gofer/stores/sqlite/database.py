@@ -1,4 +1,4 @@
-"""How do many tasks write to one SQLite file safely and fast?
+"""A database in one SQLite file, which many tasks write to.
 
 One thread owns the one connection. Work that arrives while it is busy waits in a list; the thread takes the
 whole list, runs it in one transaction and commits once (group commit), so that a hundred runs share an fsync.
@@ -15,18 +15,14 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
-from gofer.values.errors import Corrupt, GoferError, TemporaryError
+from gofer.values.errors import Corrupt, GoferError, OtherVersion, TemporaryError
 
 T = TypeVar("T")
-Upgrade: TypeAlias = Callable[[sqlite3.Connection], None]
-"""What turns tables of the version before into those of this one. It may be repeated after a kill."""
 
-VERSION = 7
-"""Of the tables; a file with others is left alone."""
-UPGRADED = 6
-"""The earlier version that an upgrade takes over."""
+VERSION = 8
+"""The format of the tables; a file with another one is refused."""
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; of a file with changed bytes it may name a table by bytes that are no text."""
@@ -69,11 +65,10 @@ class _Job:
 class Database:
     """One SQLite file and its writer thread. `close` waits for what was accepted."""
 
-    def __init__(self, path: Path, schema: str, upgrade: Upgrade | None = None) -> None:
-        """Open the file, and make it if it is not there; `upgrade` takes over tables of the version before."""
+    def __init__(self, path: Path, schema: str) -> None:
+        """Open the file, and make it if it is not there."""
         self._path = path
         self._schema = schema
-        self._upgrade = upgrade
         self._syncs: list[Callable[[], None]] = []
         self._waiting: deque[_Job] = deque()
         self._wake = threading.Condition()
@@ -93,7 +88,7 @@ class Database:
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
 
-        Raises TemporaryError when the database refused (disk full, locked, read-only), and Damaged when the file is
+        Raises TemporaryError when the database refused (disk full, locked, read-only), and Corrupt when the file is
         not what was written: in both cases nothing was.
         """
         return cast(T, await self._queued(work))
@@ -124,7 +119,7 @@ class Database:
 
     def _serve(self) -> None:
         try:
-            connection = _connect(self._path, self._schema, self._upgrade)
+            connection = _connect(self._path, self._schema)
         except (*_TROUBLE, OSError, Corrupt, TemporaryError) as error:
             self._open_error = self._told(error)
             self._opened.set()
@@ -196,30 +191,32 @@ class Database:
             return batch
 
 
-def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connection:
+def _connect(path: Path, schema: str) -> sqlite3.Connection:
     create_private(path)
     # isolation_level=None: transactions are ours to begin and end.
     connection = sqlite3.connect(path, isolation_level=None)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if tables and version not in (VERSION, UPGRADED):
+    if tables and version != VERSION:
         connection.close()
-        raise Corrupt(f"{path} was written by another version of Gofer; use that one, or move its folder away.")
-    if tables and version == UPGRADED and upgrade is None:
-        connection.close()
-        told = "start `gofer serve` or `gofer demo` once, which takes it over"
-        raise Corrupt(f"{path} was written by an earlier version of Gofer; {told}.")
+        raise OtherVersion(_other_version(path, version))
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
         # What SQLite sorts or sets apart never reaches a temporary file.
         "PRAGMA temp_store=MEMORY;"
     )
-    if tables and version == UPGRADED and upgrade is not None:
-        upgrade(connection)
-        connection.execute(f"PRAGMA user_version={VERSION}")
     # Tables and version in one transaction: another process that opens the file sees both or none.
     connection.executescript(schema if tables else f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
+
+
+def _other_version(path: Path, version: int) -> str:
+    """Return what happened to a file with other tables, and what to do."""
+    formats = f"format {version}, and this version reads format {VERSION}"
+    if version > VERSION:
+        return f"{path} was written by a newer version of Gofer ({formats}); update Gofer."
+    advice = f"finish its runs with that version, or move {path.parent} away to begin anew"
+    return f"{path} was written by an earlier version of Gofer ({formats}); {advice}."
 
 
 def create_private(path: Path) -> None:
@@ -260,7 +257,7 @@ def _unreadable(error: Exception) -> bool:
 def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     if not jobs:
         return
-    # Nobody waits here for a reader of another process: whoever asked comes again.
+    # This thread waits for no reader of another process: the caller comes again.
     connection.execute("PRAGMA busy_timeout=0")
     try:
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

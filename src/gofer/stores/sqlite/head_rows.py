@@ -1,4 +1,4 @@
-"""Which columns stand for a head, and how a row of them is read.
+"""The columns of a head, and how a row of them is read.
 
 A row whose values are not of the declared types was damaged: it is reported, and lists leave it out.
 """
@@ -44,7 +44,7 @@ def row_of(head: Head) -> Row:
 
 
 def head_of(row: Row) -> Head:
-    """Return the head of a row. Raises Damaged."""
+    """Return the head of a row. Raises Corrupt."""
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
     times = (accepted_at, updated_at, rest[1])
     plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
@@ -55,7 +55,7 @@ def head_of(row: Row) -> Head:
 
 
 def usage_of(row: Row) -> Usage:
-    """Return what a row says of a run's usage. Raises Damaged."""
+    """Return what a row says of a run's usage. Raises Corrupt."""
     if tuple(map(type, row)) != (str, str, int, float):
         raise Corrupt("A row of what was used is not what was written; restore gofer.db from a backup.")
     return Usage(*row)

@@ -1,4 +1,4 @@
-"""How are journals kept in one SQLite file?
+"""A store in one SQLite file.
 
 The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
 thread of `gofer.stores.sqlite.database`, so what a caller was told is on the disk. Keys are kept in a file of their own
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
-from gofer.journal.keys import Keys
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
+from gofer.stores.sqlite.key_file import Keys
 from gofer.values.errors import Corrupt
 
 SCHEMA = """

@@ -1,5 +1,6 @@
-"""One file of keys in slots of one size, overwritten in place.
+"""The keys of runs, apart from the journals: one file of slots of one size, overwritten in place.
 
+A key is written before the claim that uses it, and is overwritten when its run is deleted.
 A slot is free (zeros) or holds one key under a checksum, so a torn slot is never taken for a key. Slots are smaller
 than a sector of a disk. The first slot is the header: its generation tells a process that another one wrote.
 """
@@ -10,9 +11,10 @@ import os
 import struct
 import sys
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from gofer.journal.keys import Claimed, by_age
 from gofer.stores.sqlite.durable_files import sync_folder
 from gofer.values.errors import Corrupt, TemporaryError
 
@@ -33,6 +35,48 @@ _KEY = 64
 _FREE = bytes(SLOT)
 _GROWTH = 256
 """Slots that the file grows by, so that most keys are written into blocks that the file has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """When the key of a run was written."""
+
+    run: str
+    at: int
+    """Unix milliseconds; 0 is unknown."""
+
+
+class Keys(Protocol):
+    """The keys of runs. Callers hold the write lock of the journals, so no two calls happen at once.
+
+    Every call may raise TemporaryError, and Corrupt when the stored bytes are not what was written.
+    """
+
+    def get(self, run: str) -> bytes | None:
+        """Return the key of a run, or None."""
+        ...
+
+    def put(self, run: str, key: bytes, at: int) -> None:
+        """Write the key of a run, in place of an earlier one; durable after `sync`."""
+        ...
+
+    def sync(self) -> None:
+        """Make durable what was put."""
+        ...
+
+    def destroy(self, run: str) -> None:
+        """Overwrite the key of a run, durably; nothing happens when there is none."""
+        ...
+
+    def before(self, at: int) -> Sequence[Claimed]:
+        """List the keys written at a known time before `at` (unix ms), oldest first."""
+        ...
+
+
+def by_age(known: Sequence[Claimed], before: int) -> Sequence[Claimed]:
+    """Return the claims of a known time before `before`, oldest first."""
+    old = [claimed for claimed in known if 0 < claimed.at < before]
+    return sorted(old, key=lambda claimed: (claimed.at, claimed.run))
 
 
 class KeyFile:

@@ -1,4 +1,4 @@
-"""How does a queue work as a table of the same SQLite file as the journals?"""
+"""A queue in the SQLite file of the journals."""
 
 import asyncio
 import sqlite3
@@ -10,13 +10,13 @@ from gofer.stores.sqlite.database import Database
 from gofer.values.outside import Clock
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS doorbells (
+CREATE TABLE IF NOT EXISTS queue_messages (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS doorbells_due ON doorbells (visible_at);
-CREATE INDEX IF NOT EXISTS doorbells_of_run ON doorbells (run, visible_at);
+CREATE INDEX IF NOT EXISTS queue_messages_due ON queue_messages (visible_at);
+CREATE INDEX IF NOT EXISTS queue_messages_of_run ON queue_messages (run, visible_at);
 CREATE TABLE IF NOT EXISTS dead_letters (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, why TEXT NOT NULL
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
 """
@@ -24,17 +24,17 @@ CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
 Row = tuple[Any, ...]
 
 _HELD = "id = ? AND receives = ? AND visible_at > ?"
-"""A bell that still is in the hands of who received it so."""
+"""The condition that a message is still held by the worker that received it so."""
 
 LONGEST_DELAY = 900.0
 """Seconds that a queue message is held back or hidden at most; a wrong clock wrote one that is further ahead."""
 
 POLL_SECONDS = 1.0
-"""How soon a ring from another process, or one that was delayed, is heard."""
+"""How soon a message of another process, or one that was delayed, is received."""
 
 
 class SqliteQueue:
-    """Doorbells in the file of a Database whose schema includes SCHEMA."""
+    """Queue messages in the file of a Database with the tables of SCHEMA."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -45,8 +45,9 @@ class SqliteQueue:
         """See Queue.enqueue."""
         now = self._clock.now()
         await self._execute(
-            "INSERT INTO doorbells (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
-            " (SELECT 1 FROM doorbells WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
+            "INSERT INTO queue_messages (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
+            " (SELECT 1 FROM queue_messages"
+            " WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
             (run, now + delay, now),
         )
         self._arrived.set()
@@ -65,11 +66,11 @@ class SqliteQueue:
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         """See Queue.extend."""
         held = self._held(queue_message)
-        await self._execute(f"UPDATE doorbells SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
+        await self._execute(f"UPDATE queue_messages SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
 
     async def acknowledge(self, queue_message: QueueMessage) -> None:
         """See Queue.acknowledge."""
-        await self._execute(f"DELETE FROM doorbells WHERE {_HELD}", self._held(queue_message))
+        await self._execute(f"DELETE FROM queue_messages WHERE {_HELD}", self._held(queue_message))
 
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
         """See Queue.bury."""
@@ -77,16 +78,16 @@ class SqliteQueue:
         at = held[-1]
 
         def work(connection: sqlite3.Connection) -> None:
-            if connection.execute(f"DELETE FROM doorbells WHERE {_HELD}", held).rowcount:
+            if connection.execute(f"DELETE FROM queue_messages WHERE {_HELD}", held).rowcount:
                 connection.execute(
-                    "INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (queue_message.run, at, why)
+                    "INSERT INTO dead_letters (run, at, reason) VALUES (?, ?, ?)", (queue_message.run, at, why)
                 )
 
         await self._database.run(work)
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """See Queue.buried."""
-        rows = await self._execute("SELECT run, at, why FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
+        rows = await self._execute("SELECT run, at, reason FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
         return [DeadLetter(*row) for row in rows]
 
     async def forget_dead(self, before: float) -> None:
@@ -99,7 +100,7 @@ class SqliteQueue:
         Only for a process that knows that every receiver is dead.
         """
         now = self._clock.now()
-        statement = "UPDATE doorbells SET visible_at = ? WHERE visible_at > ? RETURNING id"
+        statement = "UPDATE queue_messages SET visible_at = ? WHERE visible_at > ? RETURNING id"
         return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
 
     def _held(self, queue_message: QueueMessage) -> tuple[str, int, float]:
@@ -109,8 +110,8 @@ class SqliteQueue:
     async def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
         now = self._clock.now()
         rows = await self._execute(
-            "UPDATE doorbells SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
-            " (SELECT id FROM doorbells WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
+            "UPDATE queue_messages SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
+            " (SELECT id FROM queue_messages WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
             " RETURNING id, run, receives",
             (now, visibility, limit),
         )

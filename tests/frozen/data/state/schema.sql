@@ -1,8 +1,5 @@
 CREATE TABLE dead_letters (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, why TEXT NOT NULL
-);
-CREATE TABLE doorbells (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL
 );
 CREATE TABLE frames (
     run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
@@ -18,12 +15,13 @@ CREATE TABLE inbox (
 CREATE TABLE leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
 CREATE TABLE marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
 CREATE TABLE memos (key TEXT PRIMARY KEY, value TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE TABLE queue_messages (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+);
 CREATE TABLE usage (
     scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
 );
 CREATE INDEX dead_letters_by_age ON dead_letters (at);
-CREATE INDEX doorbells_due ON doorbells (visible_at);
-CREATE INDEX doorbells_of_run ON doorbells (run, visible_at);
 CREATE INDEX heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX heads_ended ON heads (retention, max(accepted_at, updated_at), run)
     WHERE status NOT IN ('queued', 'running', 'parked');
@@ -36,7 +34,9 @@ CREATE INDEX heads_runnable ON heads (conversation, accepted_at, run)
 CREATE INDEX heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
     WHERE status IN ('queued', 'running', 'parked');
 CREATE INDEX memos_expiring ON memos (at);
+CREATE INDEX queue_messages_due ON queue_messages (visible_at);
+CREATE INDEX queue_messages_of_run ON queue_messages (run, visible_at);
 CREATE INDEX usage_by_age ON usage (scope, at, run);
 CREATE INDEX usage_expiring ON usage (at);
 CREATE INDEX usage_of_run ON usage (run);
-PRAGMA user_version=7;
+PRAGMA user_version=8;

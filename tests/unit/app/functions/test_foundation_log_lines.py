@@ -109,7 +109,7 @@ def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -
     assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
 
 
-@pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("damaged", "DamagedRuns")])
+@pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("corrupt", "DamagedRuns")])
 def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     measure(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
     assert metrics(said(capsys))[name] == ([1.0], [["service"]])

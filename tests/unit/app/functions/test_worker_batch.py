@@ -161,7 +161,7 @@ async def test_what_does_not_end_in_time_is_left_in_good_order_and_comes_back() 
     assert await made.answer(record(stuck)) == ["m-01"]
     assert made.queue.said[-1] == ("r-01", "1")
     entries = [item.entry for item in await read_journal(stuck, made.office.store, made.office.blobs)]
-    assert entries[-1] == RunHandedOver("trouble")
+    assert entries[-1] == RunHandedOver("interrupted")
     # And the lease is free for the next one.
     conversation = mention(ts="1.0").conversation
     assert await made.office.store.lease(conversation, "next", made.office.clock.now(), 60)

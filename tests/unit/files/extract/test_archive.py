@@ -85,7 +85,7 @@ async def test_a_tar_without_its_end_says_what_is_missing(data: bytes, files: in
     document = await extract(CHILDREN, sent, name="a.tgz" if packed else "a.tar")
     (gap,) = document.missing
     assert f"files: {files}, " in document.text
-    assert (gap.part, gap.why) == (f"anything behind 'd/f{files - 1}.txt'", why)
+    assert (gap.part, gap.reason) == (f"anything behind 'd/f{files - 1}.txt'", why)
     assert document.text.endswith(f"[missing here: {gap.part}]")
     with pytest.raises(ToolError, match=r"no member 'z'.*The archive is incomplete\. Missing: anything behind"):
         await member_of(CHILDREN, sent, "z", name="a.tar")

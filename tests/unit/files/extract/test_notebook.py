@@ -60,5 +60,5 @@ def test_the_end_of_a_long_output_is_said_to_be_missing() -> None:
     (gap,) = reading.missing
     assert reading.text.endswith("a [30,000 more characters]")
     assert gap.part == "the last 30,000 characters of the output of cell 4"
-    assert gap.why == "an output is shown up to 100,000 characters"
+    assert gap.reason == "an output is shown up to 100,000 characters"
     assert notebook.read(saved(*CELLS)).missing == ()

@@ -135,7 +135,7 @@ def test_a_range_of_pages_says_that_it_is_one() -> None:
     data = pdf([lines([f"Sheet {n}"]) for n in range(1, 9)])
     reading = reader.read(data, Wanted(first_page=3, last_page=4))
     assert reading.text.startswith("[page 3 of 8]\nSheet 3\n\n[page 4 of 8]\nSheet 4")
-    assert [(gap.part, gap.why) for gap in reading.missing] == [
+    assert [(gap.part, gap.reason) for gap in reading.missing] == [
         ("pages 1 to 2", "only a part was asked for"),
         ("pages 5 to 8", "only a part was asked for"),
     ]

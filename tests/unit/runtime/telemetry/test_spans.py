@@ -25,8 +25,8 @@ PARAMS = {"model": "m", "temperature": 0.2, "seed": 7, "max_completion_tokens": 
 RUN: list[Entry] = [
     e.RunAccepted(mention(CANARY), "answer-here"),
     e.RunOwned(),
-    e.ToolCall("material/1", "slack_read_thread", "read"),
-    e.ToolResult("material/1", "ok", CANARY, CANARY, {"private": False}, 40),
+    e.ToolCall("context/1", "slack_read_thread", "read"),
+    e.ToolResult("context/1", "ok", CANARY, CANARY, {"private": False}, 40),
     e.RunStarted("b" * 64, False, continues="earlier"),
     e.MessageReceived(CANARY),
     e.LlmRequest("6.0", "ab", PARAMS, CANARY),
@@ -292,7 +292,7 @@ def speaking(value: object, word: str) -> object:
             place = dict.fromkeys(value.place, word)
             return replace(value, text=word, place=place, conversation=word, facts={word: word}, digest=word)
         case e.CallDeferred():
-            return replace(value, why=word)
+            return replace(value, reason=word)
         case ToolAsk():
             return ToolAsk(word, word, word)
         case tuple():

@@ -42,9 +42,9 @@ def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() ->
     ("name", "safe"), [("a.md", "a-{}.md"), ("../../x y.tar", "x-y-{}.tar"), ("..", "file-{}.txt"), ("ä", "ä-{}.txt")]
 )
 def test_a_file_name_is_safe_and_belongs_to_one_call(name: str, safe: str) -> None:
-    mark = file_name("x.md", "run1/file/1")[2:-3]
-    assert file_name(name, "run1/file/1") == safe.format(mark)
-    assert file_name(name, "run2/file/1") != file_name(name, "run1/file/1")
+    mark = file_name("x.md", "run1/answer-file/1")[2:-3]
+    assert file_name(name, "run1/answer-file/1") == safe.format(mark)
+    assert file_name(name, "run2/answer-file/1") != file_name(name, "run1/answer-file/1")
 
 
 def test_a_file_slack_does_not_take_is_told() -> None:

@@ -20,7 +20,7 @@ JOINED = event("slack.member_joined")
 
 
 def result(status: str = "ok", **details: object) -> ToolResult:
-    return ToolResult("material/1", status, "Thread in #deploys", details=details)  # pyright: ignore[reportArgumentType]
+    return ToolResult("context/1", status, "Thread in #deploys", details=details)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_thread_a_channel_or_nothing_is_read() -> None:

@@ -75,7 +75,7 @@ async def test_an_answer_that_never_came_is_asked_for_later(error: Exception) ->
     ("error", "told"),
     [
         (refused("AccessDeniedException"), "does not allow put_item here"),
-        (refused("AccessDenied"), "add it to the policy of whoever asks"),
+        (refused("AccessDenied"), "add it to the policy of the role that asks"),
         (refused("ExpiredTokenException"), "does not take these credentials for put_item .* sign in again"),
         (refused("ResourceNotFoundException"), "the table of GOFER_TABLE"),
         (refused("NoSuchBucket"), "the bucket of GOFER_BUCKET"),

@@ -1,13 +1,11 @@
-"""Keys in a table of their own, and those of earlier versions, which stand in frame 1."""
+"""The keys of runs in a table of their own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
-from gofer.stores.aws.items import frame_key, key_key, row
+from gofer.stores.aws.items import frame_key, key_key
 from gofer.stores.aws.journal import DynamoStore
-from gofer.stores.aws.table import Put, Table
-from support.aws.memory_table import MemoryTable
 from support.aws.moto_server import client, new_table
 
 pytestmark = pytest.mark.anyio
@@ -38,23 +36,6 @@ async def test_a_claim_that_meets_another_one_leaves_its_key_alone() -> None:
     await store.destroy_key("r")
     assert await store.claim("r", b"again", b"another", 5) == b"one"
     assert await store.key("r") is None
-
-
-@pytest.mark.parametrize("make", [MemoryTable, new_table])
-async def test_a_run_of_an_earlier_version_has_its_key_in_frame_1_until_it_is_destroyed(
-    make: Callable[[], Table],
-) -> None:
-    table = make()
-    store = DynamoStore(table)
-    index = {"gsi_pk": "claimed", "gsi_sk": "000000000000005#old"}
-    await table.write(Put(row(frame_key("old", 1), frame=b"one", key=b"its key", claimed_at=5, **index)))
-    assert await store.claim("old", b"again", b"another key", 9) == b"one"
-    assert await store.key("old") == b"its key"
-    assert list(await store.unlisted(6, 10)) == ["old"]
-    await store.destroy_key("old")
-    assert await store.key("old") is None
-    assert await table.get(frame_key("old", 1)) == row(frame_key("old", 1), frame=b"one", claimed_at=5)
-    assert list(await store.unlisted(6, 10)) == []
 
 
 async def test_items_of_both_tables_are_read_and_removed_together() -> None:

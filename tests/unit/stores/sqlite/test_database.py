@@ -222,7 +222,7 @@ async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -
         older.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
     older.close()
     before = path.read_bytes()
-    with pytest.raises(Corrupt, match="was written by another version of Gofer"):
+    with pytest.raises(Corrupt, match="was written by an earlier version of Gofer \\(format"):
         Database(path, SCHEMA)
     assert path.read_bytes() == before
 

@@ -73,7 +73,7 @@ def filled(rows: int) -> sqlite3.Connection:
             "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
             "inbox": lambda i: (f"r{i}", "a", b"item"),
             "leases": lambda i: (f"c{i}", "somebody", 1.0),
-            "doorbells": lambda i: (i, f"r{i}", float(i), 0),
+            "queue_messages": lambda i: (i, f"r{i}", float(i), 0),
             "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
             "memos": lambda i: (f"k{i}", "v", i),
             "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.journal.keys import Claimed
-from gofer.stores.sqlite.key_file import MAGIC, SLOT, KeyFile
+from gofer.stores.sqlite.key_file import MAGIC, SLOT, Claimed, KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
 
 KEY = bytes(range(64))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.projections.repair import presentable
+from gofer.projections.conversation import presentable
 from gofer.values.messages import ToolAsk
 
 
