@@ -58,9 +58,7 @@ class NoAgents:
         raise AssertionError(f"{asked.name} is asked in a run without subagents")
 
     async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
-        sight = Sight(
-            provenance=provenance, shown=step.shown, repertoire=step.repertoire, private=False, long=not item.valued
-        )
+        sight = Sight(provenance=provenance, shown=step.shown, repertoire=step.repertoire, long=not item.valued)
         return await attempt(step.own, item, "", sight)
 
 
