@@ -227,16 +227,3 @@ async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.L
         private = await private_names(runs, kept.store)
         said = "\n".join(record.getMessage() for record in caplog.records if "simulators" not in record.name).lower()
         assert [name for name in private if name in said] == []
-
-
-async def test_names_that_an_earlier_version_wrote_are_replaced_at_the_next_start(tmp_path: Path) -> None:
-    async with company(tmp_path, work=False) as made:
-        await made.ask("@Gofer hello", "deploys")
-        await made.slack.settled()
-        (head,) = await made.embedded.state.store.heads(9, private=True)
-        (claim,) = await made.entries(head.run)
-        assert isinstance(claim, RunAccepted)
-        await made.embedded.state.store.put_head(replace(head, conversation=claim.event.conversation))
-    async with company(tmp_path, work=False) as made:
-        assert await made.embedded.state.store.head(head.run) == head
-        assert not [where for where, raw in _on_disk(tmp_path / "state") if claim.event.conversation.encode() in raw]
