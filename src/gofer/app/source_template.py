@@ -140,8 +140,14 @@ def source_template(spec: ReceiverSpec) -> str:
 
 def add_source(spec: ReceiverSpec, template: str) -> str:
     """Return a template with everything that a source needs. Raises ConfigError."""
-    if f"handlers/{spec.source}.handler" in template:
-        raise ConfigError(f"template.yaml has the function of {spec.system} already; remove it to write it anew.")
+    name = logical_name(spec.source)
+    ids = (f"{name}Function", f"{name}Role", f"{name}Logs", f"{name}ErrorsAlarm", f"{name}WebhookUrl")
+    present = [logical_id for logical_id in ids if f"\n  {logical_id}:\n" in template]
+    if present:
+        said = f"template.yaml has parts of {spec.system} already: {', '.join(present)}."
+        raise ConfigError(
+            f"{said} Remove every part of {spec.system}, its settings and its log group too, to write them anew."
+        )
     for part in source_parts(spec):
         template = part.insert(template)
     return template

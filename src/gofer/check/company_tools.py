@@ -30,6 +30,8 @@ _CONNECTIONS = (
 """Names of asyncio and its loops that reach other machines."""
 _PROGRAMS = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell")
 """Names of asyncio and its loops that start programs."""
+_LOOPS = ("get_running_loop", "get_event_loop", "new_event_loop")
+"""Functions of asyncio that return a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +113,16 @@ def _place_of(module: Module, act: object) -> Place:
 
 
 def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
-    has_loops = any(map(_imports_asyncio, nodes(module.tree)))
+    loops = _names_of_asyncio(module)
     for node in nodes(module.tree):
         match node:
             case ast.Import(names=names):
                 for alias in names:
                     yield from _check_import(module, node, alias.name, declared)
-            case ast.ImportFrom(module="asyncio" | "asyncio.streams" | "asyncio.subprocess", names=names):
+            case ast.ImportFrom(level=0, module="asyncio" | "asyncio.streams" | "asyncio.subprocess", names=names):
                 for alias in names:
                     yield from _check_asyncio(module, node, alias.name)
-            case ast.Attribute(attr=name) if has_loops and name in (*_CONNECTIONS, *_PROGRAMS):
+            case ast.Attribute(value=value, attr=name) if _is_of_asyncio(value, loops):
                 yield from _check_asyncio(module, node, name)
             case ast.ImportFrom(level=level, module=name) if level:
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
@@ -160,12 +162,37 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
         yield _import(module, node, message, "Add it to `dependencies` there, or do without it.")
 
 
-def _imports_asyncio(node: ast.AST) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return any(alias.name.split(".")[0] == "asyncio" for alias in names)
-        case ast.ImportFrom(module=str(name)):
-            return name.split(".")[0] == "asyncio"
+def _names_of_asyncio(module: Module) -> set[str]:
+    """Return the names that a module gives asyncio, its parts and its loops."""
+    names = set[str]()
+    for node in nodes(module.tree):
+        match node:
+            case ast.Import(names=imported):
+                names |= {one.asname or "asyncio" for one in imported if one.name.split(".")[0] == "asyncio"}
+            case ast.ImportFrom(level=0, module="asyncio", names=imported):
+                names |= {one.asname or one.name for one in imported if one.name in ("streams", "subprocess")}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_loop(value):
+                names.add(name)
+            case _:
+                pass
+    return names
+
+
+def _is_of_asyncio(value: ast.expr, names: Collection[str]) -> bool:
+    """Return whether an expression is asyncio, a part of it, or a loop."""
+    match value:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Attribute(value=inner, attr="streams" | "subprocess"):
+            return _is_of_asyncio(inner, names)
+        case _:
+            return _is_loop(value)
+
+
+def _is_loop(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _LOOPS
         case _:
             return False
 

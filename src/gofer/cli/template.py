@@ -6,9 +6,10 @@ from pathlib import Path
 from gofer.app.source_template import add_source, source_template
 from gofer.sources.receivers import BY_SOURCE
 
-EPILOG = """examples:
-  gofer template tracker                         print the parts, each with its place
-  gofer template tracker --into template.yaml    write each part at its place
+_SOURCE = list(BY_SOURCE)[-1]
+EPILOG = f"""examples:
+  gofer template {_SOURCE}                         print the parts, each with its place
+  gofer template {_SOURCE} --into template.yaml    write each part at its place
 docs/write-a-source.md has every step."""
 
 

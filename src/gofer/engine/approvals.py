@@ -1,12 +1,12 @@
 """Approvals of calls with exactly these arguments: asked, awaited and decided as journaled steps.
 
     approval.requested   what is asked, who may decide, until when
-    ask/…                the question; its buttons are stamped for this run, call and arguments
+    question/…           the question; its buttons are stamped for this run, call and arguments
     run.parked           no owner works on the run, and its conversation is free
     approval.clicked     a button was pressed; journaled before the person who pressed it is looked up
-    who/…                whether they may decide, looked up then; a word to them alone when it does not count
+    approver/…           whether they may decide, looked up then; `objection/…` tells them alone why it does not count
     approval.decided     once; nothing else lets the call happen
-    told/…               the question says what was decided
+    decision/…           the question says what was decided
 
 A crash between any two of these goes on where it was: each is durable before the next begins, and each call is a step.
 """

@@ -24,7 +24,7 @@ from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
-from gofer.values.errors import Corrupt, Gone
+from gofer.values.errors import Corrupt, EarlierVersion, Gone, OtherVersion
 from gofer.values.events import Event
 
 PAUSE_MS = 15_000
@@ -89,7 +89,12 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
         return _told(step, item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
-    except (Gone, Corrupt):
+    except (Gone, EarlierVersion):
+        return "gone"
+    except OtherVersion:
+        # A worker of the newer version may be making the call.
+        raise _parked(step) from None
+    except Corrupt:
         return "gone"
     if not entries:  # forgotten altogether, long after it was deleted
         return "gone"
@@ -98,8 +103,13 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
     if (above := _above(step, run)) is not None and not _at_it(above, call):
         # It waits for this one, so this one does not wait for what it does not do.
         return "free"
+    raise _parked(step)
+
+
+def _parked(step: OwnStep) -> Parked:
+    """Return the wait for a run that makes the call first; it grows with the time that the run has waited."""
     waited = step.now_ms() - step.progress.accepted_at
-    raise Parked(RunParked("earlier_run", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
+    return Parked(RunParked("earlier_run", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
 def _at_it(step: OwnedRun, call: str) -> bool:

@@ -14,7 +14,7 @@ from typing import cast
 from gofer.journal.entries import FORMAT
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
-from gofer.values.errors import Corrupt, OtherVersion
+from gofer.values.errors import Corrupt, EarlierVersion, OtherVersion
 
 FORM = bytes([FORMAT])
 """The first byte of every stored frame."""
@@ -107,7 +107,7 @@ def _other_form(n: int, raw: bytes, seal: Seal) -> Corrupt:
     written = raw[0]
     forms = f"format {written}, and this version reads format {FORMAT}"
     if written < FORMAT:
-        return OtherVersion(
+        return EarlierVersion(
             f"Run {seal.run} was written by an earlier version of Gofer ({forms}); finish it with that version."
         )
     return OtherVersion(f"Run {seal.run} was written by a newer version of Gofer ({forms}); update Gofer.")

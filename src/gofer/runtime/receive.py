@@ -217,7 +217,7 @@ class Ingress:
         return None
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
-        """Claims the run of one workflow for one event: frame 1, head row, doorbell.
+        """Claim the run of one workflow for one event: frame 1, head row, queue message.
 
         `routes` are those that the event matched, where they lead to several workflows.
         Raises TemporaryError, and BadRequest(409) when it was claimed for another delivery.

@@ -24,7 +24,7 @@ from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.errors import Corrupt, Fenced, Gone, OtherVersion, TemporaryError, fault
+from gofer.values.errors import Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
@@ -238,6 +238,11 @@ class Worker:
         except Gone as error:
             # A head that lied: nothing is left to continue, and only what ended is deleted.
             await self._show(head, "done", str(error))
+        except EarlierVersion as error:
+            # Its version may never come back, and later runs of the conversation are not to wait for it.
+            _log.error("%s", error)
+            await self._give_up(head, str(error), "corrupt")
+            await self._forget(head, attempts)
         except OtherVersion as error:
             # As it was: a worker of that version continues it. The sweeper sees the sign of life.
             await self._show(head, head.status, _why(error))

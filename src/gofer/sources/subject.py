@@ -80,7 +80,11 @@ def one_comment(text: str) -> Composed:
 
 def _beginning(cut: str) -> str:
     """Return the whole blocks of a text that was cut, or more where these are less than half of it."""
-    last = outline(cut)[-1]
+    blocks = outline(cut)
+    if not blocks:
+        # Definitions of links are no blocks.
+        return _words(cut)
+    last = blocks[-1]
     start = last.lines.start
     if isinstance(last, ItemList):
         start = last.items[-1].lines.start
@@ -90,5 +94,10 @@ def _beginning(cut: str) -> str:
     if isinstance(last, CodeBlock) and last.fence:
         # An open fence would take the words after it for code.
         return f"{cut[: -len(last.fence) - 1]}\n{last.fence}"
+    return _words(cut)
+
+
+def _words(cut: str) -> str:
+    """Return the whole words of a text that was cut."""
     words, _, _ = cut.rpartition(" ")
     return words or cut

@@ -13,6 +13,7 @@
     BadRequest            the sender's mistake: answered with a status, never logged with contents
     Damaged               a journal or a body is not what was written; never read as less
     └── OtherVersion      another version of Gofer wrote it: left alone here, continued by that one
+        └── EarlierVersion    an earlier one, which comes back only when an operator installs it
     Gone                  a run was deleted in its time: no one has to act, and no one can
 
 Every message is one sentence for a person: what is wrong and what to do.
@@ -130,6 +131,10 @@ class Corrupt(GoferError):
 
 class OtherVersion(Corrupt):
     """Another version of Gofer wrote a journal, which is whole: that version can continue it, and this one must not."""
+
+
+class EarlierVersion(OtherVersion):
+    """That version is an earlier one. An update does not bring it back, so an operator has to."""
 
 
 class Gone(GoferError):

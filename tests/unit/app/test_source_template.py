@@ -52,10 +52,16 @@ def test_the_printed_parts_name_their_places() -> None:
 
 def test_a_source_is_added_once() -> None:
     added = add_source(TRACKER, TEMPLATE.read_text())
-    with pytest.raises(ConfigError, match="has the function of Tracker already"):
+    with pytest.raises(ConfigError, match="has parts of Tracker already: IssueTrackerFunction"):
         add_source(TRACKER, added)
 
 
 def test_a_template_without_a_place_is_refused_with_the_part() -> None:
     with pytest.raises(ConfigError, match="has no Resources; add this by hand"):
         add_source(TRACKER, "Outputs:\n")
+
+
+def test_a_source_of_which_a_part_is_left_is_not_added() -> None:
+    added = add_source(TRACKER, TEMPLATE.read_text())
+    with pytest.raises(ConfigError, match=r"has parts of Tracker already: IssueTrackerRole, .*WebhookUrl\."):
+        add_source(TRACKER, added.replace("\n  IssueTrackerFunction:\n", "\n  AnotherFunction:\n"))

@@ -43,6 +43,14 @@ def test_a_sound_tool_is_known_to_workflows(tmp_path: Path) -> None:
     assert list(check_company(tmp_path, known_tools()).tools) == ["oncall_page"]
 
 
+CLOUD = """class Cloud:
+    async def create_server(self, name):
+        return name
+
+
+CLOUD = Cloud()"""
+
+
 @pytest.mark.parametrize(
     ("imported", "used", "line"),
     [
@@ -50,6 +58,8 @@ def test_a_sound_tool_is_known_to_workflows(tmp_path: Path) -> None:
         ("import asyncio\n", "asyncio.create_subprocess_exec", 21),
         ("import asyncio as aio\n", "aio.create_subprocess_shell", 21),
         ("import asyncio\n", "asyncio.get_running_loop().create_connection", 21),
+        ("import asyncio\n", "asyncio.streams.open_connection", 21),
+        ("from asyncio import streams as s\n", "s.open_connection", 21),
         ("from asyncio import open_connection\n", "open_connection", 3),
         ("from asyncio.subprocess import create_subprocess_exec\n", "create_subprocess_exec", 3),
     ],
@@ -61,6 +71,30 @@ def test_asyncio_opens_no_connection_and_no_process(tmp_path: Path, imported: st
     assert mistake.startswith(f"{line}:")
     assert used.rpartition(".")[2] in mistake
     assert "Send with `await call.http.send(HttpRequest(…))`." in mistake
+
+
+def test_a_loop_that_has_a_name_opens_no_connection(tmp_path: Path) -> None:
+    text = GOOD.replace("from gofer.tool", "import asyncio\nfrom gofer.tool", 1)
+    used = "    loop = asyncio.get_running_loop()\n    await loop.create_connection('x')\n    return ToolResult"
+    (mistake,) = checked(tmp_path, text.replace("    return ToolResult", used))
+    assert "`create_connection` speaks to other machines" in mistake
+
+
+def test_other_objects_may_have_functions_of_the_same_names(tmp_path: Path) -> None:
+    text = GOOD.replace("from gofer.tool", "import asyncio\n\nfrom gofer.tool", 1)
+    used = "    await asyncio.gather(CLOUD.create_server('a'))\n    return ToolResult"
+    text = text.replace("    return ToolResult", used)
+    assert (
+        checked(tmp_path, text.replace("class ", "CLOUD = Cloud()\n\n\nclass ", 1).replace("CLOUD = Cloud()", CLOUD))
+        == []
+    )
+
+
+def test_an_import_with_a_dot_is_refused_whatever_its_name(tmp_path: Path) -> None:
+    (mistake,) = checked(
+        tmp_path, GOOD.replace("from gofer.tool", "from .asyncio import open_connection\nfrom gofer.tool", 1)
+    )
+    assert "This import begins with a dot." in mistake
 
 
 def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:

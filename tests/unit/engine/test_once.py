@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from gofer.engine.once import claim
 from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
+from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import read_journal
+from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import delete
 from gofer.runtime.run_requests import cancel
@@ -195,6 +197,27 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
     assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
+
+
+async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
+    tickets = Tickets()
+    tickets.lose = 1
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await made.hear_lost()
+    frames = await made.store.frames("run1")
+    newer = Frame(len(frames) + 1, 1, "o", "n", frame_hash(frames[-1]), [{"kind": "run.dreamed"}])
+    await made.store.create("run1", newer.n, frame_bytes(newer, await seal_of("run1", made.store)))
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(replace(head, conversation="elsewhere"))
+    made.clock.advance(70)
+    await made.accept("run2", private=False)
+    await made.hear_lost()
+    parked = await made.store.head("run2")
+    assert parked is not None
+    assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
+    assert tickets.since == []
 
 
 async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from gofer.engine.own_step import PurposeCall
+from gofer.journal import purposes
 from gofer.journal.entries import ToolCall, ToolResult
 from gofer.sources.part_values import OwnCall
 from support.engine.memory_run import PROVENANCE, Room, room
@@ -29,7 +30,14 @@ def test_an_id_of_a_model_or_a_script_is_none_of_a_call_of_the_runs_own(call: st
 
 
 @pytest.mark.parametrize(
-    "call", ["answer/1", "taken-back/1", "ask/call/1.0/2", "preload/file_1", "told/leaving/0:a:b:1"]
+    "call",
+    [
+        purposes.ANSWER,
+        purposes.STATUS_DELETED,
+        purposes.QUESTION.format("call", "1.0", 2),
+        f"{purposes.PRELOAD}/file_1",
+        purposes.DECISION.format("leaving", "0:a:b:1"),
+    ],
 )
 async def test_a_call_of_the_runs_own_happens_once(call: str) -> None:
     made = with_a_tool()

@@ -81,7 +81,7 @@ async def test_what_does_not_let_gofer_in_is_one_line_with_its_fields(
     assert f'"system": "{system}", "access": "{access}", "code": "{code}"' in JsonLines("minimal").format(line)
 
 
-@pytest.mark.parametrize("ask", [jira, notion, github])
+@pytest.mark.parametrize("ask", [slack, jira, notion, github])
 async def test_a_system_that_is_not_set_up_is_told_the_same_way(caplog: pytest.LogCaptureFixture, ask: object) -> None:
     with pytest.raises(ToolError) as refused:
         await ask(call(200, "{}"), NONE)  # type: ignore[operator]

@@ -72,3 +72,11 @@ def test_a_long_answer_is_cut_where_it_reads_well(text: str, end: str) -> None:
     assert len(comment) <= COMMENT_LIMIT
     assert len(comment) > COMMENT_LIMIT - 200
     assert comment.removesuffix("\n\n_This is the beginning; the rest is too long for a comment._").endswith(end)
+
+
+def test_a_long_answer_of_definitions_alone_is_cut_between_words() -> None:
+    text = "\n".join(f"[{n}]: https://example.com/{n}" for n in range(1_000))
+    (comment,) = one_comment(text).messages
+    assert len(comment) <= COMMENT_LIMIT
+    assert comment.startswith("[0]: https://example.com/0\n")
+    assert comment.endswith("too long for a comment._")

@@ -36,7 +36,7 @@ def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
     return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
 
 
-# `slack_app.identify` asks Slack the same next, and says what is wrong.
+# `app.identify` asks Slack the same next, and says what is wrong.
 ACCOUNT = OwnAccount("Slack", TEAM_IDS, _request, _account_of, is_needed=False)
 
 

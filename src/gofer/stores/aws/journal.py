@@ -1,7 +1,7 @@
 """A store in two tables of DynamoDB: one for journals, one for the keys of runs.
 
 Every promise of `Store` rests on one conditional write or one transaction, so what is tried again after a lost
-answer meets what it wrote itself. `TABLE` and `KEYS_TABLE` are what the tables have to look like; `dynamo_rows.py` says
+answer meets what it wrote itself. `TABLE` and `KEYS_TABLE` are what the tables have to look like; `items.py` says
 what stands in them.
 """
 

@@ -267,9 +267,8 @@ def test_large_spans_are_batches_of_their_own() -> None:
     assert max(request.ByteSize() for request in sent) < 1_100_000
 
 
-KEPT = {"call", "tool", "name", "model", "effect", "status", "finish", "bundle", "workflow", "continues", "owner"}
+KEPT = {"call", "tool", "name", "model", "effect", "status", "bundle", "workflow", "continues", "owner"}
 KEPT |= {
-    "why",
     "decision",
     "about",
     "source",
@@ -278,8 +277,6 @@ KEPT |= {
     "prefix_sha256",
     "item",
     "arguments_sha256",
-    "on",
-    "of",
     "run",
 }
 """Fields of entries that hold names, ids and kinds."""
