@@ -19,6 +19,8 @@ from gofer.sources.receivers import BY_SOURCE
 from gofer.sources.registry import SOURCES
 from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.triggers import TRIGGER_KINDS
+from gofer.workflows.field_descriptions import description_of
+from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.model_roles import EndpointForm, RoleModel
 from gofer.workflows.schema import (
@@ -190,8 +192,8 @@ def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
 
 
 @pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults, Subagent, SubagentLimits])
-def test_every_key_has_its_sentence_below_it(form: type[BaseModel]) -> None:
-    assert [name for name, field in form.model_fields.items() if not field.description] == []
+def test_every_key_has_its_sentence_below_it(form: type[Strict]) -> None:
+    assert [name for name in form.model_fields if not description_of(form, name)] == []
 
 
 def test_every_command_is_listed_and_nothing_else() -> None:

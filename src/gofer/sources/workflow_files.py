@@ -8,6 +8,7 @@ from typing import cast
 from gofer.models.served_model import LookUp
 from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE
 from gofer.workflows.bundle import Bundle, read_bundle
+from gofer.workflows.field_descriptions import DescribedSchema
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.load import Catalog, read_folder
 from gofer.workflows.schema import Subagent, defaults_form, workflow_form
@@ -61,7 +62,7 @@ def defaults_schema() -> str:
 
 
 def _schema(form: type[Strict]) -> dict[str, object]:
-    return form.model_json_schema(mode="validation")
+    return form.model_json_schema(mode="validation", schema_generator=DescribedSchema)
 
 
 def _text(title: str, schema: Mapping[str, object]) -> str:

@@ -10,9 +10,7 @@ from pydantic_core import PydanticCustomError
 class Strict(BaseModel):
     """A part of a file: frozen, and unknown keys are refused."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True, serialize_by_alias=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
 
     MEMBER: ClassVar[str] = "a key here"
     """What its keys are, for people who wrote another one."""

@@ -221,8 +221,7 @@ def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations]
     }
     fields: dict[str, Any] = {}
     for name, (annotation, default) in written.items():
-        description = described.get(name) or Workflow.model_fields[name].description
-        fields[name] = (annotation, Field(default, description=description))
+        fields[name] = (annotation, Field(default, description=described.get(name)))
     form = create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, **fields)
     form.FOREIGN = workflow_keys(kinds[0].name)
     form.ADDED = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from gofer.values.canonical_json import as_list, as_object
+from gofer.workflows.field_descriptions import description_of
 from gofer.workflows.foreign_keys import condition_hint
 from gofer.workflows.form_parts import GROUPS, Strict, listed
 from gofer.workflows.yaml_source import Loc, Source
@@ -126,9 +127,9 @@ def _foreign(around: type[Strict], name: str) -> str | None:
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """Return a key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
-    field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
+    key = next(name for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
     added = {**_ADDED, **around.ADDED}
-    hint = added.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
+    hint = added.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {description_of(around, key)}".strip()
     return f"The key {_named(loc)} is missing.", hint
 
 

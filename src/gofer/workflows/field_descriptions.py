@@ -1,0 +1,65 @@
+"""The descriptions of keys of workflow files: the docstrings below the fields of their forms.
+
+They are read from the source when a person asks for a schema or forgets a key. Pydantic would read the source of every
+form at every start.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from gofer.workflows.form_parts import Strict
+
+
+class DescribedSchema(GenerateJsonSchema):
+    """A JSON Schema whose properties have the descriptions of their fields."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of one form."""
+        made = super().model_schema(schema)
+        form = schema["cls"]
+        if not issubclass(form, Strict):
+            return made
+        for name, field in form.model_fields.items():
+            if description := description_of(form, name):
+                made["properties"][field.alias or name].setdefault("description", description)
+        return made
+
+
+def description_of(form: type[Strict], name: str) -> str:
+    """Return what a field of a form is for; empty where nothing says it."""
+    if description := form.model_fields[name].description:
+        return description
+    return next((_described(base)[name] for base in form.__mro__ if name in _described(base)), "")
+
+
+@cache
+def _described(form: type) -> Mapping[str, str]:
+    """Return the docstrings below the fields of one class, by field."""
+    if not issubclass(form, Strict):
+        return {}
+    node: ast.AST = _tree(form.__module__)
+    for part in form.__qualname__.split("."):
+        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.ClassDef) and one.name == part)
+        node = next(inner, ast.Pass())
+    return dict(_docstrings(node))
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(sys.modules[module]))
+
+
+def _docstrings(node: ast.AST) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(ast.iter_child_nodes(node)):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)
+            case _:
+                pass
