@@ -10,7 +10,7 @@ without contents: by them duplicates of what happened collapse, and owners that 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from gofer.journal.child_runs import named_below
@@ -102,7 +102,7 @@ class Purger:
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
         await self.stores.queue.forget_dead(self.clock.now() - DAYS * 86_400)
-        while count := await delete([head.run for head in await self.due(days)], self.stores):
+        while count := await self._delete_due(days):
             deleted += count
         while old := await self._forgettable():
             for run in old:
@@ -112,6 +112,13 @@ class Purger:
         if forgotten:
             await self.stores.journals.scrub()
         return Purged(deleted, forgotten)
+
+    async def _delete_due(self, days: int) -> int:
+        """Delete a batch of what is due; return how many there were."""
+        due = await self.due(days)
+        ended_before = self._ago(DAYS)
+        outdated = {head.run for head in due if head.updated_at < ended_before}
+        return await delete([head.run for head in due], self.stores, outdated)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
         """Runs with contents that are to be deleted now, some of them when there are many."""
@@ -143,10 +150,11 @@ class Purger:
         return state.finished is not None and state.private
 
 
-async def delete(runs: Sequence[str], stores: Stores) -> int:
+async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] = ()) -> int:
     """Delete the contents of runs that ended and that no person keeps; return how many there were.
 
-    Raises TemporaryError when it came not to its end; it goes on with the next purge.
+    The frames of `outdated` runs are not emptied: they are forgotten with their positions next, and nothing opens them
+    without their key. Raises TemporaryError when it came not to its end; it goes on with the next purge.
     """
     store = stores.journals
     marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
@@ -154,7 +162,8 @@ async def delete(runs: Sequence[str], stores: Stores) -> int:
         await _empty_below(run, store)
         await store.destroy_key(run)
         await stores.blobs.drop(run)
-        await store.empty(run)
+        if run not in outdated:
+            await store.empty(run)
     if marked:
         await store.scrub()
     for run in marked:
