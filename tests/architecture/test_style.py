@@ -15,21 +15,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 112,
-    "conditional expressions": 899,
-    "nested conditional expressions": 3,
-    "module docstrings that are questions": 34,
-    "indefinite pronouns in docstrings": 122,
+    "parallel assignments": 21,
+    "conditional expressions": 781,
+    "nested conditional expressions": 0,
+    "module docstrings that are questions": 0,
+    "indefinite pronouns in docstrings": 46,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 55,
-    "shelf": 125,
-    "aside": 24,
+    "doorbell": 26,
+    "shelf": 122,
+    "aside": 21,
     "surroundings": 3,
     "occasion": 0,
-    "given up": 58,
+    "given up": 53,
     "put off": 22,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""

@@ -162,7 +162,11 @@ class Scale:
 
     def _role(self, message: Mapping[str, object]) -> str:
         tool = self._calls.get(as_text(message.get("tool_call_id")), "")
-        return "skills" if tool in _SKILLS else "files" if tool in _FILES else "history"
+        if tool in _SKILLS:
+            return "skills"
+        if tool in _FILES:
+            return "files"
+        return "history"
 
 
 MOST = 18_000_000

@@ -89,8 +89,11 @@ class _Reader:
         self._fresh.append({"role": "assistant", "parts": answer["parts"]})
 
     def _begin(self, address: str, call: ToolCall) -> None:
-        ask = self._asks.get(call.call)
-        arguments = ask.arguments if ask else encode_text(call.arguments) if call.arguments is not None else ""
+        arguments = ""
+        if ask := self._asks.get(call.call):
+            arguments = ask.arguments
+        elif call.arguments is not None:
+            arguments = encode_text(call.arguments)
         if arguments:
             self.said.setdefault(address, {})["gen_ai.tool.call.arguments"] = _cut(arguments)
 

@@ -67,7 +67,9 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
         return lacking
     if creator == delivery.own_user:
         return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
-    told_private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
+    private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
+    # Another workspace may have said nothing of who sees a shared channel.
+    unknown = delivery.shared and not private
     return Event(
         source="slack",
         kind="slack.channel_created",
@@ -76,7 +78,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
         actor=Actor(creator),
         text=f"#{name[:80]}",
         place={"team": team, "channel": channel},
-        private=True if told_private else None if delivery.shared else False,
+        private=None if unknown else private,
         facts={"channel_id": channel, "name": name},
     )
 
