@@ -2,7 +2,8 @@
 
 `PYTHONPATH=tests python -m generators.tree_memory` prints the most that each takes: the resident bytes of the helper
 and all that it began, as /proc says them, added up a hundred times a second. Pages that two processes share count
-twice.
+twice. A process that this one began and that runs no program of its own yet still has the memory of this one, and does
+not count.
 """
 
 import asyncio
@@ -80,7 +81,8 @@ async def peak(name: str) -> int:
         job = asyncio.ensure_future(work(children, data()))
         while not job.done():
             await asyncio.wait([job], timeout=_EVERY)
-            most = max(most, sum(map(resident, descendants() - earlier)))
+            begun = descendants() - earlier
+            most = max(most, sum(resident(one) for one in begun if has_program(one)))
         # Most are stopped; none goes beyond its limits before.
         with contextlib.suppress(ToolError):
             await job
@@ -98,6 +100,13 @@ def descendants() -> set[int]:
         newest = {process for process, above in parents.items() if above in newest} - found
         found |= newest
     return found
+
+
+def has_program(process: int) -> bool:
+    """Return whether a process runs a program of its own, and is not this one between fork and exec."""
+    with contextlib.suppress(OSError):
+        return (PROC / str(process) / "cmdline").read_bytes() != (PROC / "self" / "cmdline").read_bytes()
+    return False
 
 
 def parent(process: str) -> int:
