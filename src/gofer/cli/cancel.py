@@ -7,7 +7,7 @@ import sys
 from gofer.app.operations import Operations
 from gofer.cli.arguments import listed, operations, place_options
 from gofer.journal.entries import RunCancelled
-from gofer.runtime.run_requests import cancel
+from gofer.runtime.cancel import cancel
 from gofer.values.outside import random_id
 
 

@@ -7,7 +7,7 @@ import sys
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import listed, operations, place_options
-from gofer.runtime.run_requests import Retried, retry
+from gofer.runtime.retry import Retried, retry
 from gofer.values.outside import random_id
 
 _EXAMPLES = """what it does, by what became of the run:

@@ -15,7 +15,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
-from gofer.runtime.run_requests import cancel
+from gofer.runtime.cancel import cancel
 from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receiver import (

@@ -13,6 +13,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
+from gofer.runtime.restored_memo import mark_held
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
@@ -62,18 +63,8 @@ async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_a
             await store.put_head(head)
         held += [head for head in settled if head.status == "needs_attention"]
     for head in held:
-        await store.put_memo(_memo_key(head.run), str(backup_at), moments.now)
+        await mark_held(head.run, store, backup_at=backup_at, now=moments.now)
     return Held(held, keyless)
-
-
-async def restored_from(run: str, store: Store) -> int:
-    """Return when the backup was made that a held run came from, unix milliseconds; 0 for every other run."""
-    return int(await store.memo(_memo_key(run)) or 0)
-
-
-async def release(run: str, store: Store, clock: Clock) -> None:
-    """Hold a run no longer; its journal is told first that it goes on from a backup."""
-    await store.put_memo(_memo_key(run), "0", int(clock.now() * 1000))
 
 
 def moment(at: int) -> str:
@@ -147,7 +138,3 @@ def _public(reason: str, *, private: bool) -> str:
         # The head of a private run outlives its contents and says nothing of them.
         return ""
     return reason
-
-
-def _memo_key(run: str) -> str:
-    return f"restored:{run}"

@@ -34,7 +34,8 @@ QUOTED = 200
 class Arguments(BaseModel):
     """What a model may say to a tool: unknown names are refused, and each field is described for it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built with the first use: a worker has all tools, and a run uses few of them.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

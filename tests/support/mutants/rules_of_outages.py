@@ -43,7 +43,7 @@ OF_OUTAGES = (
     ),
     Mutant(
         "an operator wakes a parked run",
-        "runtime/run_requests.py",
+        "runtime/retry.py",
         '        await inbox.put(store, run, f"retry-',
         '        _ = (store, run, f"retry-',
         f"{SILENCE}an_operator_makes_the_next_attempt_now",

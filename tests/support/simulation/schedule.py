@@ -20,9 +20,9 @@ from gofer.journal.log import read_body, read_journal
 from gofer.journal.seal import KEY_BYTES, seal_of
 from gofer.journal.store import Store
 from gofer.models.served_model import Prices
+from gofer.runtime.cancel import cancel
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
-from gofer.runtime.run_requests import cancel
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import Click, Stop

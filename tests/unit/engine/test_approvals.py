@@ -15,7 +15,7 @@ from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.language_model import Answer
-from gofer.runtime.run_requests import cancel
+from gofer.runtime.cancel import cancel
 from gofer.sources.receiver import Click, Ignored
 from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult

@@ -15,8 +15,8 @@ from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
+from gofer.runtime.cancel import cancel
 from gofer.runtime.retention import delete
-from gofer.runtime.run_requests import cancel
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, Tool, ToolResult

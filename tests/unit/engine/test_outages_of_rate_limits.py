@@ -11,7 +11,7 @@ from gofer.engine.outages import LONGEST_LIMIT
 from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.entries import Effect
-from gofer.runtime.run_requests import cancel
+from gofer.runtime.cancel import cancel
 from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from support.engine.memory_run import PROVENANCE, Said, at_work, room, says

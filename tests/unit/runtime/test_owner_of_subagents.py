@@ -12,7 +12,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.projections import progress
-from gofer.runtime.run_requests import cancel
+from gofer.runtime.cancel import cancel
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Gone, TemporaryError
 from gofer.workflows.load import Catalog

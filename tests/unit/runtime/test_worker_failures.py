@@ -10,8 +10,8 @@ from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
+from gofer.runtime.retry import retry
 from gofer.runtime.run_reports import Ended, Observers
-from gofer.runtime.run_requests import retry
 from gofer.sources.slack.api import SlackRefusal
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from gofer.journal.entries import RunCancelled, RunConcluded, RunFinished, RunParked, Status, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.runtime.cancel import cancel
 from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import delete
-from gofer.runtime.run_requests import Retried, cancel, retry
+from gofer.runtime.retry import Retried, retry
 from gofer.sources.slack.write import PostMessage
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, ToolResult

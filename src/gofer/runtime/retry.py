@@ -1,8 +1,7 @@
-"""Requests of people to runs: to stop, or to make the next attempt now.
+"""A person's request to make the next attempt of a run now.
 
-A request to stop is an item in the inbox of the run and a queue message. The owner journals it before it begins
-anything new. A run that is retried goes on from its journal, by the rules that hold for every owner: what happened is
-not done again, and a call whose outcome cannot be determined is not repeated. A run that ended stays so.
+A run that is retried goes on from its journal, by the rules that hold for every owner: what happened is not done again,
+and a call whose outcome cannot be determined is not repeated. A run that ended stays so.
 """
 
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
-from gofer.runtime.restored_runs import moment, release, restored_from
+from gofer.runtime.restored_memo import release, restored_from
+from gofer.runtime.restored_runs import moment
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import Queue
 from gofer.values.errors import Gone, TemporaryError
 from gofer.values.outside import Clock
 
@@ -105,20 +104,3 @@ def _ended(status: Status, reason: str) -> str:
             return f"ended and cannot be continued{why}. {anew}"
         case _:
             assert_never(status)
-
-
-async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
-    """Ask for a run to stop; `item` is the same for every repetition of the same wish.
-
-    False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
-    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nothing was stored.
-    """
-    head = await store.head(run)
-    if head is None or (head.ended and not await restored_from(run, store)):
-        return False
-    try:
-        await inbox.put(store, run, item, wish)
-    except Gone:
-        return False
-    await queue.enqueue(run)
-    return True
