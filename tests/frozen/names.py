@@ -18,7 +18,7 @@ EXCEPTED = frozenset(
         "unmentioned-tool",
     )
 )
-"""Rules of `gofer check` that `check/drift.py` and `check/mentions.py` apply to Markdown; both sides leave them out."""
+"""Rules of `gofer check` about names in Markdown; both sides leave their findings out."""
 
 SEPARATORS = ((", ", ": "), (",", ":"))
 """How lines of JSON are written in the corpus: with spaces, and in canonical form without."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from gofer.app.settings import Settings
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
-from gofer.sources.manuals import WORKPLACE
+from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.hook import variable
 from gofer.values.errors import ConfigError
@@ -59,4 +59,6 @@ def check_complete(settings: Settings) -> None:
         wrong.append(_MODEL)
     wrong += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
     if wrong:
-        raise ConfigError("\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE.guide}."]))
+        raise ConfigError(
+            "\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE_MANUAL.guide}."])
+        )

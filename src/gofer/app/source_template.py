@@ -1,5 +1,6 @@
 """What gives a source its function on AWS in `template.yaml`: function, role, logs, alarm, permissions and its URL."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,6 +87,10 @@ _OUTPUT = """\
 """
 
 
+_LOGICAL_ID = re.compile(r"^  (\w+):$", re.MULTILINE)
+"""A resource or an output that a part adds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of what a source needs, and the lines of the template that it follows."""
@@ -140,15 +145,15 @@ def source_template(spec: ReceiverSpec) -> str:
 
 def add_source(spec: ReceiverSpec, template: str) -> str:
     """Return a template with everything that a source needs. Raises ConfigError."""
-    name = logical_name(spec.source)
-    ids = (f"{name}Function", f"{name}Role", f"{name}Logs", f"{name}ErrorsAlarm", f"{name}WebhookUrl")
+    parts = source_parts(spec)
+    ids = [logical_id for part in parts for logical_id in _LOGICAL_ID.findall(part.text)]
     present = [logical_id for logical_id in ids if f"\n  {logical_id}:\n" in template]
     if present:
         said = f"template.yaml has parts of {spec.system} already: {', '.join(present)}."
         raise ConfigError(
             f"{said} Remove every part of {spec.system}, its settings and its log group too, to write them anew."
         )
-    for part in source_parts(spec):
+    for part in parts:
         template = part.insert(template)
     return template
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
 from gofer.cli.arguments import read_headers, read_hook, sender_options
-from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.workflow_files import load_catalog
 
@@ -24,10 +24,10 @@ _EXAMPLES = f"""examples:
   gofer explain --source webhook --hook new-hire body.json
   gofer explain --source webhook --path /hooks/new-hire --header "Content-Type: text/plain" body.txt
   echo '{{"workflow": "weekly-digest", "scheduled": "2026-11-23T08:00:00Z"}}' | gofer explain --source schedule -
-  tail -n 20 deliveries.jsonl | gofer explain --source {WORKPLACE.source} -
+  tail -n 20 deliveries.jsonl | gofer explain --source {WORKPLACE_MANUAL.source} -
 
-A file holds one JSON object, a list of them, or one on each line; what people press in {WORKPLACE.system} may be a \
-form. For a
+A file holds one JSON object, a list of them, or one on each line; what people press in {WORKPLACE_MANUAL.system} may \
+be a form. For a
 webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
 {{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}; the key of a schedule ends
 with the time it is for. Where several workflows match, `decided` says which one wins and why. Where a run has to read

@@ -13,14 +13,14 @@ from typing import Protocol, cast
 
 from gofer.app.private_files import forbid_core_dumps
 from gofer.sources.manual import listed
-from gofer.sources.manuals import WORKPLACE
+from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
 
 COMMANDS = {
     "demo": f"play Gofer with simulated {listed(spec.system for spec in RECEIVERS)}; no account needed",
-    "serve": f"serve a real {WORKPLACE.app} from this machine",
-    "manifest": f"print the manifest of the {WORKPLACE.app} that the workflows need",
+    "serve": f"serve a real {WORKPLACE_MANUAL.app} from this machine",
+    "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
     "template": "print what a source needs in template.yaml, for AWS",
     "check": "find every mistake in workflows, prompts and defaults",
     "publish": "make workflows live on AWS without a deploy; list what was live, roll back",
@@ -45,9 +45,9 @@ _EXAMPLES = f"""examples:
   gofer demo                 keep serving: open the page it prints and mention Gofer there
   gofer demo --exit          play the tour and stop
   gofer check                every mistake in agents/, by file and line
-  gofer manifest --socket    the {WORKPLACE.app} to create, for a laptop; --url URL for a server
-  gofer serve                serve it; {WORKPLACE.guide} tells what to write into .env before
-  gofer run answer-here --event {WORKPLACE.payload}
+  gofer manifest --socket    the {WORKPLACE_MANUAL.app} to create, for a laptop; --url URL for a server
+  gofer serve                serve it; {WORKPLACE_MANUAL.guide} tells what to write into .env before
+  gofer run answer-here --event {WORKPLACE_MANUAL.payload}
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
   gofer publish --stage prod what stands in agents/, subagents/ and skills/ is live on AWS half a minute later
   gofer runs --stage prod    what looks after runs here does so on AWS

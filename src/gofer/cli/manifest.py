@@ -11,7 +11,7 @@ from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
 from gofer.sources.apps import APPS
 from gofer.sources.manual import listed
-from gofer.sources.manuals import WORKPLACE
+from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import PATHS
 from gofer.sources.serving import CALLBACK, AppAddress, AppSpec
 from gofer.sources.workflow_files import load_catalog
@@ -21,7 +21,8 @@ _POSTS = listed(f"{app.system} posts to {PATHS[app.source]}" for app in APPS)
 EPILOG = f"""examples:
   gofer manifest --socket                         for a laptop: Gofer opens the connection
   gofer manifest --url https://gofer.example.com  for a server: {_POSTS} there
-  gofer manifest --url https://… --sign-in        on AWS, where colleagues sign in to the pages with {WORKPLACE.system}
+  gofer manifest --url https://… --sign-in        on AWS, where colleagues sign in to the pages \
+with {WORKPLACE_MANUAL.system}
 {" ".join(app.installing for app in APPS)}"""
 
 
@@ -32,7 +33,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--socket", action="store_true", help="deliveries come through Socket Mode")
     parser.add_argument("--url", default="", metavar="URL", help="deliveries come to this https address of Gofer")
     parser.add_argument(
-        "--sign-in", action="store_true", help=f"colleagues sign in to the pages at --url with {WORKPLACE.system}"
+        "--sign-in",
+        action="store_true",
+        help=f"colleagues sign in to the pages at --url with {WORKPLACE_MANUAL.system}",
     )
     parser.add_argument("--name", default="Gofer", metavar="NAME", help="what colleagues mention (default Gofer)")
     parser.add_argument("--json", action="store_true", help="JSON instead of YAML")
@@ -65,7 +68,7 @@ def _check_name(app: AppSpec, name: str) -> None:
 def _checked(url: str, socket: bool) -> str:
     if bool(url) == socket:
         raise ConfigError(
-            f"Say how {WORKPLACE.system} reaches Gofer: --socket for a laptop, or --url https://… for a server."
+            f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for a laptop, or --url https://… for a server."
         )
     if socket:
         return ""

@@ -17,7 +17,7 @@ from gofer.cli.arguments import read_headers, read_hook, sender_options
 from gofer.journal.entries import RunParked
 from gofer.projections.waits import ATTEMPTS, moment
 from gofer.sources.manual import listed
-from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.tools.mocks import Overrides
 from gofer.values.canonical_json import as_object
@@ -30,11 +30,11 @@ _SYSTEMS = listed(spec.system for spec in RECEIVERS)
 _MOCKED = "\n".join(f"  {manual.mock}" for manual in (*MANUALS.values(),) if manual.mock)
 _HEADED = next(MANUALS[spec.source] for spec in RECEIVERS if spec.kind_header)
 _EXAMPLES = f"""examples:
-  gofer run answer-here --event {WORKPLACE.payload}
-  gofer run answer-here --event {WORKPLACE.payload} --world world.yaml --json
+  gofer run answer-here --event {WORKPLACE_MANUAL.payload}
+  gofer run answer-here --event {WORKPLACE_MANUAL.payload} --world world.yaml --json
   gofer run WORKFLOW --event {_HEADED.payload} --header "{BY_SOURCE[_HEADED.source].kind_header}"
   gofer run WORKFLOW --event body.json --source webhook --hook new-hire
-  gofer run answer-here --event {WORKPLACE.payload} --mocks mocks.yaml
+  gofer run answer-here --event {WORKPLACE_MANUAL.payload} --mocks mocks.yaml
   gofer run WORKFLOW                  of a schedule: now is the time it is for
 
 Who sends the event follows from what starts the workflow; --source says it where there are several. {_SYSTEMS}

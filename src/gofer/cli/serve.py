@@ -16,7 +16,7 @@ from gofer.app.settings import Settings, process_settings
 from gofer.app.visitors import is_loopback
 from gofer.cli.arguments import number
 from gofer.sources.connections import CONNECTIONS
-from gofer.sources.manuals import MANUALS, WORKPLACE
+from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receiver_spec import ReceiverSpec, Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.values.secret import Secret
@@ -38,8 +38,8 @@ examples:
   gofer serve                serve on port 8765 of this machine
   gofer serve --port 80      on another one
   gofer serve --host 0.0.0.0 let other machines reach the receivers, as in a container; pages stay on this machine
-{_EXAMPLES}{WORKPLACE.guide} leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the \
-exit codes 0
+{_EXAMPLES}{WORKPLACE_MANUAL.guide} leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, \
+with the exit codes 0
 and 130."""
 
 

@@ -144,7 +144,7 @@ def _told(need: Need, cause: Cause, code: str, system: str) -> str:
             minutes = round(OUTAGE / 60)
             return f"I could not {aim}, because {system} did not answer for {minutes} minutes. Please ask again."
         case "credential":
-            return f"I cannot read {system} now, because my access has expired. Please tell {{owner}}."
+            return f"I cannot read {system} now, because I have no access that it accepts. Please tell {{owner}}."
         case "permission":
             return f"I am not allowed to {aim}. Please tell {{owner}}."
         case "refused" if code in need.refused:

@@ -15,5 +15,5 @@ MANUALS: Mapping[str, Manual] = {
     "github": GITHUB,
 }
 """By source; a source may have none."""
-WORKPLACE = SLACK
+WORKPLACE_MANUAL = SLACK
 """Of the source in which the company is reached, and which examples are about."""

@@ -74,7 +74,7 @@ def nothing(settings: SourceSettings) -> Sequence[str]:
     return ()
 
 
-def _open(event: Event) -> bool:
+def _unrestricted(event: Event) -> bool:
     return False
 
 
@@ -160,7 +160,7 @@ class ReceiverSpec:
     """The header that says what happened, with an example, such as `X-Event: push`; empty for the body."""
     registration: Registration | None = None
     """None where an operator copies the secret from the source."""
-    is_restricted: Callable[[Event], bool] = _open
+    is_restricted: Callable[[Event], bool] = _unrestricted
     """Whether an event is about an object that not all colleagues may see."""
     missing: Callable[[SourceSettings], Sequence[str]] = nothing
     """Returns a sentence for each setting without which Gofer cannot be served."""

@@ -30,7 +30,7 @@ ASKING = frozenset(spec.kinds[0].source for spec in TRIGGERS if spec.asks)
 """The sources in which the person who started a run can be asked about any destination."""
 CLIENTS: Sequence[str] = [client for spec in TRIGGERS for client in spec.clients]
 """Python packages by which programs reach a source."""
-WORKPLACE = "Slack"
+WORKPLACE_NAME = "Slack"
 """The system in which the people of the company are reached, as they know it."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}
 KINDS: Sequence[str] = tuple(BY_NAME)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from gofer.models.served_model import LookUp
-from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE
+from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE_NAME
 from gofer.workflows.bundle import Bundle, read_bundle
 from gofer.workflows.field_descriptions import DescribedSchema
 from gofer.workflows.form_parts import Strict
@@ -17,7 +17,7 @@ from gofer.workflows.writes import destinations_form
 
 DestinationsForm = destinations_form([*DESTINATIONS.values()])
 """The form of the key `writes`."""
-WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE)
+WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE_NAME)
 """The form of a workflow file."""
 TriggerForm = trigger_form(TRIGGER_KINDS)
 """The form of one trigger."""
@@ -58,7 +58,7 @@ def subagent_schema(tools: Collection[str]) -> str:
 
 def defaults_schema() -> str:
     """Return the JSON Schema of defaults.yaml, as text."""
-    return _text("What holds for every workflow of Gofer", _schema(defaults_form(WORKPLACE)))
+    return _text("What holds for every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
 
 
 def _schema(form: type[Strict]) -> dict[str, object]:

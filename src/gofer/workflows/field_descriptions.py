@@ -53,7 +53,11 @@ def _described(form: type) -> Mapping[str, str]:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(inspect.getsource(sys.modules[module]))
+    """Return the source of a module; empty for a module without one, such as a package of compiled files."""
+    try:
+        return ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):
+        return ast.Module([], [])
 
 
 def _docstrings(node: ast.AST) -> Iterator[tuple[str, str]]:

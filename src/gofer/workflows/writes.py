@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from gofer.workflows.form_parts import Strict, listed, mistake
 
@@ -70,6 +70,21 @@ class Destinations(Strict):
     def may_be_private(self) -> bool:
         """Whether an entry may name a private place, in a system that tells them from public ones."""
         return any(self.one_by_one(system) for system in self.EVERY)
+
+
+def place_entry(pattern: str, *, wrong: str, written: str, named: str) -> object:
+    """Return the annotation of an entry that a pattern describes.
+
+    `wrong` says what another text is not, `written` what to write, and `named` what to write in place of a `*`.
+    """
+
+    def checked(value: str) -> str:
+        refuse_pattern(value, named)
+        if not re.fullmatch(pattern, value):
+            raise mistake(wrong, written)
+        return value
+
+    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{pattern}$"})]
 
 
 def destinations_form(listable: Sequence[Listable]) -> type[Destinations]:

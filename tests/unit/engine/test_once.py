@@ -176,22 +176,31 @@ async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lo
     assert (await told(made, "run2")).text == "Filed as OPS-1"
 
 
-async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
-    tickets = Tickets()
+async def lost_in_the_middle(tickets: Tickets) -> Office:
+    """Return an office whose first run lost its owner during the effect, and has a conversation of its own."""
     tickets.lose = 1
     made = shop(tickets)
     await made.accept("run1", private=False)
     await made.hear_lost()
-    # Lost in the middle of the effect: nobody has run1 now, and its outcome is open.
     head = await made.store.head("run1")
     assert head is not None
     await made.store.put_head(replace(head, conversation="elsewhere"))
+    return made
+
+
+async def the_second_run_waits(made: Office) -> None:
     made.clock.advance(70)
     await made.accept("run2", private=False)
     await made.hear_lost()
     parked = await made.store.head("run2")
     assert parked is not None
     assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
+
+
+async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
+    tickets = Tickets()
+    made = await lost_in_the_middle(tickets)
+    await the_second_run_waits(made)
     await made.queue.enqueue("run1")
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
@@ -201,34 +210,17 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
 
 async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
     tickets = Tickets()
-    tickets.lose = 1
-    made = shop(tickets)
-    await made.accept("run1", private=False)
-    await made.hear_lost()
+    made = await lost_in_the_middle(tickets)
     frames = await made.store.frames("run1")
     newer = Frame(len(frames) + 1, 1, "o", "n", frame_hash(frames[-1]), [{"kind": "run.dreamed"}])
     await made.store.create("run1", newer.n, frame_bytes(newer, await seal_of("run1", made.store)))
-    head = await made.store.head("run1")
-    assert head is not None
-    await made.store.put_head(replace(head, conversation="elsewhere"))
-    made.clock.advance(70)
-    await made.accept("run2", private=False)
-    await made.hear_lost()
-    parked = await made.store.head("run2")
-    assert parked is not None
-    assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
+    await the_second_run_waits(made)
     assert tickets.since == []
 
 
 async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely() -> None:
     tickets = Tickets()
-    tickets.lose = 1
-    made = shop(tickets)
-    await made.accept("run1", private=False)
-    await made.hear_lost()
-    head = await made.store.head("run1")
-    assert head is not None
-    await made.store.put_head(replace(head, conversation="elsewhere"))
+    made = await lost_in_the_middle(tickets)
     made.clock.advance(70)
     await made.accept("run2", accepted_at=int(made.clock.now() * 1000), private=False)
     for _ in range(2 * 60 * 4):

@@ -40,7 +40,7 @@ from gofer.sources.subject import SUBJECT
             "Slack",
             {"code": "token_expired", "access": "credential"},
             "credential",
-            "I cannot read Slack now, because my access has expired. Please tell {owner}.",
+            "I cannot read Slack now, because I have no access that it accepts. Please tell {owner}.",
         ),
         (
             THREAD,

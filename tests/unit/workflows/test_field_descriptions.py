@@ -1,5 +1,7 @@
 """Tests of the descriptions of keys, read from the source of their forms."""
 
+import sys
+from types import ModuleType
 from typing import Annotated
 
 from pydantic import Field, create_model
@@ -60,3 +62,13 @@ def test_a_schema_has_the_descriptions_of_every_form() -> None:
         "told": "As the field says.",
         "bare": None,
     }
+
+
+def test_a_form_without_source_has_no_descriptions() -> None:
+    module = ModuleType("compiled")
+    sys.modules["compiled"] = module
+    try:
+        exec("class Form(Strict):\n    size: int = 1\n", {"__name__": "compiled", "Strict": Strict}, vars(module))
+        assert description_of(vars(module)["Form"], "size") == ""
+    finally:
+        del sys.modules["compiled"]

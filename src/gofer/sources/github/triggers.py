@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import AfterValidator, Field
-
-from gofer.workflows.form_parts import Names, mistake
+from gofer.workflows.form_parts import Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec
-from gofer.workflows.writes import Listable, refuse_pattern
+from gofer.workflows.writes import Listable, place_entry
 
 _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
 
@@ -49,16 +47,14 @@ class GithubPush(Conditions):
     """Branches, such as `main` or `release/*`."""
 
 
-def _checked(value: str) -> str:
-    refuse_pattern(value, "Write its name as owner/name, such as acme/app.")
-    if not re.fullmatch(_REPOSITORY, value):
-        raise mistake("This is no repository of GitHub.", "Write owner/name, as acme/app.")
-    return value
-
-
 REPOSITORIES = Listable(
     "github",
-    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^{_REPOSITORY}$"})],
+    place_entry(
+        _REPOSITORY,
+        wrong="This is no repository of GitHub.",
+        written="Write owner/name, as acme/app.",
+        named="Write its name as owner/name, such as acme/app.",
+    ),
     "Repositories, as owner/name.",
     example="[acme/app]",
     linked=re.compile(r"https://github\.com/([\w-]+/[\w.-]*\w)(?=[/#?\s)>\"'.,]|$)"),

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from gofer.workflows.form_parts import Name, Names, mistake
+from gofer.workflows.form_parts import Name, Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
-from gofer.workflows.writes import Listable, refuse_pattern
+from gofer.workflows.writes import Listable, place_entry
 
 _PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
 
@@ -54,16 +54,14 @@ class JiraUpdated(JiraConditions):
         return super().where() | {"changes": [change]}
 
 
-def _checked(value: str) -> str:
-    refuse_pattern(value, "Write its key in capital letters, as PAY.")
-    if not re.fullmatch(_PROJECT, value):
-        raise mistake("This is no key of a Jira project.", "Write the key in capital letters, as PAY.")
-    return value
-
-
 PROJECTS = Listable(
     "jira",
-    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^{_PROJECT}$"})],
+    place_entry(
+        _PROJECT,
+        wrong="This is no key of a Jira project.",
+        written="Write the key in capital letters, as PAY.",
+        named="Write its key in capital letters, as PAY.",
+    ),
     "Projects, by their keys.",
     example="[PAY]",
     linked=re.compile(r"https://[\w.-]+/browse/([A-Z][A-Z0-9_]+)-[0-9]+"),

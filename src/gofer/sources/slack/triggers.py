@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import AfterValidator, Field
-
-from gofer.workflows.form_parts import Names, mistake
+from gofer.workflows.form_parts import Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
-from gofer.workflows.writes import Listable, NamedPlaces, refuse_pattern
+from gofer.workflows.writes import Listable, NamedPlaces, place_entry
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
-_CHANNEL = r"public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}"
+_CHANNEL = r"(public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20})"
 """What an entry of `writes` looks like."""
 
 
@@ -101,16 +99,14 @@ class SlackMemberJoined(InChannels):
     """`gofer` when Gofer was invited, `person` when it was somebody else; left out, both."""
 
 
-def _checked(value: str) -> str:
-    refuse_pattern(value, 'Write its name, as "#general", its id, or `public` for all public channels.')
-    if not re.fullmatch(_CHANNEL, value):
-        raise mistake("This is no channel of Slack.", 'Write its name, as "#general", its id, or `public` for all.')
-    return value
-
-
 CHANNELS = Listable(
     "slack",
-    Annotated[str, AfterValidator(_checked), Field(json_schema_extra={"pattern": f"^({_CHANNEL})$"})],
+    place_entry(
+        _CHANNEL,
+        wrong="This is no channel of Slack.",
+        written='Write its name, as "#general", its id, or `public` for all.',
+        named='Write its name, as "#general", its id, or `public` for all public channels.',
+    ),
     "Channels, by name or id, or `public` for all public channels.",
     example='["#general"]',
     linked=re.compile(r"(?<![\w/-])(C0[A-Z0-9]{7,9})(?![\w-])"),
