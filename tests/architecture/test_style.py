@@ -24,13 +24,13 @@ CODE_CEILINGS = {
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 26,
-    "shelf": 122,
-    "aside": 21,
-    "surroundings": 3,
+    "doorbell": 21,
+    "shelf": 0,
+    "aside": 9,
+    "surroundings": 0,
     "occasion": 0,
-    "given up": 53,
-    "put off": 22,
+    "given up": 24,
+    "put off": 20,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

@@ -33,7 +33,7 @@ def test_the_template_is_clean_as_cloudformation_gets_it(tmp_path: Path) -> None
 
 def test_what_only_shows_after_the_transform_is_found(tmp_path: Path) -> None:
     template = written()
-    template["Resources"]["WorkerFunction"]["Properties"]["Events"]["Doorbells"]["Properties"]["Queue"] = {
+    template["Resources"]["WorkerFunction"]["Properties"]["Events"]["QueueMessages"]["Properties"]["Queue"] = {
         "Fn::GetAtt": ["Kueue", "Arn"]
     }
     (tmp_path / "template.json").write_text(json.dumps(transformed(template)))
@@ -107,11 +107,11 @@ BROKEN: list[tuple[str, Callable[[Json], object]]] = [
     ("nothing_asynchronous_is_lost", without(properties("ScheduleFunction"), "EventInvokeConfig")),
     (
         "nothing_asynchronous_is_lost",
-        lambda t: properties("WorkerFunction")(t)["Events"]["Doorbells"]["Properties"].pop("FunctionResponseTypes"),
+        lambda t: properties("WorkerFunction")(t)["Events"]["QueueMessages"]["Properties"].pop("FunctionResponseTypes"),
     ),
     (
         "nothing_asynchronous_is_lost",
-        lambda t: properties("WorkerFunction")(t)["Events"]["Doorbells"]["Properties"].pop("ScalingConfig"),
+        lambda t: properties("WorkerFunction")(t)["Events"]["QueueMessages"]["Properties"].pop("ScalingConfig"),
     ),
     ("the_front_is_throttled_and_logs_no_words", without(properties("Api"), "DefaultRouteSettings")),
     ("the_front_is_throttled_and_logs_no_words", without(properties("Api"), "AccessLogSettings")),

@@ -50,6 +50,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "ssl": ["gofer.app.functions.aws_http", "gofer.app.http"],
     "starlette": ["gofer.app"],
     "subprocess": ["gofer.files.child"],
+    "typing_extensions": ["gofer"],
     "uvicorn": ["gofer.app.embedded"],
     "yaml": ["gofer.cli", "gofer.tools.mocks", "gofer.values.model_script", "gofer.workflows"],
 }

@@ -106,7 +106,7 @@ class Company:
         self.vendors.sent.append(line({"delivered": source, "body": body.decode()}))
         come_in = way(self.catalog, source, headers, hook)
         request = RawRequest("POST", come_in.path, headers, body)
-        return (await self.ingress.hear(come_in.receiver, request)).status
+        return (await self.ingress.receive_verified(come_in.receiver, request)).status
 
     async def ended(self) -> None:
         """Wait until what happened was delivered and every run ended."""

@@ -326,7 +326,7 @@ async def test_every_other_function_does_its_part(code: Code) -> None:
         swept, purged = made.host.invoke("schedule", {"sweep": True}), made.host.invoke("schedule", {"purge": True})
         heads = await made.cloud.store.heads(10, private=True)
     assert (called.status_code, unsigned) == (200, [401] * 4)
-    assert (swept.payload, purged.payload) == ({"rung": 0}, {"deleted": 0, "forgotten": 0})
+    assert (swept.payload, purged.payload) == ({"enqueued": 0}, {"deleted": 0, "forgotten": 0})
     assert fired[0].payload == fired[1].payload
     assert "no workflow has this schedule any more" in gone.payload["ignored"]
     assert sorted(head.workflow for head in heads) == sorted(["new-hire-checklist", plan.workflow])

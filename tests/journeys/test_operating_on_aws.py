@@ -88,7 +88,7 @@ def worker(stage: Stage, *answers: Answer) -> Worker:
     made = Office(ListModel(list(answers)))
     services = over(made.worker.services, store=stage.store, blobs=stage.blobs, queue=stage.queue)
     services = replace(services, outside=make_outside(made.clock))
-    catalog = live_catalog(stage.shelf, SystemClock(), Path("nowhere"))
+    catalog = live_catalog(stage.bundles, SystemClock(), Path("nowhere"))
     return replace(made.worker, services=services, workflows=catalog)
 
 
@@ -147,7 +147,7 @@ def test_workflows_are_published_and_followed_and_rolled_back(at: Type, stage: S
 
 def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
-    front = live_front(stage.shelf, SystemClock(), lambda compiled: read_routes(compiled.routes))
+    front = live_front(stage.bundles, SystemClock(), lambda compiled: read_routes(compiled.routes))
     made = worker(stage, says("Hello."))
 
     async def play() -> None:
@@ -260,7 +260,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
     assert at("publish")[0] == 0
     made = worker(stage, says("Hello."))
 
-    async def give_up() -> None:
+    async def abandon() -> None:
         await accept(stage, "aaaa01")
         head = await stage.store.head("aaaa01")
         assert head is not None
@@ -268,11 +268,11 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
         (queue_message,) = await stage.queue.receive(1, 60, 0)
         await stage.queue.bury(queue_message, "no such luck")
 
-    asyncio.run(give_up())
+    asyncio.run(abandon())
     code, out, err = at("runs")
     assert (code, "needs_attention" in out, "the queue message of run aaaa01" in err) == (0, True, True)
     code, out, _ = at("retry", "aaaa", "--json")
-    assert (code, json.loads(out)["rung"]) == (0, True)
+    assert (code, json.loads(out)["enqueued"]) == (0, True)
     asyncio.run(hear(made))
     assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to do again.\n")
 

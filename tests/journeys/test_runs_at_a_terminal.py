@@ -155,7 +155,7 @@ def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[
     run = run_json(capsys)["run"]
     code, out, _ = gofer(capsys, "retry", run, "--json")
     told = f"Run {run} is done; there is nothing to do again."
-    assert (code, json.loads(out)) == (1, {"run": run, "rung": False, "told": told})
+    assert (code, json.loads(out)) == (1, {"run": run, "enqueued": False, "message": told})
     assert gofer(capsys, "retry", "nonsense")[0] == 2
 
 
@@ -208,7 +208,7 @@ def test_a_sweep_names_no_private_run(
 def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = run_json(capsys)["run"]
 
-    async def give_up() -> None:
+    async def abandon() -> None:
         with open_state(tmp_path / "state", SystemClock()) as state:
             head = await state.store.head(run)
             assert head is not None
@@ -218,7 +218,7 @@ def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[st
             for queue_message in await state.queue.receive(10, 60, 0):
                 await state.queue.bury(queue_message, "KeyError")
 
-    asyncio.run(give_up())
+    asyncio.run(abandon())
     code, out, err = gofer(capsys, "runs")
     assert code == 0
     assert f"the queue message of run {run}; KeyError." in err

@@ -135,7 +135,7 @@ async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -
 
 async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> None:
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        async with connected(made.embedded.settings.sources, made.embedded.ingress.hear, ping=0.1):
+        async with connected(made.embedded.settings.sources, made.embedded.ingress.receive_verified, ping=0.1):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
             assert len(await made.ended(4)) == 4
@@ -160,7 +160,7 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
         async with open_embedded(chosen, ROOT) as embedded:
             with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
-                async with connected(embedded.settings.sources, embedded.ingress.hear):
+                async with connected(embedded.settings.sources, embedded.ingress.receive_verified):
                     pass
     assert token not in str(refused.value)
 
@@ -171,7 +171,7 @@ async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(
         chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)
         async with (
             open_embedded(chosen, ROOT) as embedded,
-            connected(embedded.settings.sources, embedded.ingress.hear, ping=0.1),
+            connected(embedded.settings.sources, embedded.ingress.receive_verified, ping=0.1),
         ):
             run = await embedded.ingress.start(mention(), "answer-here")
             stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")

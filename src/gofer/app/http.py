@@ -17,10 +17,11 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TypeAlias
 
 import httpx2
+from typing_extensions import override
 
 from gofer.files.size_limits import FILE_BYTES
 from gofer.values.errors import TemporaryError
-from gofer.values.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
+from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
 
 PUBLIC_ONLY = "gofer_public_only"
 """The extension of a request that may reach public addresses only."""
@@ -76,6 +77,7 @@ class PublicOnly(httpx2.AsyncBaseTransport):
     resolve: Resolve = resolve
     is_public: Callable[[str], bool] = is_public_address
 
+    @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request to the first of its checked addresses that accepts a connection. Raises NotPublic."""
         addresses = await self._checked(request)
@@ -86,6 +88,7 @@ class PublicOnly(httpx2.AsyncBaseTransport):
                 continue
         return await self._send(request, addresses[-1], len(addresses))
 
+    @override
     async def aclose(self) -> None:
         """Close the transport below."""
         await self.sender.aclose()
@@ -130,6 +133,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         self._body = body
         self._closed = closed
 
+    @override
     async def __aiter__(self) -> AsyncIterator[bytes]:
         read = 0
         async for chunk in self._body:
@@ -138,6 +142,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
                 raise httpx2.ReadError(f"the answer is larger than {RESPONSE_LIMIT} bytes")
             yield chunk
 
+    @override
     async def aclose(self) -> None:
         closed, self._closed = self._closed, _nothing
         closed()
@@ -154,6 +159,7 @@ class _Pool(httpx2.AsyncHTTPTransport):
         self.busy = 0
         """Requests whose answer was not read to its end yet."""
 
+    @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self.busy += 1
         try:
@@ -188,6 +194,7 @@ class _Pools(httpx2.AsyncBaseTransport):
         self._pools = [_Pool() for _ in range(POOLS)]
         self._public = PublicOnly(_Pool(kept=0), resolve, is_public)
 
+    @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.extensions.get(PUBLIC_ONLY):
             return await self._public.handle_async_request(request)
@@ -195,6 +202,7 @@ class _Pools(httpx2.AsyncBaseTransport):
         pool = next(room, None) or min(self._pools, key=lambda pool: pool.busy)
         return await pool.handle_async_request(request)
 
+    @override
     async def aclose(self) -> None:
         for pool in (*self._pools, self._public):
             await pool.aclose()
@@ -208,14 +216,14 @@ def http_client(resolve: Resolve = resolve, is_public: Callable[[str], bool] = i
     return httpx2.AsyncClient(transport=_Pools(resolve, is_public), follow_redirects=False, trust_env=False)
 
 
-class SharedHttp:
+class SharedHttp(Http):
     """`outside.Http` over a shared httpx2 client."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
+    @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See Http.send."""
         try:
             async with (
                 asyncio.timeout(request.timeout),

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 
+from typing_extensions import override
+
 from gofer.app.settings import LogLevel
 from gofer.values.canonical_json import as_object
 
@@ -35,6 +37,7 @@ class JsonLines(logging.Formatter):
         super().__init__()
         self._level: LogLevel = level
 
+    @override
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter.format."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 from openai import AsyncOpenAI, Omit
+from typing_extensions import override
 
 from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
@@ -51,6 +52,7 @@ class Client(AsyncOpenAI):
         self.project = None
 
     @property
+    @override
     def default_headers(self) -> dict[str, str | Omit]:
         """Return the headers of each request beside its key."""
         headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}

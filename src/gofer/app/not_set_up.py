@@ -28,7 +28,7 @@ def _lacks(settings: Settings, trigger: Trigger) -> str:
         own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
         return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
     spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
-    if spec is None or settings.hears(spec):
+    if spec is None or settings.receives(spec):
         return ""
     return spec.secret.name
 

@@ -110,7 +110,7 @@ class Settings:
         """Return whether a system that people use is set up."""
         return any(self.sources[spec.token] for spec in RECEIVERS)
 
-    def hears(self, spec: ReceiverSpec) -> bool:
+    def receives(self, spec: ReceiverSpec) -> bool:
         """Return whether events of a source reach Gofer."""
         if self.sources[spec.secret]:
             return True

@@ -82,7 +82,7 @@ def _ranking(standings: Sequence[Standing]) -> str:
 
 
 def _listed(standings: Sequence[Standing]) -> str:
-    return " and ".join(one.told() for one in sorted(standings, key=_name))
+    return " and ".join(one.described() for one in sorted(standings, key=_name))
 
 
 def _name(one: Standing) -> str:

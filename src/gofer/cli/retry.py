@@ -36,7 +36,7 @@ Exit codes: 0 it is queued, 1 it has ended or cannot be read, 2 there is no such
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer retry`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
-    parser.add_argument("--json", action="store_true", help="{run, rung, told} on stdout")
+    parser.add_argument("--json", action="store_true", help="{run, enqueued, message} on stdout")
     place_options(parser)
     parser.epilog = _EXAMPLES
 
@@ -46,10 +46,10 @@ def execute(arguments: argparse.Namespace) -> int:
     with operations(arguments) as opened:
         run, retried = asyncio.run(_retry(opened, arguments.run))
     if arguments.json:
-        print(json.dumps({"run": run, "rung": retried.rung, "told": retried.told}))
+        print(json.dumps({"run": run, "enqueued": retried.enqueued, "message": retried.message}))
     else:
-        print(retried.told, file=sys.stderr)
-    if retried.rung:
+        print(retried.message, file=sys.stderr)
+    if retried.enqueued:
         return 0
     return 1
 

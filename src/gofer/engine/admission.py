@@ -44,7 +44,7 @@ _LOOKED_BACK = 50
 class Learned:
     """What a run knows of its event once it has read the source context."""
 
-    material: SourceContext
+    context: SourceContext
     facts: Mapping[str, object]
     followed: Collection[str]
     """The workflows that answered in this conversation before, of those that ask for it."""
@@ -73,8 +73,8 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
         raise await turn_away(step, event, person, loaded, provenance)
     shown = shown_of(loaded, step.services)
     learned = await _learn(step, event, person, accepted or routes, shown, provenance)
-    material = learned.material
-    changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), material)
+    context = learned.context
+    changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), context)
     learned = replace(learned, facts={**learned.facts, "status": changes.status})
     check_conditions(event, routes, learned.facts_of(loaded.name), changes.reason)
     check_precedence(event, loaded.name, accepted, learned.facts_of)
@@ -84,20 +84,20 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
-    past = await recall_of(step, continued, person, private=material.private)
+    past = await recall_of(step, continued, person, private=context.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(BUNDLES, raw)
     await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], material.private, past.run, left.usd, left.of)
+    started = RunStarted(key.rpartition("/")[2], context.private, past.run, left.usd, left.of)
     step.note(started)
     for handle in past.files:
         step.note(handle)
     if any(todo.status != "completed" for todo in past.plan):
         step.note(PlanUpdated(past.plan))
     asked = is_request(event, followed=loaded.name in learned.followed)
-    opening = first_message(material, step.progress.accepted_at, person, asked=asked)
-    said = "\n\n".join(filter(None, [opening, preloaded.text, past.told])).strip()
+    opening = first_message(context, step.progress.accepted_at, person, asked=asked)
+    said = "\n\n".join(filter(None, [opening, preloaded.text, past.text])).strip()
     step.note(MessageReceived(said, media=tuple(preloaded.media)))
     return started
 
@@ -127,10 +127,10 @@ async def _learn(
     step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: Shown, provenance: Provenance
 ) -> Learned:
     """Read the source context of an event, and what else its routes ask for."""
-    material = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
+    context = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
     followed = await answered_before(step, event, routes)
     # What the delivery says stays decided, although the issue or page may have changed since.
-    return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
+    return Learned(context, {**context.facts, **known(event), **person.facts}, followed)
 
 
 Read = TypeVar("Read")
@@ -153,7 +153,7 @@ class Past:
     """What an earlier run of the conversation left to the one that goes on from it."""
 
     run: str = ""
-    told: str = ""
+    text: str = ""
     """What is worth knowing of it."""
     files: Sequence[FileAdded] = ()
     plan: tuple[Todo, ...] = ()

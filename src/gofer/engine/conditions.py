@@ -65,7 +65,7 @@ def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], fac
     """
     winning = winners(standings(event.kind, accepted, facts_of))
     if winning and all(one.workflow != workflow for one in winning):
-        told = " and ".join(one.told() for one in winning)
+        told = " and ".join(one.described() for one in winning)
         verdict = "wins: of the workflows that match, it names"
         if len(winning) > 1:
             verdict = "win: of the workflows that match, they name"
@@ -82,4 +82,4 @@ def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts:
         keep_best(best, standing(event.kind, route, facts, whole=False))
     speaking = min(winners([*best.values()]), key=lambda one: one.workflow, default=None)
     if speaking is not None and speaking.workflow != workflow:
-        raise DoesNotMatch(f"the event could not be read; the run of {speaking.told()} says so")
+        raise DoesNotMatch(f"the event could not be read; the run of {speaking.described()} says so")

@@ -21,6 +21,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
+from typing_extensions import override
+
 from gofer.journal.purposes import is_own
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import Access, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
@@ -157,15 +159,15 @@ class Permit:
             raise Unwritten(str(error)) from error
 
 
-class PermittedHttp:
+class PermittedHttp(Http):
     """HTTP for a call that writes: each request holds the permit right before it is sent."""
 
     def __init__(self, http: Http, permit: Permit) -> None:
         self._http = http
         self._permit = permit
 
+    @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See Http.send."""
         await self._permit.hold()
         return await self._http.send(replace(request, timeout=min(request.timeout, self._permit.patience.inflight)))
 

@@ -1,6 +1,6 @@
-"""The first message to a model: the time, what happened, the request in the words of who made it, and the material.
+"""The first message to a model: the time, what happened, the request in the words of who made it, and the context.
 
-The lines of a request begin with a mark and stand before the material. What people wrote in the material is indented,
+The lines of a request begin with a mark and stand before the context. What people wrote in the material is indented,
 so that none of it can pose as a line of the request.
 """
 
@@ -68,30 +68,30 @@ def is_request(event: Event, *, followed: bool) -> bool:
     return source_of(event).is_request(event, followed)
 
 
-def first_message(material: SourceContext, at_ms: int, person: Person, *, asked: bool) -> str:
+def first_message(context: SourceContext, at_ms: int, person: Person, *, asked: bool) -> str:
     """Return the first message of a run, as far as its event and what was read for it go."""
-    happened = (asked and material.addressed) or material.happened
+    happened = (asked and context.addressed) or context.happened
     opening = f"{today(at_ms, person)}\n{happened}"
-    if asked and material.words:
-        rows = [f"{MARK}{row}".rstrip() for row in material.words.splitlines()]
-        request = "\n".join([REQUEST.format(material.author), *rows])
-        return "\n\n".join([opening, request, MATERIAL, _without(material)])
-    if not material.read:
+    if asked and context.words:
+        rows = [f"{MARK}{row}".rstrip() for row in context.words.splitlines()]
+        request = "\n".join([REQUEST.format(context.author), *rows])
+        return "\n\n".join([opening, request, MATERIAL, _without(context)])
+    if not context.read:
         return opening
-    return "\n\n".join([opening, UNASKED, material.read])
+    return "\n\n".join([opening, UNASKED, context.read])
 
 
-def _without(material: SourceContext) -> str:
+def _without(context: SourceContext) -> str:
     """Return the material with a note in place of the words of the request, so that they are paid for once.
 
     They are found by the line above them. Equal words of another message stay, and so do words of which a preview
     shows a part.
     """
-    words = f"{material.header}\n{indented(material.words)}"
-    before, found, after = f"\n{material.read}\n".partition(f"\n{words}\n")
-    if not found or not material.header or after.startswith("    "):
-        return material.read
-    return f"{before}\n{material.header}\n{indented(ABOVE)}\n{after}"[1:-1]
+    words = f"{context.header}\n{indented(context.words)}"
+    before, found, after = f"\n{context.read}\n".partition(f"\n{words}\n")
+    if not found or not context.header or after.startswith("    "):
+        return context.read
+    return f"{before}\n{context.header}\n{indented(ABOVE)}\n{after}"[1:-1]
 
 
 def today(at_ms: int, person: Person | None = None) -> str:

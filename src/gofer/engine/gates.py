@@ -72,7 +72,7 @@ class Stop:
 
     reason: str
     status: Literal["limited", "failed"] = "limited"
-    told: str = ""
+    plain_reason: str = ""
     """What the colleague reads instead of the reason, with `{owner}` for the owner of the workflow."""
 
 
@@ -94,7 +94,7 @@ def answer(conversation: Conversation) -> Stop | None:
             return Stop("the model refused", "failed", "The language model declined to answer.")
         case "filtered":
             reason = "the filter of the model's provider stopped its answer; ask in other words"
-            return Stop(reason, "failed", RULES["filtered"].told)
+            return Stop(reason, "failed", RULES["filtered"].plain_reason)
         case flaw if conversation.strikes >= STRIKES:
             return _useless(flaw, said)
         case _:
@@ -106,14 +106,14 @@ def _useless(flaw: Flaw, said: str) -> Stop:
     match flaw:
         case "cut" if said:
             reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
-            return Stop(reason, told="The answer was too long for one piece. This is its beginning:")
+            return Stop(reason, plain_reason="The answer was too long for one piece. This is its beginning:")
         case "repeated":
             reason = f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
             told = "I stopped because I looked up the same thing again and again. Here is what I have:"
-            return Stop(f"{reason}; {_ANOTHER}", told=told)
+            return Stop(f"{reason}; {_ANOTHER}", plain_reason=told)
         case "premature":
             reason = f"stopped after {STRIKES} answers in a row that came before the plan was done"
-            return Stop(f"{reason}; {_ANOTHER}", told="I stopped before my plan was done. Here is what I have:")
+            return Stop(f"{reason}; {_ANOTHER}", plain_reason="I stopped before my plan was done. Here is what I have:")
         case _:
             what, remedy, told = _FAILURES[flaw]
             reason = f"{STRIKES} answers of the model in a row were of no use: the last one {what}; {remedy}"

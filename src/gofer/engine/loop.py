@@ -53,7 +53,7 @@ class Ending:
     """The system outside that was the cause."""
     said: str = ""
     """Of a failed one: words of a script that belong to the reason, for people only."""
-    told: str = ""
+    plain_reason: str = ""
     """The reason as a colleague reads it, where those are other sentences."""
 
 
@@ -69,9 +69,9 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            told = _with_owner(stop.told, bundle.loaded.workflow.owner)
+            told = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
             written = as_people_read(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
-            return Ending(stop.status, written, stop.reason, told=told)
+            return Ending(stop.status, written, stop.reason, plain_reason=told)
     ended = done(conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=finish_gate.with_needs(ended.answer, step.own.workspace.plan))
 
@@ -94,13 +94,13 @@ def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Coll
     owner = "the people who run Gofer"
     if loaded is not None:
         owner = loaded.workflow.owner
-    told = _with_owner(error.told, owner)
+    told = _with_owner(error.plain_reason, owner)
     if said := said_of(error):
         told = f"I could not finish this. {told_of(said, owner)}"
     written = so_far(step.conversation, tools)
     if loaded is not None:
         written = as_people_read(written, loaded.workflow)
-    return Ending("failed", written, str(error), told=told, cause=error.cause, system=error.system)
+    return Ending("failed", written, str(error), plain_reason=told, cause=error.cause, system=error.system)
 
 
 def _with_owner(told: str, owner: str) -> str:

@@ -14,6 +14,8 @@ the first: looked for, or sent again with the same key.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from typing_extensions import override
+
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import OwnedRun
@@ -43,6 +45,7 @@ class _Claim:
     key: str
     since: int
 
+    @override
     def __str__(self) -> str:
         return f"{self.holder} {self.key} {self.since}"
 

@@ -194,7 +194,7 @@ class OwnedRun:
             return self.progress.locked
         return self.progress.locked | self.above.locked
 
-    def give_up_calls(self, why: str) -> None:
+    def record_unknown_calls(self, why: str) -> None:
         """Record calls in doubt as unknown, because no owner looks for them any more."""
         for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
             self.note(unknown(call.call, call.tool, why, ANYWHERE))

@@ -82,7 +82,7 @@ class Taken:
 
 
 async def entries_of(
-    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, shelf: RunFiles, shown: Shown
+    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, run_files: RunFiles, shown: Shown
 ) -> Sequence[Entry]:
     """What follows from an outcome: facts, the result, what the model looks at.
 
@@ -92,7 +92,7 @@ async def entries_of(
     match outcome:
         case Done(result=done):
             try:
-                return [*fetched, *await _done(taken, done, took, shelf, shown, reach.missing)]
+                return [*fetched, *await _done(taken, done, took, run_files, shown, reach.missing)]
             except ToolError as error:
                 return [*fetched, _failed(taken.call, error.message_to_model, error.code, took)]
         case Refused(text=text, code=code, access=access):
@@ -117,7 +117,7 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
 
 
 async def shorten(
-    text: str, name: str, origin: str, shelf: RunFiles, shown: Shown, *, missing: tuple[Missing, ...] = ()
+    text: str, name: str, origin: str, run_files: RunFiles, shown: Shown, *, missing: tuple[Missing, ...] = ()
 ) -> tuple[str, FileAdded | None]:
     """Return a text as a model is shown it: whole, or as a preview of the file that it became.
 
@@ -137,7 +137,7 @@ async def shorten(
         made = await asyncio.to_thread(preview, text, prefix=PREFIX, max_tokens=shown.preview)
     suffix, media_type = _KINDS[made.kind]
     file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX, missing=missing)
-    (added,) = await shelf.add([file])
+    (added,) = await run_files.add([file])
     told = [_told(made.of_file(added.file)), incomplete(missing, added.file)]
     return "\n".join(filter(None, told)), added
 
@@ -155,17 +155,17 @@ def _told(made: Preview) -> str:
 
 
 async def _done(
-    taken: Taken, done: ToolResult, took: int, shelf: RunFiles, shown: Shown, missing: tuple[Missing, ...]
+    taken: Taken, done: ToolResult, took: int, run_files: RunFiles, shown: Shown, missing: tuple[Missing, ...]
 ) -> Sequence[Entry]:
     # Only of reads: what took effect is not said to be an error, and such a tool gives little.
     if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
         raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
     media, unseen = _looked_at(done.media, shown)
     read = (fact for fact in done.facts if not (isinstance(fact, FileRead) and fact.file in unseen))
-    facts: list[Entry] = [*await shelf.add(done.files), *read]
+    facts: list[Entry] = [*await run_files.add(done.files), *read]
     text = done.text
     if taken.long:
-        text, added = await _shortened(taken, text, shelf, shown, missing)
+        text, added = await _shortened(taken, text, run_files, shown, missing)
         facts += [added] if added else []
     text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
     value = done.value if taken.valued else None
@@ -175,10 +175,10 @@ async def _done(
 
 
 async def _shortened(
-    taken: Taken, text: str, shelf: RunFiles, shown: Shown, missing: tuple[Missing, ...]
+    taken: Taken, text: str, run_files: RunFiles, shown: Shown, missing: tuple[Missing, ...]
 ) -> tuple[str, FileAdded | None]:
     try:
-        return await shorten(text, taken.tool, taken.tool, shelf, shown, missing=missing)
+        return await shorten(text, taken.tool, taken.tool, run_files, shown, missing=missing)
     except (ToolError, TemporaryError):
         if taken.read:
             raise

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from typing_extensions import override
+
 from gofer.engine.services import Services
 from gofer.files.completeness import together
 from gofer.files.file_names import display
@@ -11,7 +13,7 @@ from gofer.files.size_limits import FILE_BYTES
 from gofer.journal.log import Journal, read_body
 from gofer.journal.workspace_entries import FileAdded
 from gofer.projections.workspace import Workspace
-from gofer.tools.definition import Call, NewFile
+from gofer.tools.definition import Call, Files, NewFile
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Corrupt, Gone, ToolError
 from gofer.values.missing import Missing
@@ -89,7 +91,7 @@ class RunFiles:
             del self._contents[next(iter(self._contents))]
 
 
-class Reach:
+class Reach(Files):
     """The files as one call reaches them; what it had to fetch is in `fetched` afterwards.
 
     `call` is the call that reaches for them. It lends its identity to fetching.
@@ -103,8 +105,8 @@ class Reach:
         self._workspace = workspace
         self._call = call
 
+    @override
     async def content(self, file: str) -> bytes:
-        """See Files.content."""
         added = self.added(file)
         self._read.append(file)
         if not added.body:
@@ -117,8 +119,8 @@ class Reach:
                 raise
             return await self._files.content(await self._fetch(added))
 
+    @override
     def added(self, file: str) -> FileAdded:
-        """See Files.added."""
         held = self._workspace.files.get(file)
         if held is None:
             known = ", ".join(list(self._workspace.files)[-_SHOWN:]) or "none"

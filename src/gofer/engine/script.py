@@ -39,7 +39,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     """Runs the workflow's script until it returns or something ends the run. Raises what `step` raises."""
     script = step.own.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
-        step.own.give_up_calls("its script was taken away meanwhile")
+        step.own.record_unknown_calls("its script was taken away meanwhile")
         gone = "it was taken away, or comes with a deploy that has not happened yet"
         return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script}: {gone}")
     await step.settle(provenance)
@@ -49,7 +49,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
         run.check_end(script.file)
         return _answer(returned, script, bundle.loaded.workflow)
     except Diverged as error:
-        return Ending("needs_attention", reason=str(error), notice=error.told)
+        return Ending("needs_attention", reason=str(error), notice=error.notice)
     except Limited as error:
         return Ending(error.stop.status, reason=error.stop.reason)
     except ScriptFailed as error:

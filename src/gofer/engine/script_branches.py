@@ -96,11 +96,11 @@ def _name(path: Path) -> str:
 
 
 class Diverged(RunStopped):
-    """The message is for lists and names no contents; `told` shows the person who asked what differs."""
+    """The message is for lists and names no contents; `notice` shows the person who asked what differs."""
 
     def __init__(self, reason: str, recorded: str, asked: str) -> None:
         super().__init__(f"diverged: {reason}")
-        self.told = (
+        self.notice = (
             "I stopped: my script was changed while I was at work, and what it asks for now does not follow from what "
             f"I did. Please check what I did.\n\n```\n- {recorded}\n+ {asked}\n```"
         )

@@ -17,7 +17,9 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, cast
 
-from gofer.coordinator import ToolFailed
+from typing_extensions import override
+
+from gofer.coordinator import Run, ToolFailed
 from gofer.engine import gates
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
@@ -60,7 +62,7 @@ class _Waiting:
     """How many presses had been journaled when it looked."""
 
 
-class ScriptRun:
+class ScriptRun(Run):
     """See gofer.coordinator.Run."""
 
     def __init__(self, step: WorkingStep, bundle: Bundle, provenance: Provenance, script: Script) -> None:
@@ -85,28 +87,28 @@ class ScriptRun:
         self._fetching = asyncio.Lock()
 
     @property
+    @override
     def event(self) -> Event:
-        """See Run.event."""
         if self._step.own.progress.event is None:
             raise RunStopped(f"Run {self._step.own.run} has no event; its journal does not begin with a claim.")
         return copy.deepcopy(self._step.own.progress.event)
 
     @property
+    @override
     def files(self) -> Mapping[str, Mapping[str, object]]:
-        """See Run.files."""
         # What this branch was told, so that it is the same whenever the script is run again.
         return MappingProxyType({added.file: _described(added) for added in self._branch.files.values()})
 
+    @override
     async def call(self, tool: str, /, **arguments: object) -> Any:
-        """See Run.call."""
         asked = self._ask(tool, arguments)
         branch = self._branch
         outcome = await self._guarded(self._outcome(asked))
         branch.learn(self._step.own.replay.files.get(asked.call, ()))
         return _value(outcome, tool)
 
+    @override
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
-        """See Run.subagent."""
         asked = self._ask(f"subagent.{name}", {"prompt": prompt, "files": list(files)})
         match await self._guarded(self._answer(asked, name, prompt, files)):
             case SubagentFinished(status="ok", text=text):
@@ -116,8 +118,8 @@ class ScriptRun:
             case refused:
                 raise ToolFailed(refused.text, code="refused", tool=asked.tool)
 
+    @override
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
-        """See Run.gather."""
         self._alive()
         branch = self._branch
         parts = branch.split(len(branches), self._here())
@@ -138,13 +140,13 @@ class ScriptRun:
             raise failed[0]
         return [task.result() for task in tasks]
 
+    @override
     def now(self) -> datetime:
-        """See Run.now."""
         seconds = self._recorded("now", self._step.own.services.outside.clock.now)
         return datetime.fromtimestamp(cast(float, seconds), UTC)
 
+    @override
     def random(self) -> Random:
-        """See Run.random."""
         chance = self._step.own.services.outside.random
         return Random(cast(int, self._recorded("random", partial(chance.getrandbits, 53))))  # noqa: S311
 
@@ -293,8 +295,8 @@ class ScriptRun:
             return self._refused(asked, error.message_to_model)
         left = self._limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        aside = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
-        return await step.ask_one_shot(aside, partial(self._gate_subagent, asked, name))
+        one_shot = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
+        return await step.ask_one_shot(one_shot, partial(self._gate_subagent, asked, name))
 
     async def _agent(self, asked: Asked, wanted: Asking, subagent: LoadedSubagent) -> SubagentFinished | ToolResult:
         """The answer of a subagent that works in a run of its own."""

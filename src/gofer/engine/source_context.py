@@ -40,7 +40,7 @@ async def read_source_context(
     source = source_of(event)
     reading = source.reading
     if reading is None or (asked := reading.call(event)) is None:
-        told = source.told(event, person)
+        told = source.from_event(event, person)
         if told.words:
             origin = f"the words of this {event.source}"
             return replace(told, words=await step.shorten(told.words, event.source, origin, shown))
@@ -117,7 +117,7 @@ def stopped(need: Need, outcome: Outcome, system: str) -> RunStopped:
     """Return the error that ends the run; `system` is the name of the system outside."""
     cause = cause_of(outcome)
     told = _told(need, cause, _code(outcome), system)
-    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, told=told)
+    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, plain_reason=told)
 
 
 def cause_of(outcome: Outcome) -> Cause:

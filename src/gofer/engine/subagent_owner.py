@@ -83,7 +83,7 @@ async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) 
     await child.commit()
 
 
-async def give_up(step: OwnStep, why: str, provenance: Provenance) -> None:
+async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None:
     """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
@@ -96,8 +96,8 @@ async def give_up(step: OwnStep, why: str, provenance: Provenance) -> None:
             if held is None or not held.progress.owned_at:
                 child.note(RunOwned())
             await child.commit()
-            await give_up(child, why, provenance)
-            child.give_up_calls(why)
+            await end_subagents(child, why, provenance)
+            child.record_unknown_calls(why)
             await close(child, provenance)
             await leave(child, RunFinished("cancelled", why))
         step.note(settled(child, started))

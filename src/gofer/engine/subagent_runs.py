@@ -236,7 +236,7 @@ class Subagents:
         provenance: Provenance,
     ) -> Ending:
         if child.progress.attempts.crashed >= CRASHES:
-            child.give_up_calls("every worker that had it was lost")
+            child.record_unknown_calls("every worker that had it was lost")
             return Ending("failed", reason="it broke off at the same point again and again")
         tools: Mapping[str, AnyTool] = {}
         try:

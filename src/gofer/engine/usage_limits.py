@@ -21,9 +21,9 @@ from gofer.workflows.schema import Allowance
 class NotNow(GoferError):
     """The run does not begin; the message is for lists, `told` is the one line for the person who asked."""
 
-    def __init__(self, reason: str, told: str) -> None:
+    def __init__(self, reason: str, notice: str) -> None:
         super().__init__(reason)
-        self.told = told
+        self.notice = notice
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from typing import cast
 
 import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
+from typing_extensions import override
 
 from gofer.models.answer_text import Spoken, apart
 from gofer.models.failures import error_in, failed, provider_error
-from gofer.models.language_model import DEPLOYED, Access, Answer, Unavailable, Unusable
+from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Unavailable, Unusable
 from gofer.models.stream import completion_of, is_stream
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest
@@ -166,15 +167,15 @@ ANSWER_BYTES = 10_000_000
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
-class OpenAIModel:
+class OpenAIModel(Model):
     """A model behind the SDK's async client."""
 
     def __init__(self, client: AsyncOpenAI, at: Access = DEPLOYED) -> None:
         self._client = client
         self._at = replace(at, key=Secret(client.api_key))
 
+    @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """See Model.ask."""
         try:
             # The SDK's timeout is for each read; this one is for the whole exchange.
             async with asyncio.timeout(timeout):

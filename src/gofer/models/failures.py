@@ -25,7 +25,7 @@ class Rule:
     remedy: str
     """For the operator: what to do once the run has ended. A run that waits needs no remedy. `{key}` and `{url}` are
     the settings with the key and the base URL of the endpoint."""
-    told: str
+    plain_reason: str
     """For the colleague who waits for the answer; `{owner}` owns the workflow."""
 
 
@@ -216,7 +216,7 @@ def end_of(error: Exception) -> str:
 
 def told_of(said: ProviderError, owner: str) -> str:
     """Return what a colleague reads; it names nothing of the provider."""
-    return RULES[said.failure].told.format(owner=owner)
+    return RULES[said.failure].plain_reason.format(owner=owner)
 
 
 def failed(said: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:

@@ -7,7 +7,9 @@ expects is an error, and so is a step that was never reached.
 import json
 from collections.abc import Mapping, Sequence
 
-from gofer.models.language_model import Answer
+from typing_extensions import override
+
+from gofer.models.language_model import Answer, Model
 from gofer.values.errors import RunStopped
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.model_script import Script, ScriptedCall, Step, choose
@@ -15,7 +17,7 @@ from gofer.values.model_script import Script, ScriptedCall, Step, choose
 NAME = "scripted"
 
 
-class ScriptedModel:
+class ScriptedModel(Model):
     """A model that says what its scripts say. `requests` are the exact bodies it was asked with."""
 
     def __init__(self, scripts: Sequence[Script]) -> None:
@@ -23,8 +25,9 @@ class ScriptedModel:
         self._said: set[tuple[str, int]] = set()
         self.requests: list[bytes] = []
 
+    @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """See Model.ask. Raises RunStopped when no step of any script fits."""
+        """Raises RunStopped when no step of any script fits."""
         self.requests.append(body)
         turn = choose(self._scripts, json.loads(body))
         if turn.script is None or (turn.script, turn.step) not in self._steps():

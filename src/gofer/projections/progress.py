@@ -226,7 +226,7 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
         case e.ToolUnknown() as unknown:
             _lock(state, unknown)
         case e.CallDeferred(call=call) as deferred:
-            defer = _put_off if call in state.in_doubt else _defer
+            defer = _defer_call if call in state.in_doubt else _defer
             defer(state, recorded.at, deferred)
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() as item:
             _take(state, item)
@@ -312,7 +312,7 @@ def _defer(state: Progress, at: int, deferred: e.CallDeferred) -> None:
         state.asked_at = 0
 
 
-def _put_off(state: Progress, at: int, deferred: e.CallDeferred) -> None:
+def _defer_call(state: Progress, at: int, deferred: e.CallDeferred) -> None:
     call = deferred.call
     state.call_waits_ms[call] = state.call_waits_ms.get(call, 0) + max(0, deferred.until - at)
     state.waits[call] = deferred

@@ -98,7 +98,7 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
         case e.LlmResponse() as response:
             _hear(state, recorded, response)
         case e.SubagentStarted(run="") as subagent:
-            _ask_aside(state, recorded, subagent)
+            _start_subagent(state, recorded, subagent)
         case e.SubagentStarted() as subagent:
             _begin_agent(state, recorded, subagent)
         case e.SubagentFinished(call=call, status=status) as subagent:
@@ -205,7 +205,7 @@ def _answered(answer: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
     }
 
 
-def _ask_aside(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
+def _start_subagent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
     """A subagent that is asked again, by another worker or another model, stays one span."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",

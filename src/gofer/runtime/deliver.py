@@ -116,7 +116,7 @@ def conclude(ending: Ending, progress: Progress, tools: Mapping[str, AnyTool]) -
     """
     if ending.status == "cancelled" and progress.cancelled and progress.cancelled.actor:
         # Such a stop counts only for what the same person asked for.
-        ending = replace(ending, told="Stopped, as you asked.")
+        ending = replace(ending, plain_reason="Stopped, as you asked.")
     text = spoken(ending)
     if progress.locked:
         names = sorted({tool for tool, _ in progress.locked})
@@ -276,11 +276,11 @@ def spoken(ending: Ending) -> str:
         case "ignored":
             return ""
         case "cancelled":
-            told = ending.told or f"Stopped: {ending.reason}."
+            told = ending.plain_reason or f"Stopped: {ending.reason}."
             return f"_{told}_"
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
-            told = ending.told or f"I {ending.reason}; here is what I have:"
+            told = ending.plain_reason or f"I {ending.reason}; here is what I have:"
             return f"_{told}_\n\n{so_far}"
         case _:
             so_far = ending.answer.strip()
@@ -289,8 +289,8 @@ def spoken(ending: Ending) -> str:
 
 def _why(ending: Ending) -> str:
     """Return why a run failed, in the words for a colleague where there are some."""
-    if ending.told:
-        return ending.told
+    if ending.plain_reason:
+        return ending.plain_reason
     reason = ending.reason.removeprefix("poison: ")
     return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 

@@ -15,7 +15,7 @@ from gofer.engine.own_step import OwnStep
 from gofer.engine.private_answer import show_link
 from gofer.engine.services import Services
 from gofer.engine.source_context import NEVER_BEGAN
-from gofer.engine.subagent_owner import give_up
+from gofer.engine.subagent_owner import end_subagents
 from gofer.engine.subagent_runs import working_step_of
 from gofer.engine.usage_limits import NotNow, record
 from gofer.engine.working_step import WorkingStep
@@ -114,14 +114,14 @@ class Owner:
             step.note(concluded)
         elif poisoned:
             told = SUMMARY in step.progress.in_doubt
-            step.give_up_calls("every worker that had it was lost")
+            step.record_unknown_calls("every worker that had it was lost")
             if not told:
                 reason = "poison: every worker that tried to deliver its answer was lost"
                 return RunFinished("failed", reason, "poison")
         used = bundle.loaded if bundle else loaded
         reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
-        await give_up(step, "the run that asked it ended", provenance)
+        await end_subagents(step, "the run that asked it ended", provenance)
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
         if nowhere(event, reply):
@@ -135,7 +135,7 @@ class Owner:
             if bundle is None:
                 if loaded is None:
                     await check_withdrawn(step, event)
-                    step.give_up_calls("its workflow was taken away meanwhile")
+                    step.record_unknown_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
@@ -147,14 +147,14 @@ class Owner:
         except DoesNotMatch as error:
             return Ending("ignored", reason=str(error), cause=error.cause)
         except NotNow as error:
-            return Ending("limited", reason=str(error), notice=error.told)
+            return Ending("limited", reason=str(error), notice=error.notice)
         except RunStopped as error:
             return loop.stopped(step, error, loaded, self._tools(bundle))
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
 
     def _poisoned(self, step: OwnStep, bundle: Bundle | None) -> Ending:
-        step.give_up_calls("every worker that had it was lost")
+        step.record_unknown_calls("every worker that had it was lost")
         return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
 
     def _tools(self, bundle: Bundle | None) -> Collection[str]:
@@ -169,12 +169,14 @@ class Owner:
             return await admit(step, event, loaded)
         except ToolError as error:
             _log.error("a run could not begin: %s", fault(error))
-            raise RunStopped(error.message_to_model, cause="fault", told=NEVER_BEGAN) from error
+            raise RunStopped(error.message_to_model, cause="fault", plain_reason=NEVER_BEGAN) from error
         except GoferError:
             raise
         except Exception as error:
             _log.error("a run could not begin: %s", fault(error))
-            raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault", told=NEVER_BEGAN) from error
+            raise RunStopped(
+                f"Gofer itself failed ({fault(error)})", cause="fault", plain_reason=NEVER_BEGAN
+            ) from error
 
     async def _coordinate(self, step: OwnStep, event: Event, bundle: Bundle, loaded: Loaded | None) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)

@@ -91,7 +91,7 @@ class Ingress:
             receiver.verify(request, self.outside.clock.now())
         except BadRequest as error:
             return self.refuse(request.path, error)
-        return await self.hear(receiver, request)
+        return await self.receive_verified(receiver, request)
 
     def refuse(self, path: str, error: BadRequest) -> Reply:
         """Return the answer to a request that is refused, and note its reason in the log."""
@@ -117,7 +117,7 @@ class Ingress:
     def _note(self, path: str, outcome: Outcome) -> None:
         self.log.note(path, outcome, self.outside.clock.monotonic())
 
-    async def hear(self, receiver: Receiver, request: RawRequest) -> Reply:
+    async def receive_verified(self, receiver: Receiver, request: RawRequest) -> Reply:
         """Answer a delivery of a sender that is known already, as through a socket that Gofer opened."""
         try:
             _check_size(request.body)

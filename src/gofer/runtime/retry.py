@@ -29,9 +29,9 @@ LEASE = 60.0
 class Retried:
     """What became of a request to retry a run."""
 
-    rung: bool
+    enqueued: bool
     """Whether a worker will look at the run."""
-    told: str
+    message: str
     """For the person who asked: one sentence."""
 
 

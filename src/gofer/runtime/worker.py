@@ -221,7 +221,7 @@ class Worker:
                     await turn.enter_async_context(self.suspects)
                 if attempts.unreadable:
                     reason = f"it cannot be continued: {UNREAD} attempts ended without a word"
-                    await self._give_up(head, reason, "poison")
+                    await self._abandon(head, reason, "poison")
                     await self._forget(head, attempts)
                     return None
                 await self._begin(head, attempts)
@@ -241,7 +241,7 @@ class Worker:
         except EarlierVersion as error:
             # Its version may never come back, and later runs of the conversation are not to wait for it.
             _log.error("%s", error)
-            await self._give_up(head, str(error), "corrupt")
+            await self._abandon(head, str(error), "corrupt")
             await self._forget(head, attempts)
         except OtherVersion as error:
             # As it was: a worker of that version continues it. The sweeper sees the sign of life.
@@ -251,14 +251,14 @@ class Worker:
         except Corrupt as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
-            await self._give_up(await self.services.store.head(head.run) or head, str(error), "corrupt")
+            await self._abandon(await self.services.store.head(head.run) or head, str(error), "corrupt")
         except TemporaryError:
             await self._forget(head, attempts)
             raise
         except Exception as error:
             if receives >= self.limits.receives:
                 reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
-                await self._give_up(head, reason, "poison")
+                await self._abandon(head, reason, "poison")
             raise
         return None
 
@@ -301,7 +301,7 @@ class Worker:
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
 
-    async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "corrupt"]) -> None:
+    async def _abandon(self, head: Head, reason: str, trouble: Literal["poison", "corrupt"]) -> None:
         unlisted = None
         if head.private:
             unlisted = await count_end("go on", trouble, self.services.store, self._clock)

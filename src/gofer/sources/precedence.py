@@ -26,7 +26,7 @@ class Standing:
     place: str = ""
     """The condition as the workflow file has it, such as `channels: "#deploys"`; empty for any place."""
 
-    def told(self) -> str:
+    def described(self) -> str:
         """Return the workflow with its condition, for people."""
         return f"{self.workflow} ({f'`{self.place}`' if self.place else 'any place'})"
 

@@ -21,8 +21,8 @@ from gofer.workflows.schema import Workflow
 
 CALLBACK = "/sign-in/callback"
 """The path of the pages to which a system sends people back who sign in."""
-Hear = Callable[[Receiver, RawRequest], Awaitable[Reply]]
-"""Takes a delivery whose sender is known, as `Ingress.hear`."""
+Receive = Callable[[Receiver, RawRequest], Awaitable[Reply]]
+"""Takes a delivery whose sender is known, as `Ingress.receive_verified`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Connection:
     """As people know it."""
     token: Setting[Secret]
     """The setting that opens it."""
-    open: Callable[[SourceSettings, Hear], AbstractAsyncContextManager[None]]
+    open: Callable[[SourceSettings, Receive], AbstractAsyncContextManager[None]]
     """Passes deliveries on while the block runs. Raises ConfigError, TemporaryError."""
 
 

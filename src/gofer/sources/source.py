@@ -239,7 +239,7 @@ class Source:
     """As `event.source` has it."""
     system: str
     """As people know it."""
-    told: Callable[[Event, Person], SourceContext]
+    from_event: Callable[[Event, Person], SourceContext]
     """The source context of an event about which nothing is read, with the words of its text as they are."""
     reading: Reading | None = None
     """How more is read."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from typing_extensions import override
 
 from gofer.journal.entries import Effect
 from gofer.journal.workspace_entries import Fact, FileAdded
@@ -76,15 +77,15 @@ class Files(Protocol):
         ...
 
 
-class NoFiles:
+class NoFiles(Files):
     """A run without files."""
 
+    @override
     async def content(self, file: str) -> bytes:
-        """See Files.content."""
         raise _no_file(file)
 
+    @override
     def added(self, file: str) -> FileAdded:
-        """See Files.added."""
         raise _no_file(file)
 
 

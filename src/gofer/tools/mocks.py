@@ -19,11 +19,12 @@ from typing import Annotated
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+from typing_extensions import override
 
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError, ToolError
-from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.outside import Http, HttpRequest, HttpResponse
 from gofer.workflows.routes import fits
 
 
@@ -134,13 +135,13 @@ async def _find_nothing(call: Call, arguments: Arguments) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nowhere:
+class _Nowhere(Http):
     """The network of a tool without a mock: it refuses every request."""
 
     tool: str
 
+    @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See Http.send."""
         raise ToolError(f"{self.tool} has no mock, and nothing outside is there; say in a file of mocks what it gives.")
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from typing_extensions import override
+
 from gofer.values.events import Actor
 
 Kind = Literal["channel", "person", "project", "issue", "page", "repository", "other"]
@@ -45,6 +47,7 @@ class Place:
     argument: str = ""
     """The argument that takes its id instead; empty where the arguments hold the id already."""
 
+    @override
     def __str__(self) -> str:
         named = self.kind == "channel" and not self.name.isupper()
         return "#" * named + self.name

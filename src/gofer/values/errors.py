@@ -102,15 +102,15 @@ class Unwritten(TemporaryError):
 class RunStopped(GoferError):
     """The run cannot go on; the message is the reason a person reads.
 
-    `cause` is the same for code, and `system` is the name of the system outside that it is about, if any. `told` is
-    what the colleague reads instead of the message, with `{owner}` for the owner of the workflow.
+    `cause` is the same reason for code. `system` names the system outside that caused it, if any. `plain_reason` is
+    the sentence for the colleague, with `{owner}` for the owner of the workflow; without it the message is shown.
     """
 
-    def __init__(self, message: str, *, cause: Cause = "", system: str = "", told: str = "") -> None:
+    def __init__(self, message: str, *, cause: Cause = "", system: str = "", plain_reason: str = "") -> None:
         super().__init__(message)
         self.cause: Cause = cause
         self.system = system
-        self.told = told
+        self.plain_reason = plain_reason
 
 
 class Cancelled(GoferError):

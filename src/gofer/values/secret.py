@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from typing_extensions import override
+
 
 class Secret:
     """A credential. It has no printable form: repr, str and format all give `***`."""
@@ -15,11 +17,13 @@ class Secret:
         """Return the value itself; call this only where it goes onto the wire or into an HMAC."""
         return self._value
 
+    @override
     def __repr__(self) -> str:
         return "***"
 
     def __bool__(self) -> bool:
         return bool(self._value)
 
+    @override
     def __reduce__(self) -> str:
         raise TypeError("A secret is not serialised.")

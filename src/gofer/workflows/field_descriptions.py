@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+from typing_extensions import override
 
 from gofer.workflows.form_parts import Strict
 
@@ -20,6 +21,7 @@ from gofer.workflows.form_parts import Strict
 class DescribedSchema(GenerateJsonSchema):
     """A JSON Schema whose properties have the descriptions of their fields."""
 
+    @override
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Return the schema of one form."""
         made = super().model_schema(schema)

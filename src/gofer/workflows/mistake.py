@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from typing_extensions import override
+
 from gofer.values.errors import ConfigError
 
 Rule = Literal[
@@ -172,6 +174,7 @@ class Mistake:
         object.__setattr__(self, "message", _printable(self.message))
         object.__setattr__(self, "hint", _printable(self.hint))
 
+    @override
     def __str__(self) -> str:
         said = f"{'Hint: ' if self.is_hint else ''}{self.message} {self.hint}"
         return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {said}"

@@ -225,7 +225,7 @@ class Recorder:
     _found: dict[tuple[str, str], Listed] = field(default_factory=dict[tuple[str, str], Listed])
 
     def __call__(self, model: str, base_url: str) -> Listed | None:
-        """See LookUp."""
+        """Return the listing of a model and remember it."""
         listed = self.look_up(model, base_url)
         if listed is not None:
             self._found[model, base_url] = listed

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object of a shelf."""
+    """An object of a bundle store."""
 
     body: bytes
     tag: str
@@ -173,7 +173,7 @@ class Live(Generic[T]):
 
     def __init__(
         self,
-        shelf: BundleStore,
+        bundles: BundleStore,
         clock: Clock,
         key: Callable[[str], str],
         load: Callable[[bytes], T],
@@ -184,7 +184,7 @@ class Live(Generic[T]):
 
         `packaged` is what came with the code, for as long as nothing was ever published.
         """
-        self._shelf = shelf
+        self._bundles = bundles
         self._clock = clock
         self._key = key
         self._load = load
@@ -218,14 +218,14 @@ class Live(Generic[T]):
     async def _read(self, held: _Held[T] | None) -> _Held[T]:
         patience = None if held is None else self._patience
         async with asyncio.timeout(patience):
-            pointer = await self._shelf.read(POINTER)
+            pointer = await self._bundles.read(POINTER)
         if pointer is None:
             return held or self._unpublished()
         current = read_pointer(pointer.body)
         if held is not None and held.name == current.name:
             return held
         async with asyncio.timeout(patience):
-            found = await self._shelf.read(self._key(current.name))
+            found = await self._bundles.read(self._key(current.name))
         if found is None:
             raise Corrupt(f"The bundle {current.name} is missing; publish again, or roll back.")
         # Files are read and checked: others in this process need not wait for it.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
+from typing_extensions import override
 
 from gofer_simulators.faults import Faults
 from gofer_simulators.github.delivery import HOOK, Deliveries, Delivery
@@ -36,6 +37,7 @@ class GitHubSimulator(Vendor):
         """What goes wrong with the next requests."""
         super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
 
+    @override
     def subscribe(self, url: str, *, form: bool = False) -> None:
         """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
         self._deliveries.url = url
@@ -56,14 +58,15 @@ class GitHubSimulator(Vendor):
         """Everything sent so far, oldest first."""
         return tuple(self._deliveries.sent)
 
+    @override
     def settings(self, url: str) -> Mapping[str, str]:
-        """See Vendor.settings."""
         return {"GITHUB_API_URL": url, "GITHUB_TOKEN": self._token, "GITHUB_WEBHOOK_SECRET": self._secret}
 
     def issue(self, repository: str, number: int) -> Issue:
         """Return an issue or pull request. Raises GitHubRefusal."""
         return self._hub.issue(repository, number)
 
+    @override
     def state(self) -> dict[str, object]:
         """Return files, issues and pull requests in plain JSON, without ids and times."""
         return self._hub.state()

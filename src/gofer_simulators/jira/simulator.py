@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
+from typing_extensions import override
 
 import gofer_simulators.jira.shapes as shapes
 from gofer_simulators.faults import Faults
@@ -39,6 +40,7 @@ class JiraSimulator(Vendor):
         """What goes wrong with the next requests."""
         super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
 
+    @override
     def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
         """Deliver events to this URL from now on, with the bodies and headers of Cloud or of Data Center."""
         self._deliveries.url = url
@@ -53,8 +55,8 @@ class JiraSimulator(Vendor):
         """Every attempt so far, oldest first."""
         return tuple(self._deliveries.sent)
 
+    @override
     def settings(self, url: str) -> Mapping[str, str]:
-        """See Vendor.settings."""
         return {
             "JIRA_BASE_URL": url,
             "JIRA_EMAIL": self._email,
@@ -63,6 +65,7 @@ class JiraSimulator(Vendor):
             "JIRA_ACCOUNT_ID": self.site.account,
         }
 
+    @override
     def state(self) -> dict[str, object]:
         """Return the issues by key in plain JSON, without ids and times: for comparing the world afterwards."""
         return shapes.state(self.site)

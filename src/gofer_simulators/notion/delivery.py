@@ -9,6 +9,7 @@ import hmac
 from dataclasses import dataclass, replace
 
 import httpx2
+from typing_extensions import override
 
 from gofer_simulators.deliveries import Webhook, answer_within, signature, until_accepted
 from gofer_simulators.json_values import JsonObject, compact
@@ -99,11 +100,13 @@ class Deliveries(Webhook):
         """Make one signed attempt; return the status. Raises httpx2.TransportError where there was no answer."""
         return (await self._post(event)).status_code
 
+    @override
     async def settled(self) -> None:
         """Wait until no delivery is under way; what is being gathered is sent first."""
         self.flush()
         await super().settled()
 
+    @override
     async def close(self) -> None:
         """Cancel what is gathered or not delivered yet."""
         self._gathering.clear()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import httpx2
+from typing_extensions import override
 
 from gofer_simulators.faults import Faults
 from gofer_simulators.http_server import Vendor
@@ -36,6 +37,7 @@ class NotionSimulator(Vendor):
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
         super().__init__(self._deliveries, self._web_api.routes())
 
+    @override
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, as if it had been verified before."""
         self._deliveries.url = url
@@ -76,10 +78,11 @@ class NotionSimulator(Vendor):
         """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send({**event, "attempt_number": attempt_number})
 
+    @override
     def settings(self, url: str) -> Mapping[str, str]:
-        """See Vendor.settings."""
         return {"NOTION_BASE_URL": url, "NOTION_TOKEN": self._token, "NOTION_WEBHOOK_SECRET": self._secret}
 
+    @override
     def state(self) -> dict[str, object]:
         """Pages with properties, content and comments in plain JSON, for comparing worlds."""
         return self.workspace.state()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import httpx2
+from typing_extensions import override
 
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
@@ -68,6 +69,7 @@ class SlackSimulator(Vendor):
         self._deliveries.events = wanted.events
         self._web_api.scopes_used.clear()
 
+    @override
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, and presses of buttons to `/interactivity` beside it."""
         self._deliveries.url = url
@@ -193,10 +195,11 @@ class SlackSimulator(Vendor):
         """Plant what a recorded `event_callback` speaks of, where it is absent."""
         plant(self.workspace, envelope)
 
+    @override
     def settings(self, url: str) -> Mapping[str, str]:
-        """See Vendor.settings."""
         return {"SLACK_API_URL": f"{url}/api", "SLACK_BOT_TOKEN": self._token, "SLACK_SIGNING_SECRET": self._secret}
 
+    @override
     def state(self) -> dict[str, object]:
         """Return channels, messages and reactions in plain JSON."""
         return self.workspace.state()

@@ -73,5 +73,5 @@ async def office(
                 store.open.set()
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
             worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
-            async with working(worker), connected(embedded.settings.sources, ingress.hear, ping=0.1):
+            async with working(worker), connected(embedded.settings.sources, ingress.receive_verified, ping=0.1):
                 yield Company(replace(embedded, simulated=Simulated({"slack": simulator})), http), store

@@ -30,7 +30,7 @@ class Stage:
         cloud = MotoCloud(clock)
         self.bucket, self.url, self.dead = cloud.bucket, cloud.url, cloud.dead
         self.table, self.store, self.blobs, self.queue = cloud.table, cloud.store, cloud.blobs, cloud.queue
-        self.shelf = S3BundleStore(aws(), client("s3"), self.bucket)
+        self.bundles = S3BundleStore(aws(), client("s3"), self.bucket)
         client("scheduler").create_schedule_group(Name=self.name)
         for name, value in self.variables.items():
             client("ssm").put_parameter(Name=f"/gofer/{self.name}/{name}", Value=value, Type="String")

@@ -17,7 +17,7 @@ def echo(packet: Packet) -> Packet:
     return Packet({"size": len(packet.data)}, packet.data[:100])
 
 
-def surroundings(packet: Packet) -> Packet:
+def environment(packet: Packet) -> Packet:
     """What a job can see of the process that asked for it."""
     descriptors = []
     for number in range(256):
@@ -107,7 +107,7 @@ JOBS: dict[str, Work] = {
     job.__name__: job
     for job in (
         echo,
-        surroundings,
+        environment,
         forever,
         burn,
         asleep,

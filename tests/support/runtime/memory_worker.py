@@ -94,7 +94,7 @@ class Office:
     """Why Slack does not say who starts its runs."""
     member: bool = True
     """Whether that person is in every channel, all of which are public."""
-    aside: list[str] = field(default_factory=list)
+    ephemeral: list[str] = field(default_factory=list)
     """What was shown to nobody but that person."""
     catalog: Catalog = CATALOG
 
@@ -124,8 +124,8 @@ class Office:
             known = {"found": 1, "kind": self.kind, "handle": "ada", "name": "Ada", "team": call.place["team"]}
             return ToolResult("@Ada", "looked up", known)
 
-        async def aside(call: Call, arguments: PostEphemeral) -> ToolResult:
-            self.aside.append(arguments.text)
+        async def ephemeral(call: Call, arguments: PostEphemeral) -> ToolResult:
+            self.ephemeral.append(arguments.text)
             return ToolResult("Shown", "shown")
 
         async def delete(call: Call, arguments: DeleteMessage) -> ToolResult:
@@ -142,7 +142,7 @@ class Office:
         where = _REAL["slack_post_message"].target.where
         tools = {
             "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
-            "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
+            "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, ephemeral),
             "slack_delete_message": Tool(
                 "slack_delete_message", "", "keyed", DeleteMessage, delete, target=Target(where=where)
             ),

@@ -29,7 +29,7 @@ def no_trouble(call: str, key: str) -> None:
 
 
 @dataclass
-class MemoryShelf:
+class MemoryBundleStore:
     """Objects in a dictionary, with a number that changes with each write as their tag."""
 
     objects: dict[str, Found] = field(default_factory=dict)
@@ -90,9 +90,9 @@ class House:
 
     code: Path
     clock: SetClock = field(default_factory=SetClock)
-    shelf: MemoryShelf = field(default_factory=MemoryShelf)
+    bundles: MemoryBundleStore = field(default_factory=MemoryBundleStore)
     timetable: MemoryTimetable = field(default_factory=MemoryTimetable)
 
     @property
     def publisher(self) -> Publisher:
-        return Publisher(self.shelf, self.timetable, self.clock, self.code, WorkflowForm)
+        return Publisher(self.bundles, self.timetable, self.clock, self.code, WorkflowForm)

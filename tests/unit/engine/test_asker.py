@@ -53,7 +53,7 @@ async def test_what_slack_says_of_somebody_decides(who: tuple[str, ...], about: 
     assert await made.status("run1") == status
     assert ("Hello." in made.posted) == (status == "done")
     # One line for a person, none for a program, and none where nobody can tell who it is.
-    assert len(made.aside) == (status == "ignored" and about.get("kind") != "bot")
+    assert len(made.ephemeral) == (status == "ignored" and about.get("kind") != "bot")
 
 
 async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
@@ -61,7 +61,7 @@ async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
     await made.accept("run1")
     await made.hear()
     told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
-    assert made.aside == [f"{told} #o can tell you more."]
+    assert made.ephemeral == [f"{told} #o can tell you more."]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Many files, long lines, full shelves and stores that are away: what is shown and kept of files all the same."""
+"""Display limits of a run's files: many files, long lines, a full store and a store that is away."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

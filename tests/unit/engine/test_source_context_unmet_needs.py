@@ -83,5 +83,5 @@ def test_the_colleague_reads_what_to_do_and_the_operator_what_happened(
     need: Need, system: str, details: Mapping[str, object], cause: str, told: str
 ) -> None:
     error = stopped(need, ToolResult("context/1", "error", "It failed (HTTP 503).", details=details), system)
-    assert (error.cause, error.system, error.told) == (cause, system, told)
+    assert (error.cause, error.system, error.plain_reason) == (cause, system, told)
     assert str(error) == f"{need.missed}: It failed (HTTP 503)."

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gofer.engine.subagent_owner import give_up
+from gofer.engine.subagent_owner import end_subagents
 from gofer.journal.child_runs import read_below
 from gofer.journal.entries import RunFinished, SubagentFinished, ToolCall
 from gofer.journal.frame_counts import forget_frames, known_frames
@@ -99,7 +99,7 @@ async def test_a_run_that_is_over_does_not_settle_a_subagent_that_lost_its_end(l
         await made.go_on("first")
     cut(made, left)
     with pytest.raises(Corrupt):
-        await give_up(await made.held("second"), "the run that asked it ended", PROVENANCE)
+        await end_subagents(await made.held("second"), "the run that asked it ended", PROVENANCE)
 
 
 async def test_a_settled_subagent_that_lost_its_end_is_named_to_readers_for_as_long_as_its_run_is_kept() -> None:

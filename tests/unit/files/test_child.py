@@ -45,7 +45,7 @@ async def test_a_job_gets_its_bytes_and_gives_its_own(children: Children) -> Non
 
 async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOFER_SECRET", "s3cret")
-    seen = (await children.run(Job("surroundings"))).fields
+    seen = (await children.run(Job("environment"))).fields
     # Python itself sets its locale, macOS its text encoding.
     assert set(seen["environment"]) <= {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}  # type: ignore[call-overload]
     assert seen["core"] == 0

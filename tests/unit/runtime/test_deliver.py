@@ -18,7 +18,10 @@ pytestmark = pytest.mark.anyio
 
 def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -> None:
     ending = Ending(
-        "failed", "Two builds failed.", "The key is refused (HTTP 401).", told="I could not reach it. Please tell #dev."
+        "failed",
+        "Two builds failed.",
+        "The key is refused (HTTP 401).",
+        plain_reason="I could not reach it. Please tell #dev.",
     )
     assert spoken(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
 
@@ -36,7 +39,7 @@ def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -
     [
         (Ending("done", "Filed."), "needs_attention", "", "Filed."),
         (
-            Ending("failed", reason="The key is refused (HTTP 401).", told="I failed. Please tell #dev."),
+            Ending("failed", reason="The key is refused (HTTP 401).", plain_reason="I failed. Please tell #dev."),
             "failed",
             "The key is refused (HTTP 401); ",
             "I failed. Please tell #dev.",

@@ -81,7 +81,7 @@ def post(body: bytes, path: str = "/slack/events", method: str = "POST", signatu
     return RawRequest(method, path, headers, body)
 
 
-async def rung(queue: MemoryQueue) -> list[str]:
+async def enqueued(queue: MemoryQueue) -> list[str]:
     return [queue_message.run for queue_message in await queue.receive(100, 120, 0)]
 
 
@@ -89,7 +89,7 @@ async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
     receiver, store, queue = ingress()
     reply = await receiver.receive(post(MENTION))
     assert reply.status == 200
-    (run,) = await rung(queue)
+    (run,) = await enqueued(queue)
     (claimed,) = await read_journal(run, store, MemoryBlobs())
     assert isinstance(claimed.entry, RunAccepted)
     assert claimed.entry.workflow == "answer-here"
@@ -102,17 +102,17 @@ async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
     receiver, store, queue = ingress()
     for _ in range(3):
         assert (await receiver.receive(post(MENTION))).status == 200
-    (run,) = await rung(queue)
+    (run,) = await enqueued(queue)
     # A bell that somebody holds may be dealt with before there was a reason to ring again.
     assert (await receiver.receive(post(MENTION))).status == 200
-    assert await rung(queue) == [run]
+    assert await enqueued(queue) == [run]
     assert len(await store.frames(run)) == 1
 
 
 async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
     receiver, _, queue = ingress(None, "answer-here", "log-it")
     await receiver.receive(post(MENTION))
-    assert len(set(await rung(queue))) == 2
+    assert len(set(await enqueued(queue))) == 2
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflo
 ) -> None:
     receiver, store, queue = ingress(None, *first)
     await receiver.receive(post(MENTION))
-    runs = await rung(queue)
+    runs = await enqueued(queue)
     after, _, _ = ingress(store, *second)
     await replace(after, stores=replace(after.stores, queue=queue)).receive(post(MENTION))
-    assert set(await rung(queue)) <= set(runs)
+    assert set(await enqueued(queue)) <= set(runs)
     listed = {head.workflow for head in await store.heads(10, private=True)}
     assert listed == set(first)
 
@@ -141,7 +141,7 @@ async def test_each_run_holds_the_same_routes_where_several_workflows_match(work
     receiver, store, queue = ingress(None, *workflows)
     await receiver.receive(post(MENTION))
     listed = []
-    for run in await rung(queue):
+    for run in await enqueued(queue):
         (claimed,) = await read_journal(run, store, MemoryBlobs())
         assert isinstance(claimed.entry, RunAccepted)
         listed.append(claimed.entry.routes)
@@ -154,7 +154,7 @@ async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
     store.full = True
     receiver, _, queue = ingress(store)
     assert (await receiver.receive(post(MENTION))).status == 503
-    assert await rung(queue) == []
+    assert await enqueued(queue) == []
 
 
 async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
@@ -208,7 +208,7 @@ async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest
     assert b"Traceback" not in reply.body
     assert b"Error" not in reply.body
     assert store.writes == 0
-    assert await rung(queue) == []
+    assert await enqueued(queue) == []
 
 
 @given(st.binary(max_size=300), st.booleans())
@@ -235,7 +235,10 @@ def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -
 async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
     made, store, queue = ingress()
     unsigned = SlackReceiver(())
-    replies = [await made.hear(unsigned, delivery(MENTION)), await made.hear(unsigned, delivery(MENTION))]
+    replies = [
+        await made.receive_verified(unsigned, delivery(MENTION)),
+        await made.receive_verified(unsigned, delivery(MENTION)),
+    ]
     assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
     # The same claim as over HTTP: the post that follows is a duplicate.
     assert (await made.receive(post(MENTION))).status == 200
@@ -248,20 +251,20 @@ async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
 )
 async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
     made, store, _ = ingress()
-    assert (await made.hear(SlackReceiver(()), delivery(body))).status == status
+    assert (await made.receive_verified(SlackReceiver(()), delivery(body))).status == status
     assert store.writes == 0
 
 
 async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
     made, store, _ = ingress()
     store.full = True
-    assert (await made.hear(SlackReceiver(()), delivery(MENTION))).status == 503
+    assert (await made.receive_verified(SlackReceiver(()), delivery(MENTION))).status == 503
 
 
 async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None:
     made, store, queue = ingress()
     await made.receive(post(MENTION))
-    (run,) = await rung(queue)
+    (run,) = await enqueued(queue)
     deletion = json.loads((Path(__file__).parents[2] / "events" / "slack_deleted.json").read_text())
     body = json.dumps(deletion).encode()
     store.deaf = True
@@ -270,7 +273,7 @@ async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None
     assert (await made.receive(post(body))).body == b"Accepted."
     assert (await made.receive(post(body))).status == 200
     assert len(await store.items(run)) == 1
-    assert await rung(queue) == [run]
+    assert await enqueued(queue) == [run]
 
 
 async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
@@ -279,7 +282,7 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
         body = (Path(__file__).parents[2] / "events" / f"slack_{name}.json").read_bytes()
         reply = await made.receive(post(body))
         assert (reply.status, reply.body) == (200, b"Ignored: no run is stopped by it.")
-    assert (store.writes, await rung(queue)) == (0, [])
+    assert (store.writes, await enqueued(queue)) == (0, [])
 
 
 async def test_an_unsigned_door_is_never_open_to_http() -> None:

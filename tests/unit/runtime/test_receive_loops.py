@@ -69,7 +69,7 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
     made, store = ingress("who says nothing of bots")
     for number in range(1_000):
         reader, writer = ("FIRST00", "SECOND0") if number % 2 else ("SECOND0", "FIRST00")
-        reply = await made.hear(SlackReceiver(()), post(reader, writer, number, number))
+        reply = await made.receive_verified(SlackReceiver(()), post(reader, writer, number, number))
         said = b"Ignored: w takes nothing from bots, because its `who` does not name them."
         assert (reply.status, reply.body) == (200, said)
     assert await store.heads(10, private=True) == []
@@ -77,7 +77,7 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
 
 async def test_bots_that_are_named_start_runs_that_count_how_many_stand_behind_them() -> None:
     made, store = ingress("bots are named")
-    await made.hear(SlackReceiver(()), post("FIRST00", "SECOND0", 1, hops=2))
+    await made.receive_verified(SlackReceiver(()), post("FIRST00", "SECOND0", 1, hops=2))
     (head,) = await store.heads(10, private=True)
     (claimed,) = await read_journal(head.run, store, MemoryBlobs())
     assert isinstance(claimed.entry, RunAccepted)

@@ -30,7 +30,7 @@ async def again(made: Office, run: str = "run1") -> Retried:
     return await retry(run, Stores(made.store, made.blobs, made.queue), made.clock, "operator")
 
 
-async def give_up(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
+async def abandon(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
     """As a worker leaves the head of a run that none could continue."""
     head = await made.store.head("run1")
     assert head is not None
@@ -42,7 +42,7 @@ async def give_up(made: Office, reason: str = "it cannot be continued: 10 attemp
 async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    await give_up(made)
+    await abandon(made)
     await made.queue.enqueue("run1")
     await made.hear()
     assert made.posted == []
@@ -84,7 +84,7 @@ async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_afte
     await made.hear()
     assert await made.status("run1") == "needs_attention"
     told = await again(made)
-    assert (told.rung, "goes on from the backup of 2026-11-21 12:00 UTC" in told.told) == (True, True)
+    assert (told.enqueued, "goes on from the backup of 2026-11-21 12:00 UTC" in told.message) == (True, True)
     while await made.hear():
         pass
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
@@ -108,7 +108,7 @@ async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
     await made.accept("run1")
     (queue_message,) = await made.queue.receive(1, 60, 0)
     await made.queue.bury(queue_message, "the store or the queue did not answer")
-    assert (await again(made)).rung
+    assert (await again(made)).enqueued
     await made.hear()
     assert made.posted == ["Hello."]
 
@@ -118,8 +118,8 @@ async def test_an_end_that_a_head_forgot_counts() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await made.hear()
-    await give_up(made)
-    assert not (await again(made)).rung
+    await abandon(made)
+    assert not (await again(made)).enqueued
 
 
 @pytest.mark.parametrize("status", ENDS)
@@ -134,10 +134,10 @@ async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status
     await journal.commit()
     frames = await made.store.frames("run1")
     told = await again(made)
-    assert not told.rung
-    assert told.told.count(".") == (1 if status == "done" else 2)
+    assert not told.enqueued
+    assert told.message.count(".") == (1 if status == "done" else 2)
     # Unknown counts as private: its reason is not shown.
-    assert "why" not in told.told
+    assert "why" not in told.message
     made.clock.advance(1000)
     assert (await made.hear(), await made.store.frames("run1")) == (0, frames)
 
@@ -150,7 +150,7 @@ async def test_a_run_that_failed_says_why_it_cannot_be_continued() -> None:
     journal.add(RunFinished("failed", "Slack did not answer."))
     await journal.commit()
     anew = "Ask again in the same thread; the new run reads what this one found."
-    assert (await again(made)).told == f"Run run1 ended and cannot be continued (Slack did not answer). {anew}"
+    assert (await again(made)).message == f"Run run1 ended and cannot be continued (Slack did not answer). {anew}"
 
 
 async def test_a_parked_run_makes_its_next_attempt_now() -> None:
@@ -165,7 +165,7 @@ async def test_a_parked_run_makes_its_next_attempt_now() -> None:
 async def test_while_somebody_is_at_work_nothing_is_written_over() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    await give_up(made)
+    await abandon(made)
     head = await made.store.head("run1")
     assert head is not None
     await made.store.lease(head.conversation, "worker", made.clock.now(), 60)
@@ -193,7 +193,7 @@ async def test_what_was_deleted_cannot_go_on() -> None:
         await again(made)
 
 
-@given(st.lists(st.sampled_from(["retry", "hear", "lose", "give up"]), max_size=8))
+@given(st.lists(st.sampled_from(["retry", "hear", "lose", "abandon"]), max_size=8))
 async def test_an_effect_never_happens_twice_however_often_a_run_is_retried(steps: list[str]) -> None:
     """Posting is an effect that nobody can ask about: in doubt it is unknown, and never repeated."""
     made = office(says("Hello."))
@@ -203,8 +203,8 @@ async def test_an_effect_never_happens_twice_however_often_a_run_is_retried(step
         match step:
             case "retry":
                 await again(made)
-            case "give up" if await made.status("run1") not in ("done", "failed"):
-                await give_up(made)
+            case "abandon" if await made.status("run1") not in ("done", "failed"):
+                await abandon(made)
             case "lose":
                 made.lose_in.add("slack_update_message")
                 await made.hear_lost()

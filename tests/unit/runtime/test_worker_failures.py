@@ -111,7 +111,7 @@ async def test_an_operator_makes_the_next_attempt_now() -> None:
     assert head.wakes_at / 1000 > made.clock.now() + 60
     made.clock.advance(61)
     retried = await retry("run1", Stores(made.store, made.blobs, made.queue), made.clock, "operator")
-    assert retried.rung
+    assert retried.enqueued
     await made.hear()
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     entries = [item.entry for item in await read_journal("run1", made.store, made.blobs)]

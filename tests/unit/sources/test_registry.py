@@ -73,7 +73,7 @@ def test_the_workplace_names_tools_that_there_are() -> None:
 def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> None:
     happened = event("elsewhere")
     assert source_of(happened) is UNKNOWN
-    told = UNKNOWN.told(happened, Person("U1"))
+    told = UNKNOWN.from_event(happened, Person("U1"))
     assert (told.happened, told.read, told.private) == ("Something happened: elsewhere.happened.", "words", True)
     assert UNKNOWN.reading is None
     assert UNKNOWN.answers is None

@@ -30,7 +30,7 @@ from gofer.workflows.published import (
 )
 from gofer.workflows.routes import read_routes
 from support.stand_ins import NOON, SetClock, mention
-from support.workflows.publishing import WORKFLOW, House, MemoryShelf, files
+from support.workflows.publishing import WORKFLOW, House, MemoryBundleStore, files
 from support.workflows.started_workflows import started
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ SCRIPTED = f"{WORKFLOW}coordinator: script\ncoordinator_script: coordinators/own
 
 
 def front(house: House, packaged: bytes | None = None, patience: float = PATIENCE) -> Live[Compiled]:
-    return live_front(house.shelf, house.clock, lambda compiled: compiled, packaged, patience)
+    return live_front(house.bundles, house.clock, lambda compiled: compiled, packaged, patience)
 
 
 def unreachable(call: str, key: str) -> None:
@@ -54,7 +54,7 @@ def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: lis
     async def play() -> None:
         house = House(Path("nowhere"))
         await house.publisher.publish(files(a="old"))
-        worker, ingress = live_catalog(house.shelf, house.clock, house.code), front(house)
+        worker, ingress = live_catalog(house.bundles, house.clock, house.code), front(house)
         assert (await worker.holding("a")).workflows["a"].system == "old"
         await ingress.current()
         house.clock.advance(1)
@@ -62,7 +62,7 @@ def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: lis
         unheard_since = house.clock.now()
         for pause, fails in zip(pauses, down, strict=False):
             house.clock.advance(pause)
-            house.shelf.trouble = unreachable if fails else lambda call, key: None
+            house.bundles.trouble = unreachable if fails else lambda call, key: None
             system = (await worker.holding("a")).workflows["a"].system
             name = (await ingress.current()).name
             assert system in ("old", "new")
@@ -80,14 +80,14 @@ async def test_the_pointer_is_looked_at_once_in_thirty_seconds(tmp_path: Path) -
     await house.publisher.publish(files(a="Do it."))
     live = front(house)
     first = await live.current()
-    house.shelf.calls.clear()
+    house.bundles.calls.clear()
     for _ in range(290):
         house.clock.advance(0.1)
         assert await live.current() is first
-    assert house.shelf.calls == []
+    assert house.bundles.calls == []
     house.clock.advance(2)
     assert await live.current() is first
-    assert house.shelf.calls == [("read", POINTER)]
+    assert house.bundles.calls == [("read", POINTER)]
 
 
 async def test_a_clock_that_is_set_back_does_not_hold_up_what_is_new(tmp_path: Path) -> None:
@@ -101,32 +101,32 @@ async def test_a_clock_that_is_set_back_does_not_hold_up_what_is_new(tmp_path: P
 
 
 async def damage_pointer(house: House, name: str) -> None:
-    house.shelf.objects[POINTER] = Found(b'{"name": "nonsense"}', "x")
+    house.bundles.objects[POINTER] = Found(b'{"name": "nonsense"}', "x")
 
 
 async def lose_bundle(house: House, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        del house.shelf.objects[key]
+        del house.bundles.objects[key]
 
 
 async def damage_bundle(house: House, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        found = house.shelf.objects[key]
-        house.shelf.objects[key] = Found(found.body.replace(b"slack.mention", b"slack.direct_"), found.tag)
+        found = house.bundles.objects[key]
+        house.bundles.objects[key] = Found(found.body.replace(b"slack.mention", b"slack.direct_"), found.tag)
 
 
 async def make_it_newer(house: House, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        found = house.shelf.objects[key]
-        house.shelf.objects[key] = Found(found.body.replace(b'"format":1', b'"format":2'), found.tag)
+        found = house.bundles.objects[key]
+        house.bundles.objects[key] = Found(found.body.replace(b'"format":1', b'"format":2'), found.tag)
 
 
 async def lose_everything(house: House, name: str) -> None:
-    house.shelf.objects.clear()
+    house.bundles.objects.clear()
 
 
 async def hang_up(house: House, name: str) -> None:
-    house.shelf.trouble = unreachable
+    house.bundles.trouble = unreachable
 
 
 @pytest.mark.parametrize("trouble", [damage_pointer, lose_bundle, damage_bundle, make_it_newer, hang_up])
@@ -135,7 +135,7 @@ async def test_the_last_good_one_stays_with_a_line_in_the_log(
 ) -> None:
     house = House(tmp_path)
     old = await house.publisher.publish(files(a="old"))
-    worker, ingress = live_catalog(house.shelf, house.clock, tmp_path), front(house)
+    worker, ingress = live_catalog(house.bundles, house.clock, tmp_path), front(house)
     await worker.holding("a")
     await ingress.current()
     house.clock.advance(40)
@@ -164,7 +164,7 @@ async def test_a_worker_that_hears_of_a_new_workflow_looks_at_once(tmp_path: Pat
     """The front saw what is new first, and its doorbell is there before this worker would have looked."""
     house = House(tmp_path)
     await house.publisher.publish(files(a="Do it."))
-    worker = live_catalog(house.shelf, house.clock, tmp_path)
+    worker = live_catalog(house.bundles, house.clock, tmp_path)
     await worker.holding("a")
     await house.publisher.publish(files(a="Do it.", b="Report."))
     assert "b" in (await worker.holding("b")).workflows
@@ -179,7 +179,7 @@ async def test_what_came_with_the_code_counts_until_something_is_published(tmp_p
     for name, text in files(packed="Do it.").items():
         (tmp_path / name).write_text(text)
     made, _ = publication(read_files(tmp_path), tmp_path, NOON, WorkflowForm)
-    ingress, worker = front(house, made.routes()), live_catalog(house.shelf, house.clock, tmp_path)
+    ingress, worker = front(house, made.routes()), live_catalog(house.bundles, house.clock, tmp_path)
     assert started(read_routes((await ingress.current()).routes), mention()) == ["packed"]
     assert list((await worker.holding("packed")).workflows) == ["packed"]
     house.clock.advance(40)
@@ -282,8 +282,8 @@ def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
         assert encode_compiled(read_compiled(bytes(small))) == made.routes()
 
 
-async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Path) -> None:
-    class Hanging(MemoryShelf):
+async def test_a_hanging_bundle_store_delays_no_function_that_has_a_bundle(tmp_path: Path) -> None:
+    class Hanging(MemoryBundleStore):
         hangs = False
 
         async def read(self, key: str) -> Found | None:
@@ -291,11 +291,11 @@ async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Pa
                 await asyncio.sleep(3600)
             return await super().read(key)
 
-    shelf = Hanging()
-    house = House(tmp_path, SetClock(), shelf)
+    bundles = Hanging()
+    house = House(tmp_path, SetClock(), bundles)
     old = await house.publisher.publish(files(a="Do it."))
     live = front(house, patience=0.01)
     await live.current()
-    shelf.hangs = True
+    bundles.hangs = True
     house.clock.advance(31)
     assert (await live.current()).name == old.name

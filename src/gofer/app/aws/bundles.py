@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from gofer.stores.aws.calls import Aws, Refusal
-from gofer.workflows.published import Found
+from gofer.workflows.published import BundleStore, Found
 
 _MISSING = ("NoSuchKey",)
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
 """Another publisher wrote, writes just now, or took away what was to be replaced."""
 
 
-class S3BundleStore:
+class S3BundleStore(BundleStore):
     """Objects of one bucket, by a boto3 client."""
 
     def __init__(self, aws: Aws, client: Any, bucket: str) -> None:
@@ -19,8 +21,8 @@ class S3BundleStore:
         self._client = client
         self._bucket = bucket
 
+    @override
     async def read(self, key: str) -> Found | None:
-        """See Shelf.read."""
 
         def get_object(**place: str) -> Found:
             # On its thread: the body comes over the network too.
@@ -32,18 +34,18 @@ class S3BundleStore:
             return None
         return found
 
+    @override
     async def create(self, key: str, body: bytes) -> bool:
-        """See Shelf.create."""
         return await self._put(key, body, IfNoneMatch="*")
 
+    @override
     async def swap(self, key: str, body: bytes, tag: str) -> bool:
-        """See Shelf.swap."""
         if tag:
             return await self._put(key, body, IfMatch=tag)
         return await self.create(key, body)
 
+    @override
     async def keys(self, prefix: str) -> Sequence[str]:
-        """See Shelf.keys."""
 
         def list_objects(**place: str) -> Sequence[str]:
             pages = self._client.get_paginator("list_objects_v2").paginate(**place)

@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
-from gofer.workflows.publish.timetable import Entry
+from gofer.workflows.publish.timetable import Entry, Timetable
 
 _GONE = "ResourceNotFoundException"
 _THERE = "ConflictException"
@@ -16,7 +18,7 @@ _WRONG = "ValidationException"
 
 
 @dataclass(frozen=True, slots=True)
-class EventBridge:
+class EventBridge(Timetable):
     """The schedules of one group, by a boto3 client."""
 
     aws: Aws
@@ -27,8 +29,8 @@ class EventBridge:
     target: str
     """Arn of the function."""
 
+    @override
     async def names(self) -> Sequence[str]:
-        """See Timetable.names."""
 
         def list_schedules(**place: str) -> Mapping[str, Any]:
             pages = self.client.get_paginator("list_schedules").paginate(**place)
@@ -37,8 +39,8 @@ class EventBridge:
         found = await self._ask(list_schedules, _GONE, GroupName=self.group)
         return self._group_is_there(found)["names"]
 
+    @override
     async def entry(self, name: str) -> Entry | None:
-        """See Timetable.entry."""
         found = await self._ask(self.client.get_schedule, _GONE, GroupName=self.group, Name=name)
         if isinstance(found, Refusal):
             return None
@@ -56,8 +58,8 @@ class EventBridge:
             return entry
         return None
 
+    @override
     async def put(self, entry: Entry) -> None:
-        """See Timetable.put."""
         form = {**self._form(entry), **({"StartDate": entry.starts} if entry.starts else {})}
         made = await self._ask(self.client.create_schedule, _THERE, _GONE, _WRONG, **form)
         if isinstance(made, Refusal) and made.code == _THERE:
@@ -67,8 +69,8 @@ class EventBridge:
             raise ConfigError(f"EventBridge Scheduler does not take {entry.expression} of {entry.name}: {told}")
         self._group_is_there(made)
 
+    @override
     async def delete(self, name: str) -> None:
-        """See Timetable.delete."""
         await self._ask(self.client.delete_schedule, _GONE, GroupName=self.group, Name=name)
 
     async def _ask(self, operation: Operation, *refusals: str, **arguments: object) -> Mapping[str, Any] | Refusal:

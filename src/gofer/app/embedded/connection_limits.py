@@ -10,6 +10,7 @@ import resource
 from dataclasses import dataclass
 
 import h11
+from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_BYTES = 16 * 1024
@@ -26,6 +27,7 @@ class BoundedConnection(h11.Connection):
         super().__init__(h11.SERVER, header_bytes)
         self._header_bytes = header_bytes
 
+    @override
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """Return the next event. Raises RemoteProtocolError for a request that is not of the form."""
         before = len(self.trailing_data[0])
@@ -46,11 +48,13 @@ class BoundedConnection(h11.Connection):
 class StrictProtocol(H11Protocol):
     """uvicorn's HTTP/1.1 over the bounded reader."""
 
+    @override
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to read a connection."""
         self.conn = BoundedConnection(HEADER_BYTES)
         super().connection_made(transport)
 
+    @override
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request, and end the connection; an answer that was begun before stays as it is."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
@@ -140,20 +144,24 @@ def guarded(bounds: Bounds) -> type[asyncio.Protocol]:
     lobby = Lobby(bounds)
 
     class Guarded(StrictProtocol):
+        @override
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             lobby.enter(transport)
             if len(self.connections) > lobby.most:
                 lobby.make_room()
 
+        @override
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
             lobby.leave(self.transport)
 
+        @override
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self._look()
 
+        @override
         def on_response_complete(self) -> None:
             super().on_response_complete()
             self._look()

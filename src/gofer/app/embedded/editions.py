@@ -63,9 +63,9 @@ class Editions:
         """See worker.LiveCatalog."""
         return self.now.catalog
 
-    async def hear(self, receiver: Receiver, request: RawRequest) -> Reply:
-        """See dispatch.Ingress.hear."""
-        return await self.now.ingress.hear(receiver, request)
+    async def receive_verified(self, receiver: Receiver, request: RawRequest) -> Reply:
+        """See dispatch.Ingress.receive."""
+        return await self.now.ingress.receive_verified(receiver, request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the edition in force, which answers it to its end."""

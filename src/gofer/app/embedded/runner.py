@@ -11,6 +11,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 import httpx2
+from typing_extensions import override
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.state import installation_key, served_state
@@ -32,7 +33,7 @@ from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.runtime.receive import Ingress
-from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -131,13 +132,13 @@ Equip = Callable[[Tools], Tools]
 
 
 @dataclass(frozen=True, slots=True)
-class FixedCatalog:
+class FixedCatalog(LiveCatalog):
     """The workflows of a process that reads its files once."""
 
     catalog: Catalog
 
+    @override
     async def holding(self, workflow: str) -> Catalog:
-        """See LiveCatalog.holding."""
         return self.catalog
 
 

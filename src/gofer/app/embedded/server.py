@@ -11,6 +11,7 @@ from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
+from typing_extensions import override
 
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds, guarded
 
@@ -47,10 +48,12 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         yield
 
+    @override
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listening.set()
 
+    @override
     async def main_loop(self) -> None:
         ticking = asyncio.create_task(super().main_loop())
         try:
@@ -58,6 +61,7 @@ class _Server(uvicorn.Server):
         finally:
             ticking.cancel()
 
+    @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._accept_no_more()
         for server in self.servers:

@@ -55,7 +55,7 @@ async def open_service(
         apps = [await _identify(spec, embedded) for spec in APPS]
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
-                opened = connection.open(embedded.settings.sources, embedded.editions.hear)
+                opened = connection.open(embedded.settings.sources, embedded.editions.receive_verified)
                 await stack.enter_async_context(opened)
         await stack.enter_async_context(working(embedded.worker, embedded.clockwork, embedded.watcher))
         yield Service(embedded, apps, unset(embedded.company, settings))

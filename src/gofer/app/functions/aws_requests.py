@@ -13,8 +13,10 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+from typing_extensions import override
 
 from gofer.app.functions.aws_http import Answer, Wire
+from gofer.app.functions.parameters import ParameterStore
 from gofer.values.errors import TemporaryError
 
 _NAMES_AT_ONCE = 10
@@ -139,15 +141,15 @@ def _code(status: int, body: bytes) -> str:
     return str(status)
 
 
-class LightParameters:
+class LightParameters(ParameterStore):
     """Parameter Store, SecureStrings decrypted."""
 
     def __init__(self, wire: Wire) -> None:
         self._get = operation(wire, "AmazonSSM", "get_parameters", "1.1")
         self._put = operation(wire, "AmazonSSM", "put_parameter", "1.1")
 
+    @override
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See ParameterStore.read."""
         found: dict[str, str] = {}
         for first in range(0, len(names), _NAMES_AT_ONCE):
             try:

@@ -103,7 +103,7 @@ def dashboard_function(ground: Ground) -> Handler:
 
     async def answer(event: object, seconds: float) -> Response:
         catalog = await catalogs.current()
-        return await call(following.current(lambda: (catalog, parameters.told(NAMES))), event)
+        return await call(following.current(lambda: (catalog, parameters.values_of(NAMES))), event)
 
     return ground.handler(answer)
 
@@ -134,7 +134,7 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, ground.package, WorkflowForm)
 
-    return Live(ground.shelf(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
+    return Live(ground.bundles(), ground.clock, bundle_key, load, Catalog({}, Defaults()))
 
 
 def count_refusal(refused: PageRefused) -> None:

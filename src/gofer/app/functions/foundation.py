@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
+from typing_extensions import override
 
 from gofer.app.aws.bundles import S3BundleStore
 from gofer.app.aws.settings import CloudSettings, cloud_settings
@@ -43,8 +44,8 @@ class TypedLines(LambdaPowertoolsFormatter):
         )
         self._own = JsonLines(level)
 
+    @override
     def format(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter.format."""
         line = json.loads(self._own.format(record))
         # Only keys that Powertools itself set for this invocation: ids, names and numbers.
         keys = {name: value for name, value in self.log_format.items() if isinstance(value, str | int | float)}
@@ -67,7 +68,7 @@ T = TypeVar("T")
 
 
 def live_front(
-    shelf: BundleStore,
+    bundles: BundleStore,
     clock: Clock,
     build: Callable[[Compiled], T],
     packaged: bytes | None = None,
@@ -82,7 +83,7 @@ def live_front(
     def load(raw: bytes) -> T:
         return build(read_compiled(raw))
 
-    return Live(shelf, clock, routes_key, load, load(packaged) if packaged else None, patience)
+    return Live(bundles, clock, routes_key, load, load(packaged) if packaged else None, patience)
 
 
 COMPILED = "compiled.json"
@@ -95,8 +96,8 @@ _READERS = 2
 class NoNetwork(Http):
     """For functions that send nothing of their own."""
 
+    @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See Http.send."""
         raise TemporaryError("this function sends nothing")
 
 
@@ -133,14 +134,14 @@ class Ground:
         self.kept.callback(wire.close)
         return wire
 
-    def shelf(self) -> BundleStore:
+    def bundles(self) -> BundleStore:
         """Return where workflows are published, to be read."""
         return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
         """Return routes, hooks and schedules as they were published last; those of the package while there are none."""
         compiled = self.package / COMPILED
-        return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
+        return live_front(self.bundles(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
 
     def handler(self, answer: Answer) -> Handler:
         """Return the entry point."""

@@ -6,22 +6,23 @@ from typing import Any, cast
 from aws_lambda_powertools.utilities.parameters import SSMProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+from typing_extensions import override
 
 from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
 from gofer.app.functions.foundation import Ground
-from gofer.app.functions.parameters import Parameters
+from gofer.app.functions.parameters import Parameters, ParameterStore
 from gofer.values.errors import TemporaryError
 
 
-class SsmParameters:
+class SsmParameters(ParameterStore):
     """Parameter Store, SecureStrings decrypted; what is kept, and for how long, is for `Parameters`."""
 
     def __init__(self, client: Any) -> None:
         # Its types are those of stubs that are not there.
         self._provider = cast(Any, SSMProvider(boto3_client=client))
 
+    @override
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See ParameterStore.read."""
         asked: dict[str, dict[str, object]] = {name: {} for name in names}
         try:
             found = self._provider.get_parameters_by_name(asked, decrypt=True, max_age=0, raise_on_error=False)

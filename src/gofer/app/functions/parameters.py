@@ -53,7 +53,7 @@ class Parameters:
         self._clock = clock
         self._read: dict[str, tuple[float, str | None]] = {}
 
-    def told(self, names: Sequence[str]) -> Mapping[str, str]:
+    def values_of(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return the environment and these parameters, as they were at most FRESH seconds ago or could be read last.
 
         Raises TemporaryError for one that could never be read.
@@ -134,4 +134,4 @@ class Current(Generic[T]):
 
     def _made(self, compiled: Compiled) -> T:
         secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
-        return self._following.current(lambda: (compiled, self._parameters.told([*self._names, *secrets])))
+        return self._following.current(lambda: (compiled, self._parameters.values_of([*self._names, *secrets])))

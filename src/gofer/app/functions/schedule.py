@@ -56,9 +56,9 @@ class Ticking:
         """Return what was done, in numbers and ids. Raises BadRequest; TemporaryError, Damaged: Lambda tries again."""
         match as_object(event):
             case {"sweep": True}:
-                rung = await self.sweeper.sweep(self.sweeper.still)
+                enqueued = await self.sweeper.sweep(self.sweeper.still)
                 await self.purger.finish()
-                return {"rung": rung}
+                return {"enqueued": enqueued}
             case {"purge": True}:
                 (await self.timed.now()).measure_tokens(self.clock.now())
                 purged = await self.purger.purge()

@@ -38,11 +38,11 @@ class Window:
     clock: Clock
 
     def is_open(self) -> bool:
-        """See Registering.is_open."""
+        """Return whether a secret would be taken now."""
         return 0 < self.closes - self.clock.now() <= LONGEST
 
     async def register(self, offered: Registration) -> None:
-        """See Registering.register."""
+        """Check the offered secret and write it into its parameter. Raises BadRequest, TemporaryError."""
         # Another process may have taken one.
         standing, before = _parts(await asyncio.to_thread(self.read))
         token = offered.token.reveal()

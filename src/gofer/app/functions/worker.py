@@ -76,7 +76,7 @@ def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, 
         metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
 
 
-def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
+def live_catalog(bundles: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
     """Return the workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
 
     The package's own `agents/`, if it has them, count as long as nothing was ever published.
@@ -86,7 +86,7 @@ def live_catalog(shelf: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
         return read_catalog(raw, code, WorkflowForm)
 
     packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
-    return LiveCatalog(Live(shelf, clock, bundle_key, load, packaged))
+    return LiveCatalog(Live(bundles, clock, bundle_key, load, packaged))
 
 
 _log = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ def worker_function(
     cloud, parameters = open_stage(ground)
     company = load_company(ground.package)
     names = sorted({name for tool in company for name in tool.variables})
-    live = live_catalog(ground.shelf(), ground.clock, ground.package)
+    live = live_catalog(ground.bundles(), ground.clock, ground.package)
     reading, python = children(ground.environment)
     for helped in (reading, python):
         ground.kept.callback(helped.close)
@@ -136,7 +136,7 @@ def worker_function(
 
     def key_in(variable: str) -> Secret:
         # By its own name: the role of the function reads no parameters by their path.
-        return Secret(parameters.told([variable]).get(variable, "").strip())
+        return Secret(parameters.values_of([variable]).get(variable, "").strip())
 
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)
@@ -164,7 +164,7 @@ def worker_function(
     following = Following(make)
 
     async def current() -> Worker:
-        return following.current(lambda: {**named_by_tools(parameters, names), **parameters.told(SYSTEMS)})
+        return following.current(lambda: {**named_by_tools(parameters, names), **parameters.values_of(SYSTEMS)})
 
     return ground.handler(Working(current, leave).answer)
 
@@ -172,17 +172,17 @@ def worker_function(
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
     """Return what a company's tools name; calls that lack a variable are refused, and all else works."""
     try:
-        return parameters.told(names)
+        return parameters.values_of(names)
     except TemporaryError:
         # One name that the role may not read refuses the whole request.
         readable = [name for name in names if _is_readable(parameters, name)]
-        return parameters.told(readable)
+        return parameters.values_of(readable)
 
 
 def _is_readable(parameters: Parameters, name: str) -> bool:
     """Return whether one variable can be read; log why it cannot."""
     try:
-        parameters.told([name])
+        parameters.values_of([name])
     except TemporaryError as error:
         hint = "List it under ReadSettings of the worker in template.yaml."
         _log.error("the variable %s of tools/ cannot be read: %s %s", name, error, hint)

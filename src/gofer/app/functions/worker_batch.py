@@ -12,6 +12,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from typing_extensions import override
+
 from gofer.engine.owned_run import Deadline
 from gofer.runtime.worker import VISIBILITY_SECONDS, Worker
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage
@@ -69,42 +71,43 @@ def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
 
 
 @dataclass(slots=True)
-class BatchQueue:
+class BatchQueue(Queue):
     """The queue as the worker of one batch sees it."""
 
     queue: Queue
     under_way: set[str] = field(default_factory=set[str])
     """Receipts of messages that were not answered yet."""
 
+    @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.enqueue."""
         await self.queue.enqueue(run, delay)
 
+    @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """See Queue.receive. Lambda receives the messages: there are none but those of the batch."""
+        """Lambda receives the messages: there are none but those of the batch."""
         return ()
 
+    @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        """See Queue.extend."""
         await self.queue.extend(queue_message, visibility)
 
+    @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        """See Queue.acknowledge."""
         if self.under_way - {queue_message.receipt}:
             await self.queue.acknowledge(queue_message)
         self.under_way.discard(queue_message.receipt)
 
+    @override
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        """See Queue.bury."""
         await self.queue.bury(queue_message, why)
         self.under_way.discard(queue_message.receipt)
 
+    @override
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        """See Queue.buried."""
         return await self.queue.buried(limit)
 
+    @override
     async def forget_dead(self, before: float) -> None:
-        """See Queue.forget_dead."""
         await self.queue.forget_dead(before)
 
 

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from typing_extensions import override
 
 from gofer.journal.child_runs import read_below
 from gofer.journal.hidden_runs import hide, is_hidden
@@ -95,27 +96,30 @@ class Readers(Protocol):
         ...
 
 
-class LocalReaders:
+class LocalReaders(Readers):
     """The readers of one machine: only who works on it opens its pages, and no name of theirs is known."""
 
+    @override
     async def sees(self, request: Request, event: Event) -> bool:
-        """See Readers.sees."""
         return False
 
+    @override
     async def became_private(self, event: Event) -> bool:
-        """See Readers.became_private: without a reader's name the answer would change nothing."""
+        """Without a reader's name the answer would change nothing."""
         return False
 
+    @override
     async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        """See Readers.sees_repository: the operator reads what Gofer's token reads."""
+        """The operator reads what Gofer's token reads."""
         return True
 
+    @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
-        """See Readers.reads: the files are on the same machine."""
+        """The files are on the same machine."""
         return True
 
+    @override
     def footer(self, request: Request) -> str:
-        """See Readers.footer."""
         return ""
 
 

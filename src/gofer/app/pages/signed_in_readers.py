@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from html import escape
 
 from starlette.requests import Request
+from typing_extensions import override
 
+from gofer.app.pages.run_pages import Readers
 from gofer.app.pages.sessions import Sessions
 from gofer.sources.serving import Members, PageRefused
 from gofer.values.errors import BadRequest
@@ -18,7 +20,7 @@ TOKEN = "token"  # noqa: S105 (the name of a field)
 
 
 @dataclass(frozen=True, slots=True)
-class SignedInReaders:
+class SignedInReaders(Readers):
     """The people who signed in."""
 
     sessions: Sessions
@@ -26,20 +28,23 @@ class SignedInReaders:
     report: Callable[[PageRefused], None]
     """Told of each refusal that hides something."""
 
+    @override
     async def sees(self, request: Request, event: Event) -> bool:
-        """See Readers.sees: full members who are in the place where it happened."""
+        """Full members who are in the place where it happened."""
         place = self.members.place(event)
         if self.members.is_direct(place):
             return await self._is_actor(request, event)
         return bool(place) and await self._is_in(request, place)
 
+    @override
     async def became_private(self, event: Event) -> bool:
-        """See Readers.became_private. Raises PageRefused."""
+        """Raises PageRefused."""
         place = self.members.place(event)
         return bool(place) and await self.members.is_private(place)
 
+    @override
     async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        """See Readers.sees_repository: members of the place that owns the workflow."""
+        """Members of the place that owns the workflow."""
         if loaded is None:
             return False
         try:
@@ -49,8 +54,9 @@ class SignedInReaders:
             return False
         return bool(place) and await self._is_in(request, place)
 
+    @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
-        """See Readers.reads: every full member, unless the workflow listens in private places only."""
+        """Every full member, unless the workflow listens in private places only."""
         try:
             private = await self.members.private_places(loaded)
         except PageRefused as error:
@@ -63,8 +69,9 @@ class SignedInReaders:
                 return True
         return False
 
+    @override
     def footer(self, request: Request) -> str:
-        """See Readers.footer: the form that signs out."""
+        """The form that signs out."""
         session = self.sessions.read(request)
         if session is None:
             return ""

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, lacking, unknown_type
+from typing_extensions import override
+
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, json_object, lacking, unknown_type
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -53,7 +55,7 @@ def of_private_repository(event: Event) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class GitHubReceiver:
+class GitHubReceiver(Receiver):
     """The webhooks of repositories, an organisation or an app."""
 
     secrets: Sequence[Secret]
@@ -61,16 +63,17 @@ class GitHubReceiver:
     own_logins: frozenset[str] = frozenset()
     """Accounts that Gofer acts as, in small letters; what they do starts nothing."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify. GitHub signs no time; what comes twice is known by its identity."""
+        """GitHub signs no time; what comes twice is known by its identity."""
         signature = request.header("x-hub-signature-256") or ""
         if not _SIGNATURE.fullmatch(signature):
             raise BadRequest(401, "The GitHub signature is missing or malformed.", code="signature_missing")
         if not any(hmac.compare_digest(sign(secret, request.body), signature) for secret in self.secrets):
             raise BadRequest(401, "The GitHub signature does not match.", code="signature_mismatch")
 
+    @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Receiver.translate."""
         body = _payload(request)
         name = request.header("x-github-event") or ""
         actor = _actor(body)

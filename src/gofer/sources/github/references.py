@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field
+from typing_extensions import override
 
 from gofer.sources.github.api import GitHubApi
 from gofer.tools.definition import Arguments
@@ -38,6 +39,7 @@ class Target:
     repository: str
     number: int
 
+    @override
     def __str__(self) -> str:
         return f"{self.repository}#{self.number}"
 

@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.receiver import Handshake, Ignored, RawRequest, json_object, unknown_type
+from typing_extensions import override
+
+from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, json_object, unknown_type
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -28,7 +30,7 @@ Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class JiraReceiver:
+class JiraReceiver(Receiver):
     """The admin webhooks of one Jira site."""
 
     secrets: Sequence[Secret]
@@ -38,8 +40,9 @@ class JiraReceiver:
     site: str = ""
     """Keeps conversations of several sites apart; may be empty where there is one."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify. Jira signs no time, so that `now` is not looked at."""
+        """Jira signs no time, so that `now` is not looked at."""
         signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
         if not signature:
             said = "The Jira signature is missing or malformed; give the webhook a secret."
@@ -49,8 +52,8 @@ class JiraReceiver:
         if not any(hmac.compare_digest(sign(secret, request.body), signature[0]) for secret in self.secrets):
             raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
 
+    @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Receiver.translate."""
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
         if isinstance(verdict, _Arrival):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
 from gofer.workflows.form_parts import Name, Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
@@ -45,8 +46,8 @@ class JiraUpdated(JiraConditions):
     to: Name | None = None
     """What the field becomes."""
 
+    @override
     def where(self) -> Where:
-        """See Conditions.where."""
         if not (self.field or self.from_ or self.to):
             return super().where()
         # One change must have all three, so they are one fact.

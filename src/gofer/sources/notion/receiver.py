@@ -10,7 +10,18 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.receiver import Arrival, Ignored, RawRequest, Registration, incomplete, json_object, unknown_type
+from typing_extensions import override
+
+from gofer.sources.receiver import (
+    Arrival,
+    Ignored,
+    RawRequest,
+    Receiver,
+    Registration,
+    incomplete,
+    json_object,
+    unknown_type,
+)
 from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -40,7 +51,7 @@ def _closed() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class NotionReceiver:
+class NotionReceiver(Receiver):
     """The webhooks of one connection."""
 
     secrets: Sequence[Secret]
@@ -50,8 +61,9 @@ class NotionReceiver:
     registration: Callable[[], bool] = _closed
     """Whether somebody waits for a verification token now; only then is one taken."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify. A handshake is signed with the token that it offers, which proves nothing else."""
+        """A handshake is signed with the token that it offers, which proves nothing else."""
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
             raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
@@ -60,8 +72,8 @@ class NotionReceiver:
         if not any(hmac.compare_digest(_digest(secret, request.body), signature[1].lower()) for secret in known):
             raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
 
+    @override
     def translate(self, request: RawRequest) -> Arrival:
-        """See Receiver.translate."""
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
+from typing_extensions import override
 
 from gofer.workflows.form_parts import Name, Names, mistake
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
@@ -31,8 +32,8 @@ class InDatabase(Conditions):
     database: Names | None = None
     """Databases, by name, by id or by the link that Notion gives."""
 
+    @override
     def where(self) -> Where:
-        """See Conditions.where."""
         databases = [_undashed(name) for name in self.database or ()]
         # Ids stand in events, names do not: a condition of ids alone is decided before a run begins.
         fact = "database_id" if all(_UUID.fullmatch(name) for name in databases) else "database"
@@ -42,8 +43,8 @@ class InDatabase(Conditions):
 class NotionUpdated(InDatabase):
     """Somebody changes properties of a page in Notion."""
 
+    @override
     def where(self) -> Where:
-        """See Conditions.where."""
         return super().where() | {"bot": ["false"]}
 
 
@@ -65,8 +66,8 @@ class NotionStatus(InDatabase):
         """The word that the fact `status` holds when this condition is fulfilled."""
         return f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
 
+    @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        """See Conditions.compiled."""
         # A page that is created has changed from nothing; that is `notion.page_created`.
         yield "notion.properties_updated", self.where() | {"status": [self.change()]}
 

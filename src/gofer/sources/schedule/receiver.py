@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from gofer.sources.receiver import Ignored, RawRequest, json_object
+from typing_extensions import override
+
+from gofer.sources.receiver import Ignored, RawRequest, Receiver, json_object
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -33,7 +35,7 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleReceiver:
+class ScheduleReceiver(Receiver):
     """Payloads of schedules, in either of two forms.
 
     People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the
@@ -43,12 +45,13 @@ class ScheduleReceiver:
 
     plans: Sequence[Planned]
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify. No sender outside may say that a time has come."""
+        """No sender outside may say that a time has come."""
         raise BadRequest(401, "Schedules are heard from inside only.")
 
+    @override
     def translate(self, request: RawRequest) -> Event | Ignored:
-        """See Receiver.translate."""
         match json_object(request.body):
             case {"sweep": True}:
                 return Ignored("told_elsewhere", "it is the sweep, which enqueues abandoned runs and begins none")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from gofer.sources.receiver import Arrival, RawRequest, Receiver, Registering, is_form, refuse_unverified
 from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, ReceiverSpec
 from gofer.sources.settings import SourceSettings
@@ -44,15 +46,15 @@ PATH = "/slack/events"
 
 
 @dataclass(frozen=True, slots=True)
-class _EitherReceiver:
+class _EitherReceiver(Receiver):
     """Both receivers of Slack for payloads that a person has in a file; the payload says which of them takes it."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify."""
         refuse_unverified(request, now)
 
+    @override
     def translate(self, request: RawRequest) -> Arrival:
-        """See Receiver.translate."""
         if _interacts(request.body):
             return InteractivityReceiver(()).translate(request)
         return SlackReceiver(()).translate(request)

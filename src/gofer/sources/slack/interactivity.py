@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from gofer.sources.receiver import Arrival, Click, Ignored, RawRequest, json_object, unknown_type
+from typing_extensions import override
+
+from gofer.sources.receiver import Arrival, Click, Ignored, RawRequest, Receiver, json_object, unknown_type
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text
 from gofer.values.errors import BadRequest
@@ -28,7 +30,7 @@ INTERACTIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class InteractivityReceiver:
+class InteractivityReceiver(Receiver):
     """The interactivity of one Slack app."""
 
     secrets: Sequence[Secret]
@@ -36,12 +38,13 @@ class InteractivityReceiver:
     teams: frozenset[str] | None = None
     """Gofer's workspace and its organisation; None where presses of every workspace are read."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Receiver.verify; deliveries are signed as events are."""
+        """Deliveries are signed as events are."""
         SlackReceiver(self.secrets).verify(request, now)
 
+    @override
     def translate(self, request: RawRequest) -> Arrival:
-        """See Receiver.translate."""
         body = json_object(_payload(request.body))
         kind = as_text(body.get("type"))
         if kind != "block_actions":

@@ -6,7 +6,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop, check_window, json_object, unknown_type
+from typing_extensions import override
+
+from gofer.sources.receiver import (
+    Handshake,
+    Ignored,
+    RawRequest,
+    Receiver,
+    Stop,
+    check_window,
+    json_object,
+    unknown_type,
+)
 from gofer.sources.slack.delivery import Delivery, is_bot, opened
 from gofer.sources.slack.posts import STOP_SIGNS, app_mention, message, session_stopped, stop_sign
 from gofer.values.canonical_json import as_list, as_object, as_text
@@ -159,14 +170,14 @@ _HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SlackReceiver:
+class SlackReceiver(Receiver):
     """The Events API of one Slack app."""
 
     secrets: Sequence[Secret]
     """The signing secret, and the previous one while it is being rotated."""
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify."""
         timestamp = request.header("x-slack-request-timestamp") or ""
         signature = request.header("x-slack-signature") or ""
         said = "The Slack signature or its timestamp is missing or malformed."
@@ -178,8 +189,8 @@ class SlackReceiver:
         if not any(hmac.compare_digest(sign(s, timestamp, request.body), signature) for s in self.secrets):
             raise BadRequest(401, "The Slack signature does not match.", code="signature_mismatch")
 
+    @override
     def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
-        """See Door.translate."""
         body = json_object(request.body)
         match body.get("type"):
             case "url_verification":

@@ -21,7 +21,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from gofer.sources.receiver import RawRequest
-from gofer.sources.serving import Connection, Hear
+from gofer.sources.serving import Connection, Receive
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
@@ -40,8 +40,8 @@ _bolt_log = logging.getLogger("slack_bolt")
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: SourceSettings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
-    """Pass Slack's deliveries to `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
+async def connected(settings: SourceSettings, receive: Receive, ping: float = PING) -> AsyncGenerator[None]:
+    """Pass Slack's deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
     app = AsyncApp(
         # Also the name of a logger that Bolt sets up.
@@ -49,7 +49,7 @@ async def connected(settings: SourceSettings, hear: Hear, ping: float = PING) ->
         logger=_bolt_log,
         client=client,
         signing_secret="",
-        before_authorize=_Intake(hear, settings).take,
+        before_authorize=_Intake(receive, settings).take,
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
@@ -69,8 +69,8 @@ async def connected(settings: SourceSettings, hear: Hear, ping: float = PING) ->
 class _Intake:
     """The only step of Bolt for every envelope: nothing of Bolt's own comes after it."""
 
-    def __init__(self, hear: Hear, settings: SourceSettings) -> None:
-        self._hear = hear
+    def __init__(self, receive: Receive, settings: SourceSettings) -> None:
+        self._receive = receive
         # These receivers verify nothing, because the app's token opened the socket.
         self._events = SlackReceiver(())
         self._actions = InteractivityReceiver((), settings[TEAM_IDS])
@@ -80,7 +80,7 @@ class _Intake:
         events = req.body.get("type") in ("event_callback", "url_verification")
         path, receiver = ("/slack/events", self._events) if events else (PATH, self._actions)
         delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
-        reply = await self._hear(receiver, delivery)
+        reply = await self._receive(receiver, delivery)
         # What is no event will never be one: only what could not be stored is worth another delivery.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from gofer.workflows.form_parts import Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 from gofer.workflows.writes import Listable, NamedPlaces, place_entry
@@ -27,8 +29,8 @@ class InChannels(InSlack):
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": ""}
 
+    @override
     def where(self) -> Where:
-        """See Conditions.where."""
         names = [name.removeprefix("#") for name in self.channels or () if name != "any"]
         # Ids stand in every event: such a condition is decided before a run begins.
         fact = "channel_id" if all(_ID.fullmatch(name) for name in names) else "channels"
@@ -43,8 +45,8 @@ class SlackMention(InChannels):
     follow_ups: bool = False
     """Whether replies in a thread that it answered in start it without a mention."""
 
+    @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        """See Conditions.compiled."""
         yield kind, self.where()
         if self.follow_ups:
             yield "slack.message", self.where() | {"reply": ["true"], "followed": ["true"]}
@@ -64,8 +66,8 @@ class SlackMessage(InChannels):
     says: Names | None = None
     """What the message says, such as `*is down*`."""
 
+    @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        """See Conditions.compiled."""
         where = self.where() | ({} if self.replies else {"reply": ["false"]})
         if self.mention is not True:
             yield kind, where

@@ -42,7 +42,7 @@ class StandardProof:
         object.__setattr__(self, "_keys", tuple(standard_key(secret) for secret in self.secrets))
 
     def __call__(self, request: RawRequest, now: float) -> None:
-        """See Proof."""
+        """Check the proof of a request. Raises BadRequest(401)."""
         delivery = request.header("webhook-id") or ""
         timestamp = request.header("webhook-timestamp") or ""
         if not _ID.fullmatch(delivery):
@@ -65,7 +65,7 @@ class HmacProof:
     secrets: Sequence[Secret]
 
     def __call__(self, request: RawRequest, now: float) -> None:
-        """See Proof."""
+        """Check the proof of a request. Raises BadRequest(401)."""
         form = self.form
         timestamp = ""
         if form.timestamp_header:
@@ -94,7 +94,7 @@ class BearerProof:
             raise ConfigError("A bearer secret of a webhook holds a character that no header can carry; make another.")
 
     def __call__(self, request: RawRequest, now: float) -> None:
-        """See Proof."""
+        """Check the proof of a request. Raises BadRequest(401)."""
         token = _bytes(bearer_token(request))
         if not any(hmac.compare_digest(_bytes(secret.reveal()), token) for secret in self.secrets):
             raise BadRequest(401, "The bearer token is not the secret of this hook.", code="token_wrong")

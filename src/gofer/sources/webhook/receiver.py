@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import parse_qsl
 
+from typing_extensions import override
+
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver
 from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard
 from gofer.sources.webhook.proofs import BearerProof, HmacProof, Proof, StandardProof
@@ -95,18 +97,18 @@ JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookReceiver:
+class WebhookReceiver(Receiver):
     """The door of one hook."""
 
     hook: Hook
     proof: Proof
 
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """See Door.verify."""
         self.proof(request, now)
 
+    @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
-        """See Door.translate."""
         content = read_content(request.body, request.header("content-type") or "")
         name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)

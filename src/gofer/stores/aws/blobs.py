@@ -4,7 +4,9 @@ import asyncio
 from collections import OrderedDict
 from typing import Any, Protocol
 
-from gofer.journal.blob_store import verified
+from typing_extensions import override
+
+from gofer.journal.blob_store import Blobs, Bodies, verified
 from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.values.errors import TemporaryError
 
@@ -34,7 +36,7 @@ class S3Client(S3Objects, Protocol):
     delete_objects: Operation
 
 
-class S3Bodies:
+class S3Bodies(Bodies):
     """One object per body. Where a reader may not list the bucket, S3 calls a missing object forbidden."""
 
     def __init__(self, aws: Aws, client: S3Objects, bucket: str) -> None:
@@ -43,8 +45,8 @@ class S3Bodies:
         self._bucket = bucket
         self._known: OrderedDict[str, None] = OrderedDict()
 
+    @override
     async def put(self, key: str, body: bytes) -> None:
-        """See Blobs.put."""
         if key in self._known:
             return
         await self._stand(key, body)
@@ -64,9 +66,8 @@ class S3Bodies:
             await asyncio.sleep(_PAUSE * 2**attempt)
         raise TemporaryError("S3 did not keep a body now: others write the same one.")
 
+    @override
     async def get(self, key: str) -> bytes:
-        """See Blobs.get."""
-
         def read(**place: str) -> bytes:
             # On its thread: the body comes over the network too.
             return self._objects.get_object(**place)["Body"].read()
@@ -76,15 +77,15 @@ class S3Bodies:
         return verified(key, None if isinstance(found, Refusal) else found)
 
 
-class S3Blobs(S3Bodies):
+class S3Blobs(S3Bodies, Blobs):
     """The same, with folders that can be dropped."""
 
     def __init__(self, aws: Aws, client: S3Client, bucket: str) -> None:
         super().__init__(aws, client, bucket)
         self._client = client
 
+    @override
     async def drop(self, folder: str) -> None:
-        """See Blobs.drop."""
         self._known = OrderedDict((key, None) for key in self._known if not key.startswith(f"{folder}/"))
         place = {"Bucket": self._bucket, "Prefix": f"{PREFIX}{folder}/"}
         while names := (await self._aws.answer(self._client.list_objects_v2, **place)).get("Contents"):

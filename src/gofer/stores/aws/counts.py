@@ -7,7 +7,10 @@ decided by the times in them, whether they are still there or not.
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from typing_extensions import override
+
 from gofer.journal.coordination import DAY_MS, Usage
+from gofer.journal.store import Store
 from gofer.stores.aws.items import REMEMBERED, SCOPES, USED, after, aged, lease_key, memo_key, row, run_pk
 from gofer.stores.aws.table import (
     EXPIRES,
@@ -39,71 +42,71 @@ _MEMO_STAYS = 400
 _AT_ONCE = 1_000
 
 
-class DynamoCounts:
+class DynamoCounts(Store):
     """The part of the store that counts and remembers."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
+    @override
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
-        """See Store.lease."""
         until = now + seconds
         item = row(lease_key(conversation), owner=owner, until=until, **_expires(until + _LEASE_STAYS))
         free = Either([Free(), Is("owner", [owner]), AtMost("until", now)])
         return await self.table.write(Put(item, free)) is None
 
+    @override
     async def release(self, conversation: str, owner: str) -> None:
-        """See Store.release."""
         await self.table.write(Delete(lease_key(conversation), Is("owner", [owner])))
 
+    @override
     async def drop_leases(self) -> None:
-        """See Store.drop_leases."""
         await self.table.delete_all(await self.table.scan("lease"))
 
+    @override
     async def put_usage(self, rows: Sequence[Usage]) -> None:
-        """See Store.put_usage."""
         by_run: dict[str, list[Usage]] = {}
         for usage in rows:
             by_run.setdefault(usage.run, []).append(usage)
         await asyncio.gather(*(self._put_usage(run, of_run) for run, of_run in by_run.items()))
 
+    @override
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
-        """See Store.usage."""
         return [
             _usage(scope, item)
             for item in await self.table.query(Span(pk=_scope_pk(scope), low=aged(since), high=LAST))
         ]
 
+    @override
     async def drop_usage(self, run: str) -> None:
-        """See Store.drop_usage."""
         stands = await self._stands(run)
         await self.table.delete_all([_usage_key(scope, at, run) for scope, at in stands.items()])
         await self.table.delete_all([_stands_key(run, scope) for scope in stands])
 
+    @override
     async def expire_usage(self, before: int) -> None:
-        """See Store.expire_usage."""
         async for lines in _pages(self.table, USED, before):
             gone = [line.key for line in lines]
             runs = [key.sk.partition("#")[2] for key in gone]
             told = [_stands_key(run, key.pk.partition("#")[2]) for run, key in zip(runs, gone, strict=True)]
             await self.table.delete_all([*gone, *told])
 
+    @override
     async def put_memo(self, key: str, value: str, at: int) -> None:
-        """See Store.put_memo."""
         await self.table.write(Put(_memo(key, value, at)))
 
+    @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        """See Store.exchange_memo."""
         when = Free() if was is None else Is("value", [was])
         refused = await self.table.write(Put(_memo(key, value, at), when))
         return value if refused is None else _value(refused.standing) or ""
 
+    @override
     async def memo(self, key: str) -> str | None:
-        """See Store.memo."""
         return _value(await self.table.get(memo_key(key)))
 
+    @override
     async def expire_memos(self, before: int) -> None:
-        """See Store.expire_memos."""
         async for lines in _pages(self.table, REMEMBERED, before):
             # One that was written anew since the index knew of it stays.
             old = AtMost("at", before - 1)

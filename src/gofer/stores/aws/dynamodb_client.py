@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never, cast
 
+from typing_extensions import override
+
 from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.stores.aws.table import (
     INDEX,
@@ -22,6 +24,7 @@ from gofer.stores.aws.table import (
     Refused,
     Span,
     Standing,
+    Table,
     Update,
     Value,
     Write,
@@ -58,7 +61,7 @@ class DynamoClient(Protocol):
     batch_write_item: Operation
 
 
-class DynamoTable:
+class DynamoTable(Table):
     """A Table of DynamoDB."""
 
     def __init__(self, aws: Aws, client: DynamoClient, name: str, keys: str) -> None:
@@ -68,31 +71,31 @@ class DynamoTable:
         self._name = name
         self._keys = keys
 
+    @override
     async def get(self, key: Key) -> Item | None:
-        """See Table.get."""
         asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
         found = await self._aws.answer(self._client.get_item, **asked)
         return _item(found["Item"]) if "Item" in found else None
 
+    @override
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
-        """See Table.get_all."""
         if len(keys) == 1:
             found = await self.get(keys[0])
             return [found] if found else []
         slices = [keys[i : i + _GET_AT_ONCE] for i in range(0, len(keys), _GET_AT_ONCE)]
         return [item for part in await asyncio.gather(*map(self._get_slice, slices)) for item in part]
 
+    @override
     async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
-        """See Table.query."""
         return [_item(raw) for raw in await self._query(span, limit, newest, "pk", "sk", {"ConsistentRead": True})]
 
+    @override
     async def index(self, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
-        """See Table.index."""
         found = await self._query(span, limit, newest, "gsi_pk", "gsi_sk", {"IndexName": INDEX})
         return [Indexed(Key(raw["pk"]["S"], raw["sk"]["S"]), raw["gsi_sk"]["S"]) for raw in found]
 
+    @override
     async def write(self, write: Write) -> Refused | None:
-        """See Table.write."""
         operation = {Put: self._client.put_item, Update: self._client.update_item, Delete: self._client.delete_item}
         for attempt in range(_PATIENCE):
             found = await self._aws.ask(operation[type(write)], refusals=[_FAILED, _CONFLICT], **self._spoken(write))
@@ -103,8 +106,8 @@ class DynamoTable:
             await asyncio.sleep(_PAUSE * 2**attempt)
         raise TemporaryError(_BUSY)
 
+    @override
     async def transact(self, writes: Sequence[Write]) -> Refused | None:
-        """See Table.transact."""
         said = [{type(write).__name__: self._spoken(write)} for write in writes]
         for attempt in range(_PATIENCE):
             found = await self._aws.ask(self._client.transact_write_items, refusals=[_CANCELLED], TransactItems=said)
@@ -116,13 +119,13 @@ class DynamoTable:
             await asyncio.sleep(_PAUSE * 2**attempt)
         raise TemporaryError(_BUSY)
 
+    @override
     async def delete_all(self, keys: Sequence[Key]) -> None:
-        """See Table.delete_all."""
         slices = [keys[i : i + _WRITE_AT_ONCE] for i in range(0, len(keys), _WRITE_AT_ONCE)]
         await asyncio.gather(*map(self._delete_slice, slices))
 
+    @override
     async def scan(self, sk: str) -> Sequence[Key]:
-        """See Table.scan."""
         asked: Raw = {
             "FilterExpression": "sk = :sk",
             "ProjectionExpression": "pk, sk",

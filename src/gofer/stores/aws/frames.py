@@ -8,7 +8,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from gofer.journal.coordination import InboxItem
+from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     CLAIMED,
     FRAMES,
@@ -50,15 +53,16 @@ _AT_ONCE = 100
 """Claims looked at in one go."""
 
 
-class DynamoFrames:
+class DynamoFrames(Store):
     """The part of the store that knows what happened."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self._known: OrderedDict[str, int] = OrderedDict()
 
+    @override
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
-        """See Store.claim. Raises BadRequest(413) for an event that no item can hold."""
+        """Raises BadRequest(413) for an event that no item can hold."""
         if len(frame) > ITEM_LIMIT:
             raise BadRequest(
                 413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
@@ -76,16 +80,17 @@ class DynamoFrames:
         # A key without its frame is of no use to any run, so it may be replaced.
         return await self.table.transact([first, Put(row(key_key(run), key=key))])
 
+    @override
     async def key(self, run: str) -> bytes | None:
-        """See Store.key."""
         found = await self.table.get(key_key(run))
         key = found.get("key") if found else None
         if key is not None and not isinstance(key, bytes):
             raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
         return key
 
+    @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        """See Store.create. Raises ValueError also for a frame that no item can hold."""
+        """Raises ValueError also for a frame that no item can hold."""
         if len(frame) > ITEM_LIMIT:
             raise ValueError(f"frame {n} has {len(frame):,} bytes")
         # No condition can look at another item. An owner that appends has read the frame before.
@@ -96,27 +101,27 @@ class DynamoFrames:
         self._note(run, n)
         return None
 
+    @override
     async def frames(self, run: str) -> Sequence[bytes]:
-        """See Store.frames."""
         items = await self.table.query(frame_span(run))
         if items:
             self._note(run, len(items))
         return [_at_its_place(run, n, item) for n, item in enumerate(items, start=1)]
 
+    @override
     async def put_item(self, run: str, item: InboxItem) -> None:
-        """See Store.put_item."""
         await self.table.write(Put(row(Key(run_pk(run), ITEMS + item.id), entry=item.entry), Free()))
 
+    @override
     async def items(self, run: str) -> Sequence[InboxItem]:
-        """See Store.items."""
         return [_inbox_item(run, item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
 
+    @override
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
-        """See Store.drop_items."""
         await self.table.delete_all([Key(run_pk(run), ITEMS + item_id) for item_id in dict.fromkeys(ids)])
 
+    @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
-        """See Store.unlisted."""
         found: list[str] = []
         span = Span(pk=CLAIMED, low=FIRST, high=aged(before))
         while lines := await self.table.index(span, limit=_AT_ONCE):
@@ -131,23 +136,24 @@ class DynamoFrames:
             span = Span(pk=CLAIMED, low=after(lines[-1].sort), high=span.high)
         return found[:limit]
 
+    @override
     async def drop_orphans(self, before: int) -> None:
-        """See Store.drop_orphans. A claim and its key are one transaction."""
+        """A claim and its key are one transaction."""
 
+    @override
     async def destroy_key(self, run: str) -> None:
-        """See Store.destroy_key."""
         await self.table.write(Delete(key_key(run)))
         await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Standing()))
 
+    @override
     async def empty(self, run: str) -> None:
-        """See Store.empty."""
         frames = [key_of(item) for item in await self.table.query(frame_span(run))]
         emptied = [self.table.write(Update(key, {"frame": b""}, when=Standing())) for key in frames]
         waiting = [key_of(item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
         await asyncio.gather(*emptied, self.table.delete_all(waiting))
 
+    @override
     async def forget(self, run: str) -> None:
-        """See Store.forget."""
         items = await self.table.query(Span(pk=run_pk(run), low=FIRST, high=LAST))
         rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
         rest = [key for key in map(key_of, items) if key not in (head_key(run), key_key(run))]
@@ -156,8 +162,9 @@ class DynamoFrames:
         await self.table.delete_all([head_key(run)])
         self._known.pop(run, None)
 
+    @override
     async def scrub(self) -> None:
-        """See Store.scrub. DynamoDB has no files of ours; its backups hold nothing that can be read without the key."""
+        """DynamoDB has no files of ours; its backups hold nothing that can be read without the key."""
 
     def _note(self, run: str, n: int) -> None:
         """Frames never go away while anybody appends, so what stood there once still does."""

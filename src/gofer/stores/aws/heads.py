@@ -11,7 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 
+from typing_extensions import override
+
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, Retention
+from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     ENDED,
     OPEN,
@@ -59,31 +62,31 @@ _TRIES = 5
 _log = logging.getLogger(__name__)
 
 
-class DynamoHeads:
+class DynamoHeads(Store):
     """The part of the store that knows who may act."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
+    @override
     async def create_head(self, head: Head) -> None:
-        """See Store.create_head."""
         await self.table.transact([Put(head_item(head), Free()), Put(row(_row_key(head), run=head.run))])
 
+    @override
     async def put_head(self, head: Head) -> None:
-        """See Store.put_head."""
         if head.ended:
             await self._put_ended(head)
         elif await self.table.write(_change(head, Is("status", UNFINISHED))):
             # It had ended, or there was none: then its conversation has no open row.
             await self.table.transact([_change(head, None), Put(row(open_key(head), run=head.run))])
 
+    @override
     async def head(self, run: str) -> Head | None:
-        """See Store.head."""
         found = await self.table.get(head_key(run))
         return head_of(found) if found else None
 
+    @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.heads."""
         partitions = [OPEN, *_ended_partitions(RETENTIONS, private=False)]
         partitions += _ended_partitions(RETENTIONS, private=True) if private else []
         found = await asyncio.gather(*(self._newest(partition, limit, private) for partition in partitions))
@@ -91,8 +94,8 @@ class DynamoHeads:
         known = {head.run: head for heads in found for head in heads}
         return nsmallest(limit, known.values(), key=_by_acceptance)
 
+    @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        """See Store.oldest_runnable."""
         span = prefixed(conversation_pk(conversation), OPENED)
         while rows := await self.table.query(span, limit=_ROWS):
             heads = await self._heads_of(str(item["run"]) for item in rows)
@@ -103,8 +106,8 @@ class DynamoHeads:
             span = replace(span, low=after(str(rows[-1]["sk"])))
         return None
 
+    @override
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
-        """See Store.previous."""
         prefix = f"{ENDED}{workflow}#"
         span = Span(pk=conversation_pk(conversation), low=prefix, high=f"{prefix}{before:015d}")
         while rows := await self.table.query(span, limit=_ROWS, newest=True):
@@ -116,11 +119,9 @@ class DynamoHeads:
             span = replace(span, high=str(rows[-1]["sk"]))
         return None
 
+    @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        """See Store.unfinished.
-
-        A run that was written since the index knew of it comes before the others of its page.
-        """
+        """A run that was written since the index knew of it comes before the others of its page."""
         span = Span(pk=OPEN, low=_behind(after) if after else FIRST, high=aged(before))
         stale: list[Head] = []
         found: list[Head] = []
@@ -135,16 +136,16 @@ class DynamoHeads:
         moved = stale[: limit - 1] if found else stale[:limit]
         return [*moved, *found[: limit - len(moved)]]
 
+    @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.ended."""
         partitions = _ended_partitions([retention], private=True)
         partitions += [] if private else _ended_partitions([retention], private=False)
         found = await asyncio.gather(*(self._ended(name, retention, before, limit, private) for name in partitions))
         known = {head.run: head for heads in found for head in heads}
         return nsmallest(limit, known.values(), key=sort_of)
 
+    @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
-        """See Store.retain."""
         for _ in range(_TRIES):
             head = await self.head(run)
             if head is None or head.retention != was:
@@ -156,8 +157,8 @@ class DynamoHeads:
                 return becomes
         raise TemporaryError("The head of a run was written by others again and again; try again.")
 
+    @override
     async def hide(self, run: str) -> None:
-        """See Store.hide."""
         for _ in range(_TRIES):
             head = await self.head(run)
             if head is None or head.private:

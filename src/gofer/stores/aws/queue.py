@@ -12,8 +12,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
+from typing_extensions import override
+
 from gofer.stores.aws.calls import Aws, Operation, Refusal
-from gofer.stores.queue import DeadLetter, QueueMessage
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.canonical_json import encode_text
 from gofer.values.outside import Clock
 
@@ -50,7 +52,7 @@ class SqsClient(Protocol):
     delete_message: Operation
 
 
-class SqsQueue:
+class SqsQueue(Queue):
     """Queue messages in a standard queue, and dead letters in another one."""
 
     def __init__(self, aws: Aws, client: SqsClient, url: str, dead_letter_url: str, clock: Clock) -> None:
@@ -62,8 +64,9 @@ class SqsQueue:
         self._due: dict[str, float] = {}
         """When a message that this process had held back is due, unix seconds, by its run."""
 
+    @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.enqueue; a delay of more than 900 s is one of 900 s, and two calls are mostly two messages."""
+        """A delay of more than 900 s is one of 900 s, and two calls are mostly two messages."""
         held_back = min(max(0, math.ceil(delay)), LONGEST_DELAY)
         now = self._clock.now()
         # No worker can have received what is still held back, so this one would be one too many.
@@ -74,35 +77,38 @@ class SqsQueue:
         if held_back:
             self._due = {waiting: due for waiting, due in self._due.items() if due > now} | {run: now + held_back}
 
+    @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """See Queue.receive; up to ten at a time."""
+        """Up to ten at a time."""
         messages = await self._messages(self._url, limit, visibility, wait)
         heard = [(message, _bell(message)) for message in messages]
         await asyncio.gather(*(self._refuse(message) for message, queue_message in heard if queue_message is None))
         return [queue_message for _, queue_message in heard if queue_message is not None]
 
+    @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        """See Queue.extend."""
         await self._hide(self._url, queue_message.receipt, visibility)
 
+    @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        """See Queue.acknowledge."""
         await self._delete(self._url, queue_message.receipt)
 
+    @override
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        """See Queue.bury; it may be buried twice when this is lost in between, and never not at all."""
+        """It may be buried twice when this is lost in between, and never not at all."""
         if not await self._hide(self._url, queue_message.receipt, _LEAF):
             return
         await self._bury({"run": queue_message.run}, why)
         await self._delete(self._url, queue_message.receipt)
 
+    @override
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        """See Queue.buried; those of the last 14 days, as long as SQS keeps them, and a thousand of them at most."""
+        """Those of the last 14 days, as long as SQS keeps them, and a thousand of them at most."""
         letters = [_letter(message) for message in await self._leaf(before=-math.inf)]
         return sorted(letters, key=lambda letter: -letter.at)[:limit]
 
+    @override
     async def forget_dead(self, before: float) -> None:
-        """See Queue.forget_dead."""
         await self._leaf(before)
 
     async def _leaf(self, before: float) -> Sequence[Message]:

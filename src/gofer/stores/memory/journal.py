@@ -4,10 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from typing_extensions import override
+
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.store import Store
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """A store in dictionaries; one asyncio loop only."""
 
     def __init__(self) -> None:
@@ -20,8 +23,8 @@ class MemoryStore:
         self._usage: dict[tuple[str, str], Usage] = {}
         self._memos: dict[str, tuple[str, int]] = {}
 
+    @override
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
-        """See Store.claim."""
         if run in self._frames:
             return self._frames[run][0]
         self._frames[run] = [frame]
@@ -29,12 +32,12 @@ class MemoryStore:
         self._claimed[run] = at
         return None
 
+    @override
     async def key(self, run: str) -> bytes | None:
-        """See Store.key."""
         return self._keys.get(run)
 
+    @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        """See Store.create."""
         frames = self._frames.get(run, [])
         if n <= len(frames):
             return frames[n - 1]
@@ -43,35 +46,35 @@ class MemoryStore:
         frames.append(frame)
         return None
 
+    @override
     async def frames(self, run: str) -> Sequence[bytes]:
-        """See Store.frames."""
         return tuple(self._frames.get(run, ()))
 
+    @override
     async def create_head(self, head: Head) -> None:
-        """See Store.create_head."""
         self._heads.setdefault(head.run, head)
 
+    @override
     async def put_head(self, head: Head) -> None:
-        """See Store.put_head."""
         standing = self._heads.get(head.run, head)
         self._heads[head.run] = replace(head, retention=standing.retention)
 
+    @override
     async def head(self, run: str) -> Head | None:
-        """See Store.head."""
         return self._heads.get(run)
 
+    @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.heads."""
         shown = (head for head in self._heads.values() if private or not head.private)
         return sorted(shown, key=lambda head: (-head.accepted_at, head.run))[:limit]
 
+    @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        """See Store.oldest_runnable."""
         runnable = (h for h in self._heads.values() if h.conversation == conversation and h.status in RUNNABLE)
         return min(runnable, key=lambda head: (head.accepted_at, head.run), default=None)
 
+    @override
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
-        """See Store.previous."""
         ended = (
             head
             for head in self._heads.values()
@@ -81,14 +84,14 @@ class MemoryStore:
         )
         return min(ended, key=lambda head: (-head.accepted_at, head.run), default=None)
 
+    @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        """See Store.unfinished."""
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
         later = (head for head in found if after is None or _by_age(head) > _by_age(after))
         return sorted(later, key=_by_age)[:limit]
 
+    @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.ended."""
         found = (
             head
             for head in self._heads.values()
@@ -97,111 +100,112 @@ class MemoryStore:
         old = (head for head in found if head.touched_at < before)
         return sorted(old, key=_by_age)[:limit]
 
+    @override
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
-        """See Store.lease."""
         holder, until = self._leases.get(conversation, (owner, now))
         if holder != owner and until > now:
             return False
         self._leases[conversation] = (owner, now + seconds)
         return True
 
+    @override
     async def release(self, conversation: str, owner: str) -> None:
-        """See Store.release."""
         if self._leases.get(conversation, ("", 0.0))[0] == owner:
             del self._leases[conversation]
 
+    @override
     async def drop_leases(self) -> None:
-        """See Store.drop_leases."""
         self._leases.clear()
 
+    @override
     async def put_item(self, run: str, item: InboxItem) -> None:
-        """See Store.put_item."""
         self._inbox[run].setdefault(item.id, item)
 
+    @override
     async def items(self, run: str) -> Sequence[InboxItem]:
-        """See Store.items."""
         return [item for _, item in sorted(self._inbox[run].items())]
 
+    @override
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
-        """See Store.drop_items."""
         for item_id in ids:
             self._inbox[run].pop(item_id, None)
 
+    @override
     async def put_usage(self, rows: Sequence[Usage]) -> None:
-        """See Store.put_usage."""
         for row in rows:
             standing = self._usage.get((row.scope, row.run), row)
             self._usage[row.scope, row.run] = replace(standing, usd=max(standing.usd, row.usd))
 
+    @override
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
-        """See Store.usage."""
         found = (row for row in self._usage.values() if row.scope == scope and row.at >= since)
         return sorted(found, key=lambda row: (row.at, row.run))
 
+    @override
     async def drop_usage(self, run: str) -> None:
-        """See Store.drop_usage."""
         self._usage = {key: row for key, row in self._usage.items() if row.run != run}
 
+    @override
     async def expire_usage(self, before: int) -> None:
-        """See Store.expire_usage."""
         self._usage = {key: row for key, row in self._usage.items() if row.at >= before}
 
+    @override
     async def put_memo(self, key: str, value: str, at: int) -> None:
-        """See Store.put_memo."""
         self._memos[key] = (value, at)
 
+    @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        """See Store.exchange_memo."""
         if self._memos.get(key, (None, 0))[0] == was:
             self._memos[key] = (value, at)
         return self._memos[key][0] if key in self._memos else ""
 
+    @override
     async def memo(self, key: str) -> str | None:
-        """See Store.memo."""
         return self._memos.get(key, (None, 0))[0]
 
+    @override
     async def expire_memos(self, before: int) -> None:
-        """See Store.expire_memos."""
         self._memos = {key: memo for key, memo in self._memos.items() if memo[1] >= before}
 
+    @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
-        """See Store.unlisted."""
         found = sorted((at, run) for run, at in self._claimed.items() if 0 < at < before and run not in self._heads)
         return [run for _, run in found if run in self._keys][:limit]
 
+    @override
     async def drop_orphans(self, before: int) -> None:
-        """See Store.drop_orphans. A claim and its key are one step here."""
+        """A claim and its key are one step here."""
 
+    @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
-        """See Store.retain."""
         head = self._heads.get(run)
         if head is None or head.retention != was:
             return head.retention if head else None
         self._heads[run] = replace(head, retention=becomes)
         return becomes
 
+    @override
     async def hide(self, run: str) -> None:
-        """See Store.hide."""
         if head := self._heads.get(run):
             self._heads[run] = replace(head, private=True)
 
+    @override
     async def destroy_key(self, run: str) -> None:
-        """See Store.destroy_key."""
         self._keys.pop(run, None)
 
+    @override
     async def empty(self, run: str) -> None:
-        """See Store.empty."""
         frames = self._frames.get(run, [])
         frames[:] = [b""] * len(frames)
         self._inbox.pop(run, None)
 
+    @override
     async def forget(self, run: str) -> None:
-        """See Store.forget."""
         for rows in (self._keys, self._claimed, self._frames, self._inbox, self._heads):
             rows.pop(run, None)
 
-    async def scrub(self) -> None:
-        """See Store.scrub."""
+    @override
+    async def scrub(self) -> None: ...
 
 
 def _by_age(head: Head) -> tuple[int, str]:

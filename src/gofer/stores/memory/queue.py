@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gofer.stores.queue import DeadLetter, QueueMessage, wait_for_message
+from typing_extensions import override
+
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
 from gofer.values.outside import Clock
 
 
@@ -18,7 +20,7 @@ class _Queued:
         return self.receives > 0 and self.visible_at > now
 
 
-class MemoryQueue:
+class MemoryQueue(Queue):
     """Messages in a dictionary; one asyncio loop only."""
 
     def __init__(self, clock: Clock) -> None:
@@ -28,8 +30,8 @@ class MemoryQueue:
         self._dead: list[DeadLetter] = []
         self._arrived = asyncio.Event()
 
+    @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.enqueue."""
         now = self._clock.now()
         waiting = (queued for queued in self._queued.values() if queued.run == run and not queued.held(now))
         if not any(queued.visible_at <= now + delay for queued in waiting):
@@ -37,35 +39,35 @@ class MemoryQueue:
             self._queued[str(self._count)] = _Queued(run, now + delay)
         self._arrived.set()
 
+    @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """See Queue.receive."""
         if not (queue_messages := self._take(limit, visibility)) and wait > 0:
             await wait_for_message(self._arrived, wait)
             queue_messages = self._take(limit, visibility)
         return queue_messages
 
+    @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        """See Queue.extend."""
         if queued := self._held(queue_message):
             queued.visible_at = self._clock.now() + visibility
 
+    @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        """See Queue.acknowledge."""
         if self._held(queue_message):
             del self._queued[queue_message.receipt]
 
+    @override
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        """See Queue.bury."""
         if self._held(queue_message):
             del self._queued[queue_message.receipt]
             self._dead.append(DeadLetter(queue_message.run, self._clock.now(), why))
 
+    @override
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        """See Queue.buried."""
         return list(reversed(self._dead))[:limit]
 
+    @override
     async def forget_dead(self, before: float) -> None:
-        """See Queue.forget_dead."""
         self._dead = [letter for letter in self._dead if letter.at >= before]
 
     def _held(self, queue_message: QueueMessage) -> _Queued | None:

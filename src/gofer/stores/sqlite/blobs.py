@@ -41,12 +41,12 @@ class DirectoryBlobs:
 def _write(path: Path, body: bytes) -> None:
     _make_folder(path.parent)
     if not path.exists():
-        _put_aside(path, body)
+        _write_temporary(path, body)
     # Also when another process wrote it: a rename is durable only once its folder is.
     sync_folder(path.parent)
 
 
-def _put_aside(path: Path, body: bytes) -> None:
+def _write_temporary(path: Path, body: bytes) -> None:
     temporary = path.with_name(f".{os.urandom(8).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -9,7 +9,10 @@ import sqlite3
 from collections.abc import Sequence
 from itertools import islice
 
+from typing_extensions import override
+
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.store import Store
 from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
 from gofer.stores.sqlite.key_file import Keys
@@ -53,7 +56,7 @@ _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """A store in the file of a Database whose schema includes SCHEMA. A key is durable before its claim."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
@@ -61,8 +64,8 @@ class SqliteStore:
         self._keys = keys
         database.sync_first(keys.sync)
 
+    @override
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
-        """See Store.claim."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
@@ -75,12 +78,12 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    @override
     async def key(self, run: str) -> bytes | None:
-        """See Store.key."""
         return await self._database.run(lambda _: self._keys.get(run))
 
+    @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        """See Store.create."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             # The condition makes a gap impossible: frame n needs frame n - 1.
@@ -98,34 +101,34 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    @override
     async def frames(self, run: str) -> Sequence[bytes]:
-        """See Store.frames."""
         rows = await self._rows("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,))
         return [_bytes(run, n, row[0]) for n, row in enumerate(rows, start=1)]
 
+    @override
     async def create_head(self, head: Head) -> None:
-        """See Store.create_head."""
         await self._rows(f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO NOTHING", row_of(head))
 
+    @override
     async def put_head(self, head: Head) -> None:
-        """See Store.put_head."""
         await self._rows(
             f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO UPDATE SET {REPLACED}", row_of(head)
         )
 
+    @override
     async def head(self, run: str) -> Head | None:
-        """See Store.head."""
         rows = await self._rows(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
         return head_of(rows[0]) if rows else None
 
+    @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.heads."""
         # A condition with a constant finds its own index; with a parameter it would read all that it leaves out.
         shown = "" if private else "WHERE private = 0 "
         return await self._listed(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
 
+    @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        """See Store.oldest_runnable."""
         rows = await self._rows(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
             " ORDER BY accepted_at, run LIMIT 1",
@@ -133,8 +136,8 @@ class SqliteStore:
         )
         return head_of(rows[0]) if rows else None
 
+    @override
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
-        """See Store.previous."""
         rows = await self._rows(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
             f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
@@ -142,8 +145,8 @@ class SqliteStore:
         )
         return head_of(rows[0]) if rows else None
 
+    @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        """See Store.unfinished."""
         last = (after.touched_at, after.run) if after else (-1, "")
         return await self._listed(
             f"SELECT {HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
@@ -153,8 +156,8 @@ class SqliteStore:
             limit,
         )
 
+    @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
-        """See Store.ended."""
         only = "private = 1 AND " if private else ""
         return await self._listed(
             f"SELECT {HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
@@ -163,8 +166,8 @@ class SqliteStore:
             limit,
         )
 
+    @override
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
-        """See Store.lease."""
         rows = await self._rows(
             "INSERT INTO leases VALUES (?1, ?2, ?3 + ?4) ON CONFLICT DO UPDATE SET owner = ?2, until = ?3 + ?4"
             " WHERE owner = ?2 OR until <= ?3 RETURNING owner",
@@ -172,12 +175,12 @@ class SqliteStore:
         )
         return bool(rows)
 
+    @override
     async def release(self, conversation: str, owner: str) -> None:
-        """See Store.release."""
         await self._rows("DELETE FROM leases WHERE conversation = ? AND owner = ?", (conversation, owner))
 
+    @override
     async def drop_leases(self) -> None:
-        """See Store.drop_leases."""
         await self._rows("DELETE FROM leases", ())
 
     async def bring_back(self, now: int) -> int:
@@ -193,25 +196,25 @@ class SqliteStore:
         )
         return len(rows)
 
+    @override
     async def put_item(self, run: str, item: InboxItem) -> None:
-        """See Store.put_item."""
         await self._rows("INSERT INTO inbox VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (run, item.id, item.entry))
 
+    @override
     async def items(self, run: str) -> Sequence[InboxItem]:
-        """See Store.items."""
         rows = await self._rows("SELECT id, entry FROM inbox WHERE run = ? ORDER BY id", (run,))
         return [InboxItem(row[0], row[1]) for row in rows]
 
+    @override
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
-        """See Store.drop_items."""
         await self._database.run(
             lambda connection: connection.executemany(
                 "DELETE FROM inbox WHERE run = ? AND id = ?", [(run, item_id) for item_id in ids]
             )
         )
 
+    @override
     async def put_usage(self, rows: Sequence[Usage]) -> None:
-        """See Store.put_usage."""
         if rows:
             await self._database.run(
                 lambda connection: connection.executemany(
@@ -220,30 +223,30 @@ class SqliteStore:
                 )
             )
 
+    @override
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
-        """See Store.usage."""
         rows = await self._rows(
             "SELECT scope, run, at, usd FROM usage WHERE scope = ? AND at >= ? ORDER BY at, run", (scope, since)
         )
         return [usage_of(row) for row in rows]
 
+    @override
     async def drop_usage(self, run: str) -> None:
-        """See Store.drop_usage."""
         await self._rows("DELETE FROM usage WHERE run = ?", (run,))
 
+    @override
     async def expire_usage(self, before: int) -> None:
-        """See Store.expire_usage."""
         await self._rows("DELETE FROM usage WHERE at < ?", (before,))
 
+    @override
     async def put_memo(self, key: str, value: str, at: int) -> None:
-        """See Store.put_memo."""
         statement = (
             "INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at = excluded.at"
         )
         await self._rows(statement, (key, value, at))
 
+    @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        """See Store.exchange_memo."""
 
         def work(connection: sqlite3.Connection) -> str:
             if was is None:
@@ -256,17 +259,17 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    @override
     async def memo(self, key: str) -> str | None:
-        """See Store.memo."""
         rows = await self._rows("SELECT value FROM memos WHERE key = ?", (key,))
         return rows[0][0] if rows else None
 
+    @override
     async def expire_memos(self, before: int) -> None:
-        """See Store.expire_memos."""
         await self._rows("DELETE FROM memos WHERE at < ?", (before,))
 
+    @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
-        """See Store.unlisted."""
 
         def work(connection: sqlite3.Connection) -> list[str]:
             old = (claimed.run for claimed in self._keys.before(before))
@@ -275,8 +278,8 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    @override
     async def drop_orphans(self, before: int) -> None:
-        """See Store.drop_orphans."""
 
         def work(connection: sqlite3.Connection) -> None:
             for claimed in self._keys.before(before):
@@ -285,8 +288,8 @@ class SqliteStore:
 
         await self._database.run(work)
 
+    @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
-        """See Store.retain."""
 
         def work(connection: sqlite3.Connection) -> Retention | None:
             connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
@@ -295,25 +298,25 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    @override
     async def hide(self, run: str) -> None:
-        """See Store.hide."""
         await self._rows("UPDATE heads SET private = 1 WHERE run = ?", (run,))
 
+    @override
     async def destroy_key(self, run: str) -> None:
-        """See Store.destroy_key."""
         await self._database.run(lambda _: self._keys.destroy(run))
 
+    @override
     async def empty(self, run: str) -> None:
-        """See Store.empty."""
         await self._each(run, "UPDATE frames SET frame = x'' WHERE run = ?", "DELETE FROM inbox WHERE run = ?")
 
+    @override
     async def forget(self, run: str) -> None:
-        """See Store.forget."""
         await self.destroy_key(run)
         await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("frames", "inbox", "heads")))
 
+    @override
     async def scrub(self) -> None:
-        """See Store.scrub."""
         await self._database.empty_log()
 
     async def _each(self, run: str, *statements: str) -> None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from typing_extensions import override
+
 from gofer.stores.sqlite.durable_files import sync_folder
 from gofer.values.errors import Corrupt, TemporaryError
 
@@ -79,7 +81,7 @@ def by_age(known: Sequence[Claimed], before: int) -> Sequence[Claimed]:
     return sorted(old, key=lambda claimed: (claimed.at, claimed.run))
 
 
-class KeyFile:
+class KeyFile(Keys):
     """The Keys of one folder. It opens the file with the first call, under the lock of its caller."""
 
     def __init__(self, path: Path) -> None:
@@ -98,8 +100,8 @@ class KeyFile:
             os.close(self._handle)
         self._handle = None
 
+    @override
     def get(self, run: str) -> bytes | None:
-        """See Keys.get."""
         with self._opened() as handle:
             known = self._slots.get(run)
             if known is None:
@@ -109,8 +111,9 @@ class KeyFile:
                 return None
             return content[2]
 
+    @override
     def put(self, run: str, key: bytes, at: int) -> None:
-        """See Keys.put. Raises ValueError for a run or a key that does not fit."""
+        """Raises ValueError for a run or a key that does not fit."""
         slot = _slot(run, key, at)
         with self._opened() as handle:
             number, _ = self._slots.get(run) or (self._free_slot(handle), 0)
@@ -119,16 +122,16 @@ class KeyFile:
             os.pwrite(handle, slot, number * SLOT)
             self._announce(handle)
 
+    @override
     def sync(self) -> None:
-        """See Keys.sync."""
         if not self._dirty:
             return
         with self._opened() as handle:
             _make_durable(handle)
             self._dirty = False
 
+    @override
     def destroy(self, run: str) -> None:
-        """See Keys.destroy."""
         with self._opened() as handle:
             if run not in self._slots:
                 return
@@ -136,8 +139,8 @@ class KeyFile:
             self._free.append(self._slots.pop(run)[0])
             self._announce(handle)
 
+    @override
     def before(self, at: int) -> Sequence[Claimed]:
-        """See Keys.before."""
         with self._opened():
             return by_age([Claimed(run, claimed) for run, (_, claimed) in self._slots.items()], at)
 

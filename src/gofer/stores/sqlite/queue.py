@@ -5,7 +5,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from gofer.stores.queue import DeadLetter, QueueMessage, wait_for_message
+from typing_extensions import override
+
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
 from gofer.stores.sqlite.database import Database
 from gofer.values.outside import Clock
 
@@ -33,7 +35,7 @@ POLL_SECONDS = 1.0
 """How soon a message of another process, or one that was delayed, is received."""
 
 
-class SqliteQueue:
+class SqliteQueue(Queue):
     """Queue messages in the file of a Database with the tables of SCHEMA."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -41,8 +43,8 @@ class SqliteQueue:
         self._clock = clock
         self._arrived = asyncio.Event()
 
+    @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.enqueue."""
         now = self._clock.now()
         await self._execute(
             "INSERT INTO queue_messages (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
@@ -52,8 +54,8 @@ class SqliteQueue:
         )
         self._arrived.set()
 
+    @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """See Queue.receive."""
         until = self._clock.monotonic() + wait
         while True:
             self._arrived.clear()
@@ -63,17 +65,17 @@ class SqliteQueue:
                 return queue_messages
             await wait_for_message(self._arrived, min(left, POLL_SECONDS))
 
+    @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        """See Queue.extend."""
         held = self._held(queue_message)
         await self._execute(f"UPDATE queue_messages SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
 
+    @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        """See Queue.acknowledge."""
         await self._execute(f"DELETE FROM queue_messages WHERE {_HELD}", self._held(queue_message))
 
+    @override
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        """See Queue.bury."""
         held = self._held(queue_message)
         at = held[-1]
 
@@ -85,13 +87,13 @@ class SqliteQueue:
 
         await self._database.run(work)
 
+    @override
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        """See Queue.buried."""
         rows = await self._execute("SELECT run, at, reason FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
         return [DeadLetter(*row) for row in rows]
 
+    @override
     async def forget_dead(self, before: float) -> None:
-        """See Queue.forget_dead."""
         await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
 
     async def bring_forward(self) -> int:

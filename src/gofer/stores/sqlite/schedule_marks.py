@@ -18,7 +18,7 @@ class SqliteMarks:
         self._database = database
 
     async def read(self) -> Mapping[str, int]:
-        """See Marks.read in `runtime/scheduler.py`."""
+        """Return all marks. Raises TemporaryError, Damaged."""
 
         def work(connection: sqlite3.Connection) -> Mapping[str, int]:
             return dict(connection.execute("SELECT schedule, at FROM marks"))
@@ -26,7 +26,7 @@ class SqliteMarks:
         return await self._database.run(work)
 
     async def write(self, marks: Mapping[str, int]) -> None:
-        """See Marks.write in `runtime/scheduler.py`."""
+        """Replace all marks. Raises TemporaryError, Damaged."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM marks")

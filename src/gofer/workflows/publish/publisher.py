@@ -119,7 +119,7 @@ class _Standing:
 class Publisher:
     """Publishes to one stage."""
 
-    shelf: BundleStore
+    bundles: BundleStore
     timetable: Timetable
     clock: Clock
     code: Path
@@ -142,7 +142,7 @@ class Publisher:
 
     async def roll_back(self, name: str, *, dry: bool = False) -> Published:
         """Make an earlier bundle live again, with its schedules. Raises as `publish`."""
-        found = await self.shelf.read(bundle_key(name)) if is_name(name) else None
+        found = await self.bundles.read(bundle_key(name)) if is_name(name) else None
         if found is None:
             raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
         try:
@@ -152,12 +152,12 @@ class Publisher:
             raise ConfigError(f"{error} It is the one that was asked for.") from error
         if not dry:
             # A publisher that was lost may have left the small part out.
-            await self.shelf.create(routes_key(name), wanted.routes())
+            await self.bundles.create(routes_key(name), wanted.routes())
         return await self._make_live(wanted.compiled, catalog, await self._standing(), dry=dry)
 
     async def listing(self, limit: int) -> tuple[Sequence[str], Current | None]:
         """Return the newest bundles first, and what is live. Raises TemporaryError."""
-        keys = await self.shelf.keys(FOLDER)
+        keys = await self.bundles.keys(FOLDER)
         names = [key.removeprefix(FOLDER).removesuffix(".json") for key in keys]
         return sorted(filter(is_name, names), reverse=True)[:limit], await self._current()
 
@@ -180,7 +180,7 @@ class Publisher:
     async def _overtaken(self, name: str, standing: _Standing) -> str:
         """Move the pointer; return what is live instead, if another publisher was first."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
-        if await self.shelf.swap(POINTER, pointer, standing.tag):
+        if await self.bundles.swap(POINTER, pointer, standing.tag):
             return ""
         # An answer that was lost may have been a yes.
         current = await self._current()
@@ -214,7 +214,7 @@ class Publisher:
         raise TemporaryError("Others publish all the time; set the schedules right with `gofer publish` later.")
 
     async def _compiled(self, name: str) -> Compiled | None:
-        found = await self.shelf.read(bundle_key(name))
+        found = await self.bundles.read(bundle_key(name))
         try:
             return read_publication(found.body if found else b"").compiled
         except Corrupt as error:
@@ -223,20 +223,20 @@ class Publisher:
 
     async def _store(self, wanted: Publication) -> None:
         for key, body in ((bundle_key(wanted.name), wanted.bundle()), (routes_key(wanted.name), wanted.routes())):
-            if not await self.shelf.create(key, body):
-                found = await self.shelf.read(key)
+            if not await self.bundles.create(key, body):
+                found = await self.bundles.read(key)
                 if found is None or found.body != body:
                     raise TemporaryError(f"Something else stands under {key}; publish again.")
 
     async def _standing(self) -> _Standing:
-        found = await self.shelf.read(POINTER)
+        found = await self.bundles.read(POINTER)
         if found is None:
             return _Standing()
         standing = _Standing(tag=found.tag)
         # What is damaged is said, and replaced.
         try:
             standing = replace(standing, name=read_pointer(found.body).name)
-            bundle = await self.shelf.read(bundle_key(standing.name))
+            bundle = await self.bundles.read(bundle_key(standing.name))
             body = bundle.body if bundle else b""
             return replace(
                 standing, publication=read_publication(body), catalog=read_catalog(body, self.code, self.form)
@@ -246,7 +246,7 @@ class Publisher:
             return standing
 
     async def _current(self) -> Current | None:
-        found = await self.shelf.read(POINTER)
+        found = await self.bundles.read(POINTER)
         try:
             if found:
                 return read_pointer(found.body)

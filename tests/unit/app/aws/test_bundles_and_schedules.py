@@ -31,34 +31,36 @@ def timetable(group: str, scheduler: Any = None, target: str = FUNCTION) -> Even
 
 
 async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> None:
-    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
-    assert (await shelf.read("bundles/a"), await shelf.keys("bundles/")) == (None, [])
-    assert await shelf.swap("bundles/a", b"1", "")
-    assert not await shelf.swap("bundles/a", b"2", "")
-    assert not await shelf.create("bundles/a", b"2")
-    first = await shelf.read("bundles/a")
+    bundles = S3BundleStore(aws(), client("s3"), new_bucket())
+    assert (await bundles.read("bundles/a"), await bundles.keys("bundles/")) == (None, [])
+    assert await bundles.swap("bundles/a", b"1", "")
+    assert not await bundles.swap("bundles/a", b"2", "")
+    assert not await bundles.create("bundles/a", b"2")
+    first = await bundles.read("bundles/a")
     assert first is not None
     assert first.body == b"1"
-    assert await shelf.swap("bundles/a", b"3", first.tag)
-    assert not await shelf.swap("bundles/a", b"4", first.tag)
-    assert await shelf.keys("bundles/") == ["bundles/a"]
-    client("s3").delete_object(Bucket=shelf._bucket, Key="bundles/a")
-    assert not await shelf.swap("bundles/a", b"5", first.tag)
+    assert await bundles.swap("bundles/a", b"3", first.tag)
+    assert not await bundles.swap("bundles/a", b"4", first.tag)
+    assert await bundles.keys("bundles/") == ["bundles/a"]
+    client("s3").delete_object(Bucket=bundles._bucket, Key="bundles/a")
+    assert not await bundles.swap("bundles/a", b"5", first.tag)
 
 
 async def test_many_objects_are_all_listed() -> None:
-    shelf = S3BundleStore(aws(), client("s3"), new_bucket())
+    bundles = S3BundleStore(aws(), client("s3"), new_bucket())
     # Put where moto keeps them: by requests it takes longer than all else here together.
     kept = s3_backends["123456789012"]["aws"]
     for number in range(1_001):
-        kept.put_object(shelf._bucket, f"bundles/{number:04}", b"")
-    assert len(await shelf.keys("bundles/")) == 1_001
+        kept.put_object(bundles._bucket, f"bundles/{number:04}", b"")
+    assert len(await bundles.keys("bundles/")) == 1_001
 
 
 async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
     stage = Stage(SetClock())
     publishers = [
-        Publisher(stage.shelf, timetable(stage.name), SetClock(1_795_262_400.0 + number), Path("nowhere"), WorkflowForm)
+        Publisher(
+            stage.bundles, timetable(stage.name), SetClock(1_795_262_400.0 + number), Path("nowhere"), WorkflowForm
+        )
         for number in range(4)
     ]
     wanted = [files(a=f"Do it {number} times.") for number in range(4)]
@@ -67,7 +69,7 @@ async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
         return_exceptions=True,
     )
     names = [one.name for one in done if not isinstance(one, BaseException)]
-    found = await stage.shelf.read(POINTER)
+    found = await stage.bundles.read(POINTER)
     assert found is not None
     # One that began after another one was done follows it; all that were overtaken were told.
     assert json.loads(found.body)["name"] in names

@@ -213,8 +213,8 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
         await state.store.create_head(Head("claimed", "answer-here", "claimed", 1))
         assert await state.store.oldest_runnable("claimed") is None
         told = await retry("queued", state.stores, folder.clock, "operator")
-        assert told.rung
-        assert "backup of 2026-11-21 12:00 UTC" in told.told
+        assert told.enqueued
+        assert "backup of 2026-11-21 12:00 UTC" in told.message
         queued = await state.store.head("queued")
         assert queued is not None
         assert await state.store.oldest_runnable(queued.conversation) is not None

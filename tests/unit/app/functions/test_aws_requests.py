@@ -133,16 +133,16 @@ def test_a_queue_over_it_rings_and_is_heard() -> None:
     asyncio.run(play())
 
 
-def test_a_shelf_over_it_reads_what_is_there_and_nothing_else() -> None:
+def test_a_bundle_store_over_a_packaged_file_reads_that_file_only() -> None:
     bucket = moto_server.new_bucket()
     moto_server.client("s3").put_object(Bucket=bucket, Key="bundles/a b.json", Body=b"{}")
-    shelf = S3BundleStore(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
+    bundles = S3BundleStore(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
 
     async def play() -> None:
-        found = await shelf.read("bundles/a b.json")
+        found = await bundles.read("bundles/a b.json")
         assert found is not None
         assert (found.body, bool(found.tag)) == (b"{}", True)
-        assert await shelf.read("bundles/none.json") is None
+        assert await bundles.read("bundles/none.json") is None
 
     asyncio.run(play())
 

@@ -72,7 +72,7 @@ def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
 
 def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(ground: Ground) -> None:
     schedule = schedule_function(ground)
-    assert invoke(schedule, {"sweep": True}) == {"rung": 0}
+    assert invoke(schedule, {"sweep": True}) == {"enqueued": 0}
     assert invoke(schedule, {"purge": True}) == {"deleted": 0, "forgotten": 0}
     told = {"workflow": "w", "schedule": "w cron UTC", "at": "2026-11-21T12:00:00Z"}
     assert invoke(schedule, told) == {"ignored": "no workflow has this schedule any more"}
@@ -148,7 +148,7 @@ def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(groun
     with pytest.raises(Failed, match="ConfigError"):
         invoke(worker_function(unset), batch())
     assert batch() == {"Records": []}
-    assert invoke(schedule_function(ground), {"sweep": True}) == {"rung": 1}
+    assert invoke(schedule_function(ground), {"sweep": True}) == {"enqueued": 1}
     assert invoke(worker_function(ground), batch()) == {"batchItemFailures": []}
     head = asyncio.run(cloud.store.head(run))
     cloud.close()

@@ -28,14 +28,14 @@ class Kept:
 
 def test_parameters_stand_below_the_environment_and_only_those_that_are_named_are_asked_for() -> None:
     store = Kept({"/gofer/prod/A": "1", "/gofer/prod/B": "2", "/gofer/prod/C": "3"})
-    told = Parameters({"GOFER_PARAMETERS": "/gofer/prod/", "B": "own"}, store, SetClock()).told(["A", "B", "D"])
+    told = Parameters({"GOFER_PARAMETERS": "/gofer/prod/", "B": "own"}, store, SetClock()).values_of(["A", "B", "D"])
     assert (told["A"], told["B"], "C" in told, "D" in told) == ("1", "own", False, False)
     assert store.asked == [["/gofer/prod/A", "/gofer/prod/D"]]
 
 
 def test_without_a_path_nothing_is_asked_for() -> None:
     store = Kept({})
-    assert Parameters({"A": "1"}, store, SetClock()).told(["A", "B"]) == {"A": "1"}
+    assert Parameters({"A": "1"}, store, SetClock()).values_of(["A", "B"]) == {"A": "1"}
     assert store.asked == []
 
 
@@ -43,13 +43,13 @@ def test_what_is_known_is_asked_for_again_after_five_minutes_missing_ones_too() 
     clock, store = SetClock(), Kept({"/p/A": "1"})
     parameters = Parameters({"GOFER_PARAMETERS": "/p/"}, store, clock)
     for _ in range(3):
-        parameters.told(["A", "B"])
+        parameters.values_of(["A", "B"])
     clock.advance(FRESH - 1)
-    parameters.told(["A", "B"])
+    parameters.values_of(["A", "B"])
     assert len(store.asked) == 1
     store.values["/p/A"] = "2"
     clock.advance(1)
-    assert parameters.told(["A", "B"])["A"] == "2"
+    assert parameters.values_of(["A", "B"])["A"] == "2"
     assert len(store.asked) == 2
 
 
@@ -59,20 +59,20 @@ def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_wit
     clock, store = SetClock(), Kept({"/p/A": "1"}, away=True)
     parameters = Parameters({"GOFER_PARAMETERS": "/p/"}, store, clock)
     with pytest.raises(TemporaryError):
-        parameters.told(["A"])
+        parameters.values_of(["A"])
     store.away = False
-    assert parameters.told(["A"])["A"] == "1"
+    assert parameters.values_of(["A"])["A"] == "1"
     clock.advance(FRESH)
     store.away, store.values["/p/A"] = True, "2"
-    assert [parameters.told(["A"])["A"] for _ in range(5)] == ["1"] * 5
+    assert [parameters.values_of(["A"])["A"] for _ in range(5)] == ["1"] * 5
     assert len(store.asked) == 3
     assert "the settings stay what they were" in caplog.text
     # One that was never read is no setting that holds.
     with pytest.raises(TemporaryError):
-        parameters.told(["A", "B"])
+        parameters.values_of(["A", "B"])
     store.away = False
     clock.advance(AGAIN)
-    assert parameters.told(["A"])["A"] == "2"
+    assert parameters.values_of(["A"])["A"] == "2"
 
 
 def test_what_is_made_of_settings_is_made_anew_only_when_they_changed() -> None:

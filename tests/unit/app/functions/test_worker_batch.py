@@ -44,10 +44,10 @@ class Bells(MemoryQueue):
     def __init__(self, clock: SetClock) -> None:
         super().__init__(clock)
         self.said: list[tuple[str, str]] = []
-        self.rung: list[str] = []
+        self.enqueued: list[str] = []
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        self.rung.append(run)
+        self.enqueued.append(run)
 
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         self.said.append((queue_message.receipt, f"{visibility:g}"))
@@ -174,7 +174,7 @@ async def test_a_run_without_enough_time_is_handed_over_with_a_bell_of_its_own()
     while (await made.office.store.head(run)).status != "done":
         assert await made.answer(record(run), seconds=15.0) == []
         rounds += 1
-        assert made.queue.rung[-1:] == [run] or (await made.office.store.head(run)).status == "done"
+        assert made.queue.enqueued[-1:] == [run] or (await made.office.store.head(run)).status == "done"
     assert rounds > 2
     assert made.office.posted == ["Hello."]
 

@@ -1,4 +1,4 @@
-"""Publishing, rolling back and their schedules, over a shelf and a timetable in memory."""
+"""Publishing, rolling back and their schedules, over a bundle store and a timetable in memory."""
 
 import asyncio
 import itertools
@@ -16,7 +16,7 @@ from gofer.workflows.publish.publisher import Overtaken, Published
 from gofer.workflows.publish.timetable import Entry
 from gofer.workflows.published import POINTER, Current, Found, bundle_key, encode_pointer, routes_key
 from support.property_examples import examples
-from support.workflows.publishing import House, MemoryShelf, MemoryTimetable, files, no_trouble
+from support.workflows.publishing import House, MemoryBundleStore, MemoryTimetable, files, no_trouble
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ def house(tmp_path: Path) -> House:
 
 
 def live(house: House) -> str:
-    return json.loads(house.shelf.objects[POINTER].body)["name"]
+    return json.loads(house.bundles.objects[POINTER].body)["name"]
 
 
 async def test_what_is_published_is_live_and_says_what_changed(house: House) -> None:
@@ -38,7 +38,7 @@ async def test_what_is_published_is_live_and_says_what_changed(house: House) -> 
     assert second.before == first.name
     assert second.workflows.to_json() == {"added": ["c"], "changed": ["a"], "removed": ["b"]}
     assert live(house) == second.name
-    bundle = json.loads(house.shelf.objects[bundle_key(second.name)].body)
+    bundle = json.loads(house.bundles.objects[bundle_key(second.name)].body)
     assert bundle["files"] == files(a="Do it well.", c="Report.")
     assert set(bundle["compiled"]) == {"routes", "hooks", "schedules"}
 
@@ -55,26 +55,26 @@ async def test_the_same_files_again_move_nothing(house: House) -> None:
     house.clock.advance(60)
     again = await house.publisher.publish(files(a="Do it."))
     assert (again.name, again.moved) == (first.name, False)
-    assert len(await house.shelf.keys("bundles/")) == 3
+    assert len(await house.bundles.keys("bundles/")) == 3
 
 
 async def test_only_trying_writes_nothing(house: House) -> None:
     tried = await house.publisher.publish(files(a="Do it.", b="Report."), dry=True)
     assert (tried.workflows.added, len(tried.schedules.added)) == (["a", "b"], 1)
-    assert (house.shelf.objects, house.timetable.entries) == ({}, {})
+    assert (house.bundles.objects, house.timetable.entries) == ({}, {})
 
 
 async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House) -> None:
     await house.publisher.publish(files(a="Do it."))
     waiting, arrived = asyncio.Event(), asyncio.Event()
 
-    class Slow(MemoryShelf):
+    class Slow(MemoryBundleStore):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
             arrived.set()
             await waiting.wait()
             return await super().swap(key, body, tag)
 
-    slow = House(house.code, house.clock, Slow(house.shelf.objects), house.timetable)
+    slow = House(house.code, house.clock, Slow(house.bundles.objects), house.timetable)
     losing = asyncio.create_task(slow.publisher.publish(files(a="Do it.", mine="Report.")))
     await arrived.wait()
     house.clock.advance(1)
@@ -87,7 +87,7 @@ async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House)
 
 
 async def test_a_pointer_whose_answer_was_lost_is_looked_at(house: House) -> None:
-    class Lossy(MemoryShelf):
+    class Lossy(MemoryBundleStore):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
             # As a client that asks again after the first answer was lost.
             await super().swap(key, body, tag)
@@ -132,8 +132,8 @@ async def test_a_bundle_that_is_not_there_is_no_way_back(house: House, name: str
 
 async def test_a_damaged_bundle_is_no_way_back_and_is_replaced(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
-    found = house.shelf.objects[bundle_key(first.name)]
-    house.shelf.objects[bundle_key(first.name)] = type(found)(found.body.replace(b"Do it.", b"Do ti."), found.tag)
+    found = house.bundles.objects[bundle_key(first.name)]
+    house.bundles.objects[bundle_key(first.name)] = type(found)(found.body.replace(b"Do it.", b"Do ti."), found.tag)
     with pytest.raises(ConfigError, match="is not what was written"):
         await house.publisher.roll_back(first.name)
     house.clock.advance(1)
@@ -143,14 +143,14 @@ async def test_a_damaged_bundle_is_no_way_back_and_is_replaced(house: House) -> 
 
 async def test_a_small_part_that_is_missing_is_written_by_the_way_back(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
-    small = house.shelf.objects.pop(routes_key(first.name))
+    small = house.bundles.objects.pop(routes_key(first.name))
     await house.publisher.roll_back(first.name)
-    assert house.shelf.objects[routes_key(first.name)].body == small.body
+    assert house.bundles.objects[routes_key(first.name)].body == small.body
 
 
 async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
-    house.shelf.objects[POINTER] = Found(b"nonsense", "x")
+    house.bundles.objects[POINTER] = Found(b"nonsense", "x")
     assert await house.publisher.listing(10) == ([first.name], None)
     house.clock.advance(1)
     again = await house.publisher.publish(files(a="Do it."))
@@ -159,10 +159,10 @@ async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House)
 
 async def test_a_bundle_of_that_name_with_other_contents_is_never_replaced(house: House) -> None:
     tried = await house.publisher.publish(files(a="Do it."), dry=True)
-    house.shelf.objects[bundle_key(tried.name)] = Found(b"another", "x")
+    house.bundles.objects[bundle_key(tried.name)] = Found(b"another", "x")
     with pytest.raises(TemporaryError, match="Something else stands under"):
         await house.publisher.publish(files(a="Do it."))
-    assert POINTER not in house.shelf.objects
+    assert POINTER not in house.bundles.objects
 
 
 async def test_a_publisher_that_was_lost_before_the_pointer_goes_on_where_it_was(house: House) -> None:
@@ -170,16 +170,16 @@ async def test_a_publisher_that_was_lost_before_the_pointer_goes_on_where_it_was
         if call == "swap":
             raise TemporaryError("lost")
 
-    house.shelf.trouble = lost
+    house.bundles.trouble = lost
     with pytest.raises(TemporaryError):
         await house.publisher.publish(files(a="Do it."))
-    house.shelf.trouble = no_trouble
+    house.bundles.trouble = no_trouble
     done = await house.publisher.publish(files(a="Do it."))
     assert (done.moved, live(house)) == (True, done.name)
 
 
 async def test_a_winner_that_cannot_be_read_has_its_schedules_left_alone(house: House) -> None:
-    class Late(MemoryShelf):
+    class Late(MemoryBundleStore):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
             # Somebody else is first, and what they published is not there.
             self._write(POINTER, encode_pointer(Current("20261121T120000Z-000000000000", "")))
@@ -194,13 +194,13 @@ async def test_who_is_overtaken_again_and_again_gives_up(house: House) -> None:
     class Busy(MemoryTimetable):
         async def names(self) -> Sequence[str]:
             # Whenever schedules are looked at something else is live.
-            await house.publisher.shelf.swap(POINTER, house.shelf.objects[POINTER].body, "x")
-            house.shelf.objects[POINTER] = Found(encode_pointer(Current(next(turns), "")), "x")
+            await house.publisher.bundles.swap(POINTER, house.bundles.objects[POINTER].body, "x")
+            house.bundles.objects[POINTER] = Found(encode_pointer(Current(next(turns), "")), "x")
             return await super().names()
 
     names = [(await house.publisher.publish(files(a=text))).name for text in ("one", "two")]
     turns = itertools.cycle(names)
-    busy = House(house.code, house.clock, house.shelf, Busy())
+    busy = House(house.code, house.clock, house.bundles, Busy())
     with pytest.raises(TemporaryError, match="Others publish all the time"):
         await busy.publisher.publish(files(a="two"))
 
@@ -210,8 +210,8 @@ async def wait(turns: Callable[[], int]) -> None:
         await asyncio.sleep(0)
 
 
-class Interleaved(MemoryShelf):
-    """A shelf whose callers get on in any order: each call waits for a number of turns that was drawn."""
+class Interleaved(MemoryBundleStore):
+    """A bundle store whose callers get on in any order: each call waits for a number of turns that was drawn."""
 
     def __init__(self, turns: Callable[[], int]) -> None:
         super().__init__()
@@ -258,8 +258,8 @@ class InterleavedTimetable(MemoryTimetable):
 def test_whoever_publishes_at_once_the_schedules_are_those_of_what_is_live(seed: int) -> None:
     """In every order of their steps: who was told that it is live was, who was overtaken never was."""
     chance = random.Random(seed)
-    shelf = Interleaved(lambda: chance.choice([0, 1, 3, 10, 40, 150]))
-    house = House(Path("nowhere"), shelf=shelf, timetable=InterleavedTimetable(shelf.turns))
+    bundles = Interleaved(lambda: chance.choice([0, 1, 3, 10, 40, 150]))
+    house = House(Path("nowhere"), bundles=bundles, timetable=InterleavedTimetable(bundles.turns))
     wanted = {f"text{n}": files(a=f"text{n}", **{f"own{n}": "Report.", "shared": "Report."}) for n in range(3)}
 
     async def play() -> list[Published | BaseException]:
@@ -267,9 +267,9 @@ def test_whoever_publishes_at_once_the_schedules_are_those_of_what_is_live(seed:
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     told = asyncio.run(play())
-    assert {one.name for one in told if isinstance(one, Published)} == set(shelf.lived)
+    assert {one.name for one in told if isinstance(one, Published)} == set(bundles.lived)
     assert all(isinstance(one, Published | Overtaken) for one in told)
-    bundle = json.loads(house.shelf.objects[bundle_key(live(house))].body)
+    bundle = json.loads(house.bundles.objects[bundle_key(live(house))].body)
     entries = [json.loads(entry.input)["workflow"] for entry in house.timetable.entries.values()]
     assert sorted(entries) == sorted(name for name, _ in bundle["compiled"]["schedules"])
 
