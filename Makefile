@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code style bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ reliability: .venv/.dev ## make the tables of docs/reliability.md anew
 
 same-code: .venv/.dev ## A=main B=HEAD: print what was moved, renamed and reworded between two commits; anything else is an error
 	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)
+
+style: .venv/.dev ## A=main B=HEAD: print the measures of plain words and plain code of two commits side by side
+	PYTHONPATH=tests $(BIN)/python -m plain_words $(A) $(B)
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
