@@ -79,7 +79,7 @@ def conditions(form: type[BaseModel]) -> set[str]:
 
 
 def test_every_entry_is_explained_and_nothing_else() -> None:
-    assert first_column("docs/architecture.md", "## Frames") == set(KINDS)
+    assert first_column("docs/architecture.md", "### Entries") == set(KINDS)
 
 
 def rows(document: str, heading: str) -> list[str]:
