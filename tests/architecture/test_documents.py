@@ -47,9 +47,9 @@ def first_column(document: str, heading: str) -> set[str]:
     return {name.rstrip("/") for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
 
 
-def test_every_room_is_listed_and_nothing_else() -> None:
+def test_every_package_is_listed_and_nothing_else() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "."))}
-    assert first_column("AGENTS.md", "## Rooms") == rooms
+    assert first_column("AGENTS.md", "## Packages") == rooms
 
 
 def test_every_source_is_listed_and_nothing_else() -> None:
@@ -79,7 +79,7 @@ def conditions(form: type[BaseModel]) -> set[str]:
 
 
 def test_every_entry_is_explained_and_nothing_else() -> None:
-    assert first_column("docs/architecture.md", "## Frames") == set(KINDS)
+    assert first_column("docs/architecture.md", "### Entries") == set(KINDS)
 
 
 def rows(document: str, heading: str) -> list[str]:

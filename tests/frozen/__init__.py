@@ -20,7 +20,7 @@ only in a commit whose message lists each change.
 | `explain.txt` | what `gofer explain` prints for each payload of tests/events |
 
 Three more files belong to the corpus, each compared by a test of its own: `tests/generators/explained.md` (the one
-reason for each payload), `docs/context.md` (requests of the shipped workflows, shown as text) and
+reason for each payload), `docs/context.md` (parts of requests, shown as text) and
 `tests/broken/*/expected`.
 
 The map of names cannot reach into sealed frames. A commit that changes the words or the form of entries therefore also

@@ -57,12 +57,12 @@ HEADINGS = (
     "model",
     "endpoint",
     "`gofer check`",
-    "USD a million tokens: in, cached, out",
+    "USD per million tokens: in, cached, out",
     "window",
     "reads",
     "image sent",
     "PDF sent",
-    "cost written",
+    "cost recorded",
 )
 
 

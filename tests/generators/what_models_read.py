@@ -1,4 +1,6 @@
-"""The first requests of six kinds of runs, as a model reads them, with their tokens by part and what they cost.
+"""Requests of six kinds of runs, as a model reads them, with their tokens by part and their cost.
+
+The first request of a mention is printed whole. Of each other request the page prints the parts that differ.
 
 `PYTHONPATH=tests python -m generators.what_models_read` writes them into docs/context.md anew. A test compares the two,
 so that a changed word of a prompt is a row in a diff. Times and ids are replaced, because they differ with each run.
@@ -13,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, assert_never
 
 from gofer.engine.first_message import MATERIAL, UNASKED
 from gofer.files.tokens import estimate
@@ -33,8 +35,8 @@ ANSWER = (
     "Owner owns the fix and writes in that thread when its hour is over."
 )
 HEAD = (
-    "Estimated tokens by part. The tools and the system prompt are cached from the second call on. The tools that",
-    "every run has stand first, so that they are cached for all workflows.",
+    "Estimated tokens by part. From the second call on, the provider's cache holds the tools and the system prompt.",
+    "The tools of every run come first, so that all workflows share them in the cache.",
 )
 PRICES = {
     "0.25, cached 0.025, answer 2": (0.25, 0.025, 2.0),
@@ -52,7 +54,21 @@ REPLACED = (
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "2026-11-23 09:00 UTC"),
     (r"(file|result|text|history)_[0-9a-f]{12}", r"\1_0123456789ab"),
 )
-"""What differs with each run, and what stands there instead."""
+"""Words that differ with each run, and their replacements."""
+Part = Literal["system prompt", "first message", "history", "tail"]
+PRINTED: Mapping[str, Sequence[Part]] = {
+    "A mention in Slack": ("system prompt", "first message", "tail"),
+    "The same mention, after one tool call": ("history",),
+    "A webhook": ("first message",),
+    "A comment in Jira": ("first message",),
+    "A schedule": ("first message",),
+    "A subagent": ("first message",),
+    "A long run, asked for a summary": ("tail",),
+    "A long run, after its summary": ("history", "tail"),
+}
+"""The parts of each request that the page prints."""
+LONGEST = 500
+"""Characters of a message of the history above which only its beginning is printed."""
 COMPARE = """\
 description: Reads a contract.
 owner: "#helpers"
@@ -209,15 +225,17 @@ def page(requests: Mapping[str, Request]) -> str:
             "",
             *_table(requests),
             "",
-            f"Without the words of people, the first request of a mention has {mention.fixed():,} tokens.",
+            f"Everything in the first request of a mention that people did not write has {mention.fixed():,} tokens.",
             "",
             *_costs(mention, requests["The same mention, after one tool call"]),
             "",
-            "### The tools of every run",
+            "### Tools",
             "",
-            "```json",
-            *(encode_text(tool["function"]) for tool in mention.tools),
-            "```",
+            "The tools of a mention: those of every run, and then those of the workflow.",
+            "",
+            "| tool | description |",
+            "|---|---|",
+            *(f"| `{tool['function']['name']}` | {tool['function']['description']} |" for tool in mention.tools),
             *(row for title, one in requests.items() for row in _shown(title, one)),
             "",
         ]
@@ -241,9 +259,10 @@ def _costs(first: Request, second: Request) -> Iterator[str]:
     fresh = sum(second.parts().values()) - shared
     fixed = first.parts()["tools"] + first.parts()["system prompt"]
     calls = f"{asked:,} and {shared + fresh:,} tokens"
-    yield f"This mention is two calls with {calls}, and answers of {answered:,} tokens in all."
+    yield f"This mention takes two calls with {calls}, and the answers of the model have {answered:,} tokens in all."
+    yield "It costs, in USD:"
     yield ""
-    yield "| USD per million tokens | the first mention of an hour | one whose tools and prompt are cached already |"
+    yield "| price per million tokens | with an empty cache | with its tools and prompt in the cache |"
     yield "|---|---:|---:|"
     for name, (whole, cached, answer) in PRICES.items():
         cold = asked * whole + shared * cached + fresh * whole + answered * answer
@@ -252,26 +271,29 @@ def _costs(first: Request, second: Request) -> Iterator[str]:
 
 
 def _shown(title: str, request: Request) -> Iterator[str]:
-    yield from ("", f"### {title}", "")
-    long = title.startswith(("A long", "The same"))
-    if not long:
-        yield from ("The system prompt:", "", "~~~~text", request.system, "~~~~", "", "The first message:", "")
-    shown = request.messages[1:-1] if not long else request.messages[2:-1]
-    left = shown[2:-1] if len(shown) > 3 else []
-    most = 600 if left else 3_000
-    for message in shown[:2] if left else shown:
-        yield from _fenced(message, most)
-    if left:
-        yield from (f"… and {len(left)} messages more; then:", "")
-        yield from _fenced(shown[-1], most)
-    yield from ("The tail:", "", "~~~~text", request.tail, "~~~~")
+    """Yield the section of one request: the parts that the page prints of it."""
+    yield from ("", f"### {title}")
+    for part in PRINTED[title]:
+        match part:
+            case "system prompt":
+                yield from ("", "The system prompt:", "", "~~~~text", request.system, "~~~~")
+            case "first message":
+                yield from ("", "The first message:", "", *_fenced(request.messages[1]))
+            case "history":
+                for message in request.messages[2:4]:
+                    yield from ("", *_fenced(message))
+            case "tail":
+                yield from ("", "The tail:", "", "~~~~text", request.tail, "~~~~")
+            case _:
+                assert_never(part)
 
 
-def _fenced(message: Mapping[str, Any], most: int) -> Iterator[str]:
+def _fenced(message: Mapping[str, Any]) -> Iterator[str]:
     text = str(message.get("content") or "")
+    if message["role"] == "tool" and len(text) > LONGEST:
+        text = f"{text[:LONGEST]} […]"
     calls = [f"→ {call['function']['name']}({call['function']['arguments']})" for call in message.get("tool_calls", ())]
-    rows = "\n".join(filter(None, [text if len(text) <= most else f"{text[:100]} […]", *calls]))
-    yield from ("~~~~text", f"[{message['role']}]", rows, "~~~~", "")
+    yield from ("~~~~text", f"[{message['role']}]", *filter(None, [text, *calls]), "~~~~")
 
 
 async def made() -> str:
