@@ -165,7 +165,7 @@ def test_every_refusal_of_notion_is_listed_with_its_rule_and_sentence() -> None:
 
 def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
     text = (ROOT / "docs/checks.md").read_text()
-    assert first_column("docs/checks.md", "# What `gofer check` finds") == set(RULES) == set(get_args(Rule))
+    assert first_column("docs/checks.md", "## Rules") == set(RULES) == set(get_args(Rule))
     assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
 
 
