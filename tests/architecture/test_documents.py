@@ -93,13 +93,13 @@ def rows(document: str, heading: str) -> list[str]:
     ("heading", "form"),
     [
         ("# The workflow file", Workflow),
-        ("`model` as an object:", ModelChoice),
-        ("`skills`; a skill", Skills),
-        ("`limits`; a run", Limits),
-        ("`limits_per_person` and `limits_per_workflow`;", Allowance),
+        ("## Model\n", ModelChoice),
+        ("## Skills\n", Skills),
+        ("## Limits\n", Limits),
+        ("## limits_per_person and limits_per_workflow", Allowance),
         ("## `agents/defaults.yaml`", Defaults),
         ("## `subagents/<name>.yaml`", Subagent),
-        ("with a share of what the run has left, and at most this:", SubagentLimits),
+        ("at most these `limits`:", SubagentLimits),
     ],
 )
 def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
@@ -124,7 +124,7 @@ def test_limits_are_documented_with_their_defaults() -> None:
 def test_what_is_kept_in_view_is_documented_with_its_default() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     assert f"| `compact_at` | {Context().compact_at} |" in text
-    assert first_column("docs/workflow-file.md", "`context`;") >= set(Context.model_fields)
+    assert first_column("docs/workflow-file.md", "## Context\n") >= set(Context.model_fields)
 
 
 def test_sizes_of_files_are_documented_with_their_defaults() -> None:
@@ -165,7 +165,7 @@ def test_every_refusal_of_notion_is_listed_with_its_rule_and_sentence() -> None:
 
 def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
     text = (ROOT / "docs/checks.md").read_text()
-    assert first_column("docs/checks.md", "# What `gofer check` finds") == set(RULES) == set(get_args(Rule))
+    assert first_column("docs/checks.md", "## Rules") == set(RULES) == set(get_args(Rule))
     assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
 
 

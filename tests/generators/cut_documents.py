@@ -1,7 +1,8 @@
-"""The table of documents that are cut in each way, and what a model reads of each.
+"""The table of documents that are cut in each way, with the missing parts that a model reads of each.
 
-`PYTHONPATH=tests python -m generators.cut_documents` writes the table into docs/files.md anew, and a test compares the
-two. Ids are shortened, as they are hashes of what a library for compression makes.
+The result of `extract_file`, the file's line in each request and the answer of a search name the same missing parts.
+`PYTHONPATH=tests python -m generators.cut_documents` writes the table into docs/files.md, and a test compares the two.
+Ids are shortened, because they are hashes of bytes that a library for compression makes.
 """
 
 import asyncio
@@ -89,7 +90,7 @@ CUTS = (
 
 
 async def row_of(children: Children, cut: Cut) -> str:
-    """Return the row of one document: the result, the line of the tail and the answer of a search."""
+    """Return the row of one document. Raises ValueError when result, line and search name different missing parts."""
     document = NewFile(cut.name, "", cut.make(), "Slack")
 
     async def find(call: Call, said: Said) -> Result:
@@ -104,12 +105,16 @@ async def row_of(children: Children, cut: Cut) -> str:
     found = await ask(step, "1.2", "file_regex", file=text, pattern=cut.pattern)
     end = json.loads(tail(step.progress, step.workspace, Limits())[1:-2])["content"]
     (line,) = re.findall(rf"- {text} (.*)", end)
-    cells = [cut.title, result.text.partition("\n")[0], line, found.text.partition("\n")[2]]
-    return f"| {' | '.join(map(_cell, cells))} |"
+    missing = {_missing(text) for text in (result.text.partition("\n")[0], line, found.text)}
+    if len(missing) != 1:
+        raise ValueError(f"{cut.title}: {sorted(missing)} differ")
+    return f"| {cut.title} | {missing.pop() or 'nothing'} |"
 
 
-def _cell(text: str) -> str:
-    return _ID.sub(r"\1_…", text).replace("|", "\\|").replace("\n", "<br>")
+def _missing(text: str) -> str:
+    """Return the missing parts that a text names, as one cell; empty for none."""
+    _, mark, parts = text.partition("Missing: ")
+    return _ID.sub(r"\1_…", f"{mark}{parts}".removesuffix("]")).replace("|", "\\|")
 
 
 async def _rows() -> Sequence[str]:
@@ -122,8 +127,8 @@ async def _rows() -> Sequence[str]:
 
 def table() -> str:
     """Return the table as Markdown."""
-    head = ["| document | `extract_file` says | its line among the files | `file_regex` for what is not there |"]
-    return "\n".join([*head, "| --- | --- | --- | --- |", *asyncio.run(_rows()), ""])
+    head = ["| document | a model reads |"]
+    return "\n".join([*head, "|---|---|", *asyncio.run(_rows()), ""])
 
 
 def written() -> str:
