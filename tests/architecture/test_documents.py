@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import yaml
 from pydantic import BaseModel
 
 from gofer.app.catalog import build_tools
@@ -196,9 +197,29 @@ def test_every_key_has_its_sentence_below_it(form: type[Strict]) -> None:
     assert [name for name in form.model_fields if not description_of(form, name)] == []
 
 
+def listed_commands() -> dict[str, set[str]]:
+    """Return the options of each command as the tables of docs/commands.md list them."""
+    usages = re.findall(r"^\| `gofer ([^`]+)` \|", (ROOT / "docs/commands.md").read_text(), re.MULTILINE)
+    return {usage.split()[0]: set(re.findall(r"--[a-z-]+", usage)) for usage in usages}
+
+
 def test_every_command_is_listed_and_nothing_else() -> None:
-    listed = first_column("README.md", "## Commands")
-    assert {line.split()[1] for line in listed} == set(COMMANDS)
+    assert set(listed_commands()) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_listed(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    usage = capsys.readouterr().out.split("\n\n", 1)[0]
+    # The page explains the two options that many commands share once, below their table.
+    options = set(re.findall(r"--[a-z-]+", usage)) - {"--stage", "--profile"}
+    assert listed_commands()[command] == options
+
+
+def test_the_workflow_in_the_readme_is_the_one_that_ships() -> None:
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert yaml.safe_load(shown) == yaml.safe_load((ROOT / "agents/answer-here.yaml").read_text())
 
 
 def test_every_link_between_documents_leads_somewhere() -> None:
