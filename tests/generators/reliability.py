@@ -47,7 +47,7 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("repeated deliveries", f"{total['duplicates']:,}"),
         ("crashed machines", f"{faults['crash']:,}"),
         ("machines frozen for 30 to 400 seconds", f"{faults['pause']:,}"),
-        ("store requests whose answer was lost", f"{faults['lost']:,}"),
+        ("store requests with a lost answer", f"{faults['lost']:,}"),
         ("throttled store requests", f"{faults['throttle']:,}"),
         ("effects up to 30 seconds late, with their answer lost", f"{faults['late']:,}"),
         ("refused effects", f"{faults['refused']:,}"),
@@ -73,9 +73,9 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("times a run was parked for these outages", f"{away['waits']:,}"),
         ("violations in these schedules", f"**{away['violations']}**"),
         ("longest time without an owner after a crash, in seconds", f"{max(resumed()):.0f}"),
-        ("rules whose removal the schedules detect", of(detected, list(MUTANTS))),
+        ("removed rules that the schedules detect", of(detected, list(MUTANTS))),
         (
-            "rules whose removal their named test detects",
+            "removed rules that their named test detects",
             of(gated(), [mutant.rule for mutant in mutation_gate.MUTANTS]),
         ),
     ]
