@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code style bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages same-code style bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -77,6 +77,9 @@ QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_
 
 reliability: .venv/.dev ## make the tables of docs/reliability.md anew
 	PYTHONPATH=tests:tests/survival $(BIN)/python -m generators.reliability 2000
+
+outages: .venv/.dev ## print what people and operators see of each outage, and make its table in docs/reliability.md anew
+	@PYTHONPATH=tests $(BIN)/python -m generators.outages
 
 same-code: .venv/.dev ## A=main B=HEAD: print what was moved, renamed and reworded between two commits; anything else is an error
 	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)

@@ -1,4 +1,4 @@
-"""The table of `docs/reliability.md`, made anew: `make reliability`. Takes the number of schedules."""
+"""The tables of `docs/reliability.md`, made by `make reliability`. Takes the number of schedules."""
 
 import logging
 import sys
@@ -10,20 +10,18 @@ from pathlib import Path
 from test_resume import SCHEDULES, OneCrash
 from test_schedules import MUTANTS
 
+from generators import outages
 from support.mutants import mutation_gate
-from support.simulation import outage_table
 from support.simulation.judge import Report
 from support.simulation.plans import plan
 from support.simulation.schedule import Rules, Schedule
 
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 COUNTED = (
     *("runs", "calls", "unknown", "needless", "takeovers", "handovers", "cancelled", "duplicates"),
     *("asked", "ignored", "stopped", "told", "delegated", "compacted"),
 )
-"""What is added up of all schedules."""
+"""The figures that are added up over all schedules."""
 BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
-OUTAGES_BEGIN, OUTAGES_END = "<!-- outages, made by `make reliability` -->\n", "<!-- end of outages -->\n"
 
 
 def rows(count: int) -> list[tuple[str, str]]:
@@ -41,44 +39,44 @@ def rows(count: int) -> list[tuple[str, str]]:
     for seed in range(count // 8):
         report = played(seed, ("memory", "sqlite")[seed % 2], Rules(outages=1.0))
         away.update(requests=report.faults["outage"], waits=report.waited, violations=len(report.violations))
-    missing = [rule for rule in MUTANTS if missed(rule)]
+    detected = [rule for rule in MUTANTS if missed(rule)]
     return [
-        ("schedules, half on memory, half on SQLite", f"{count:,}"),
-        ("more of them on DynamoDB's and SQS' semantics", f"{count // 8:,}"),
+        ("schedules, half on the memory store, half on SQLite", f"{count:,}"),
+        ("further schedules on simulated DynamoDB and SQS", f"{count // 8:,}"),
         ("runs", f"{total['runs']:,}"),
         ("repeated deliveries", f"{total['duplicates']:,}"),
-        ("crashes of a machine", f"{faults['crash']:,}"),
-        ("pauses of 30 to 400 seconds", f"{faults['pause']:,}"),
-        ("lost answers of a store", f"{faults['lost']:,}"),
-        ("throttled calls to a store", f"{faults['throttle']:,}"),
-        ("effects whose answer was lost, landing up to 30 seconds late", f"{faults['late']:,}"),
-        ("effects that were refused", f"{faults['refused']:,}"),
-        ("questions to a model that was not there for minutes", f"{faults['absent']:,}"),
-        ("takeovers of a run whose owner crashed", f"{total['takeovers']:,}"),
-        ("hand-overs by an owner whose time was over", f"{total['handovers']:,}"),
-        ("runs that a person cancelled", f"{total['cancelled']:,}"),
-        ("questions whether a call may be made", f"{total['asked']:,}"),
+        ("crashed machines", f"{faults['crash']:,}"),
+        ("machines frozen for 30 to 400 seconds", f"{faults['pause']:,}"),
+        ("store requests with a lost answer", f"{faults['lost']:,}"),
+        ("throttled store requests", f"{faults['throttle']:,}"),
+        ("effects up to 30 seconds late, with their answer lost", f"{faults['late']:,}"),
+        ("refused effects", f"{faults['refused']:,}"),
+        ("model requests during an outage of the model", f"{faults['absent']:,}"),
+        ("takeovers after an owner crashed", f"{total['takeovers']:,}"),
+        ("hand-overs at an owner's deadline", f"{total['handovers']:,}"),
+        ("runs cancelled by a person", f"{total['cancelled']:,}"),
+        ("approval requests", f"{total['asked']:,}"),
         (
-            "of those approved, denied, expired, or put to no person because Slack refused",
+            "decisions: approved, denied, expired, none because Slack refused the question",
             ", ".join(f"{total[name]:,}" for name in ("approved", "denied", "expired", "nobody")),
         ),
-        ("presses that did not count: of another person, too late, forged, or a second one", f"{total['ignored']:,}"),
-        ("runs that a person stopped while they waited for a decision", f"{total['stopped']:,}"),
-        ("calls answered with what was done for the same message before", f"{total['told']:,}"),
-        ("subagents that worked in runs of their own", f"{total['delegated']:,}"),
-        ("times that the beginning of a history left its window", f"{total['compacted']:,}"),
+        ("button presses that did not count (wrong person, late, forged, repeated)", f"{total['ignored']:,}"),
+        ("runs stopped while they waited for a decision", f"{total['stopped']:,}"),
+        ("calls answered with the earlier result for the same message", f"{total['told']:,}"),
+        ("subagent runs", f"{total['delegated']:,}"),
+        ("compactions of a conversation", f"{total['compacted']:,}"),
         ("violations", f"**{total['violations']}**"),
-        ("calls whose outcome cannot be determined", f"{total['unknown']:,} of {total['calls']:,}"),
-        ("of those needless: no fault happened during the call", f"{total['needless']:,}"),
-        ("schedules in which Slack, Jira, Notion or GitHub are away for 5 seconds to 40 minutes", f"{count // 8:,}"),
-        ("requests that failed because of that", f"{away['requests']:,}"),
-        ("times that a run waited for a system that was away", f"{away['waits']:,}"),
+        ("calls with the outcome `unknown`", f"{total['unknown']:,} of {total['calls']:,}"),
+        ("of these, without a fault during the call", f"{total['needless']:,}"),
+        ("schedules with outages of Slack, Jira, Notion or GitHub", f"{count // 8:,}"),
+        ("requests that failed in these outages", f"{away['requests']:,}"),
+        ("times a run was parked for these outages", f"{away['waits']:,}"),
         ("violations in these schedules", f"**{away['violations']}**"),
-        ("seconds, the longest, that a run had no owner after one crash", f"{max(resumed()):.0f}"),
-        ("rules that schedules miss when they are taken away", of(missing, len(MUTANTS))),
+        ("longest time without an owner after a crash, in seconds", f"{max(resumed()):.0f}"),
+        ("removed rules that the schedules detect", of(detected, list(MUTANTS))),
         (
-            "rules that a named test misses when they are taken out of the source",
-            of(gated(), len(mutation_gate.MUTANTS)),
+            "removed rules that their named test detects",
+            of(gated(), [mutant.rule for mutant in mutation_gate.MUTANTS]),
         ),
     ]
 
@@ -90,8 +88,10 @@ def resumed() -> list[float]:
     return [wait for schedule in schedules for wait in schedule.waits]
 
 
-def of(names: Sequence[str], count: int) -> str:
-    return f"{len(names)} of {count}: {', '.join(names)}"
+def of(detected: Sequence[str], rules: Sequence[str]) -> str:
+    """Return how many rules are detected, and the names of the others."""
+    others = [rule for rule in rules if rule not in detected]
+    return f"{len(rules) - len(others)} of {len(rules)}" + (f", not {', '.join(others)}" if others else "")
 
 
 def gated() -> list[str]:
@@ -116,19 +116,11 @@ def played(seed: int, kind: str, rules: Rules | None = None) -> Report:
 def main(count: int) -> None:
     logging.disable(logging.CRITICAL)
     table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
-    write(table, BEGIN, END)
-    # What operators see of an outage is in the log too.
+    outages.write(table, BEGIN, END)
+    print(table)  # noqa: T201
+    # The run reports of operators include the log.
     logging.disable(logging.NOTSET)
-    seen = outage_table.table()
-    write(seen, OUTAGES_BEGIN, OUTAGES_END)
-    print(f"{table}\n\n{seen}")  # noqa: T201
-
-
-def write(table: str, begin: str, end: str) -> None:
-    """Put a table between two marks of the page."""
-    before, rest = PAGE.read_text().split(begin)
-    after = rest.split(end)[1]
-    PAGE.write_text(f"{before}{begin}{table}\n{end}{after}")
+    outages.main()
 
 
 if __name__ == "__main__":

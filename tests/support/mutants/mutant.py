@@ -8,7 +8,7 @@ class Mutant:
     """The source without one rule."""
 
     rule: str
-    """The rule, as readers of docs/reliability.md know it."""
+    """The rule in plain words."""
     file: str
     """Below src/gofer."""
     source: str

@@ -45,9 +45,13 @@ KEY = Secret("0" * 64)
 LONG = 30 * 3_600.0
 """Virtual seconds after which a run that has not ended never will."""
 CHANNEL, CAPTAIN, DIRECT = "C0DEPLOY0", "U0CAPTN0", "D0CAPTN0"
-_NAMES = {5: "5 s", 60: "60 s", 2_400: "40 minutes"}
-NOT_ASKED = "nobody waits"
-"""What people see of a run that nobody asked for."""
+_NAMES = {5: "5 seconds", 60: "60 seconds", 2_400: "40 minutes"}
+ANSWER = "Here you are."
+"""The answer of the model."""
+ENDED = "metric: one run ended as "
+"""How the line of the metrics about the end of a run begins."""
+NOT_ASKED = "no person waits for an answer"
+"""What people see of a run that no person asked for."""
 
 
 FACTS: Mapping[str, Mapping[str, object]] = {
@@ -149,7 +153,7 @@ class Colleague:
             return says("", ("jira_get_issue", {"issue": ISSUE}))
         if done == 1:
             return says("", ("jira_add_comment", {"issue": ISSUE, "text": "The fix is on staging."}))
-        return says("Here you are.")
+        return says(ANSWER)
 
 
 class Telling(MemoryStore):
@@ -247,7 +251,7 @@ class Run:
 
     def _note_end(self, ended: Ended) -> None:
         """Note what the metrics of a worker say of an end, private runs included."""
-        self.store.shown.append(f"metric: one run ended as {ended.status}")
+        self.store.shown.append(f"{ENDED}{ended.status}")
 
     async def _under_way(self, run: str) -> bool:
         head = await self.store.head(run)
@@ -302,10 +306,28 @@ def rows_of(source: Source) -> Iterator[Row]:
             yield Run(source, call, seconds).play()
 
 
-def table() -> str:
-    """Return the table of docs/reliability.md."""
+def whole_table() -> str:
+    """Return what people and operators saw of every outage, as Markdown."""
     head = "| run of | before | away | what people saw | what the operator saw |\n|---|---|---|---|---|"
     return "\n".join([head, *(_line(row) for source in SOURCES for row in rows_of(source))])
+
+
+def short_table(source: Source) -> str:
+    """Return the last text that people read after each outage of one source, as Markdown."""
+    head = f"| outage begins before | {' | '.join(_NAMES[seconds] for seconds in SECONDS)} |"
+    lines = [head, "|---|" + "---|" * len(SECONDS)]
+    for _, group in itertools.groupby(rows_of(source), key=lambda row: row.call):
+        rows = list(group)
+        call = f"`{rows[0].tool}`" + (" (the answer)" if rows[0].call.startswith("answer/") else "")
+        lines.append(f"| {call} | {' | '.join(_end(row) for row in rows)} |")
+    return "\n".join(lines)
+
+
+def _end(row: Row) -> str:
+    """Return the status with which a run ended, and the last text that people read, unless it is the plain answer."""
+    (status,) = [line.removeprefix(ENDED) for line in row.operator if line.startswith(ENDED)]
+    last = _plain(row.person[-1])
+    return f"`{status}`" if last == ANSWER else f"`{status}`: {last}".replace("|", "\\|")
 
 
 def _line(row: Row) -> str:

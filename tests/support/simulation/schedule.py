@@ -366,7 +366,9 @@ class Schedule:
                     report.violations.append("an accepted run neither ended nor waits with a reason and a time")
             except Corrupt as error:
                 report.violations.append(str(error))
-        Judge(self.world, self.people, self.faults, self.plan, self.cancelled).judge(journals, report)
+        # The journal of a subagent run is empty where the run above it ended before the subagent began.
+        begun = {run: journal for run, journal in journals.items() if journal or run in runs}
+        Judge(self.world, self.people, self.faults, self.plan, self.cancelled).judge(begun, report)
         gone = {run for run in journals if root_of(run) in self._private()}
         report.violations += ["the contents of a private run are left" for run in gone if await self._left(run)]
         report.violations += below(journals, report) + unasked(journals, self.questions)
