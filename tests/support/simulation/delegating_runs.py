@@ -19,7 +19,7 @@ from support.models.served import served
 LONG = "long "
 """What the words of a search begin with that gives more than is shown whole."""
 _LINES = 70
-_VIEW = {"files": Files(whole_tokens=500, preview_tokens=100), "context": Context(window=4_000, compact_at=45)}
+_VIEW = {"files": Files(whole_tokens=500, preview_tokens=450), "context": Context(window=4_000, compact_at=45)}
 _SYSTEM = "Help with it."
 HELPER = LoadedSubagent(
     Subagent(
