@@ -207,6 +207,13 @@ def listed_commands() -> dict[str, set[str]]:
     return {usage.split()[0]: set(re.findall(r"--[a-z-]+", usage)) for usage in usages}
 
 
+def test_each_page_says_its_kind_first() -> None:
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    openings = {page.name: page.read_text().split("\n\n")[1] for page in pages}
+    kinds = ("Tutorial", "How-to", "Reference", "Explanation")
+    assert [name for name, opening in openings.items() if not opening.startswith(kinds)] == []
+
+
 def test_every_command_is_listed_and_nothing_else() -> None:
     assert set(listed_commands()) == set(COMMANDS)
 
