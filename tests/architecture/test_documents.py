@@ -219,7 +219,7 @@ def test_every_decision_is_listed_with_its_number_and_title() -> None:
     assert [name for name, _, page in listed if not page.startswith(f"{int(name):04}-")] == []
 
 
-def test_every_decision_says_what_was_decided_and_why() -> None:
+def test_every_decision_page_has_a_decision_and_reasons() -> None:
     for page in (ROOT / "docs" / "decisions").glob("0*.md"):
         text = page.read_text()
         assert "\n**Decided.** " in text, page.name
