@@ -240,6 +240,24 @@ def test_every_link_between_documents_leads_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_every_decision_is_listed_with_its_number_and_title() -> None:
+    folder = ROOT / "docs" / "decisions"
+    pages = {path.name: path.read_text() for path in sorted(folder.glob("0*.md"))}
+    listed = re.findall(
+        r"^\| (\d+) \| \[(.+?)\]\((\S+?)\) \| \S.* \|$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    titles = [re.match(r"# (\d+)\. (.+)", text) for text in pages.values()]
+    assert listed == [(*title.groups(), name) for title, name in zip(titles, pages, strict=True) if title]
+    assert [name for name, _, page in listed if not page.startswith(f"{int(name):04}-")] == []
+
+
+def test_every_decision_page_has_a_decision_and_reasons() -> None:
+    for page in (ROOT / "docs" / "decisions").glob("0*.md"):
+        text = page.read_text()
+        assert "\n**Decided.** " in text, page.name
+        assert "\n**Why.**" in text, page.name
+
+
 def test_every_library_has_its_line() -> None:
     declared = re.findall(r'^  "([a-z0-9-]+)>=', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     text = (ROOT / "docs/dependencies.md").read_text()

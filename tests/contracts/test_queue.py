@@ -30,7 +30,7 @@ def queue(kind: str, tmp_path: Path, clock: SetClock) -> Iterator[Queue]:
 
 
 each_ring_is_one_bell = pytest.mark.parametrize("kind", ["memory", "sqlite"], indirect=True)
-"""SQS cannot tell that two messages ring for one run; see docs/decisions/0017."""
+"""SQS cannot tell that two messages name one run: docs/decisions/0017-sqs-may-hold-several-messages-for-one-run.md."""
 
 
 async def heard(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
