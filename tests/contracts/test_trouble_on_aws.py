@@ -65,7 +65,7 @@ async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
     await made.office.accept("run1", private=False)
     await made.settle()
     assert (await made.office.status("run1"), made.office.posted) == ("done", ["Hello."])
-    assert list(await made.cloud.queue.buried(9)) == []
+    assert list(await made.cloud.queue.dead_letters(9)) == []
 
 
 async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one() -> None:
@@ -75,7 +75,7 @@ async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one(
     newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await made.cloud.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.cloud.store)))
     await made.settle()
-    (letter,) = await made.cloud.queue.buried(9)
+    (letter,) = await made.cloud.queue.dead_letters(9)
     assert letter.run == "run1"
     head = await made.cloud.store.head("run1")
     assert head is not None
@@ -204,7 +204,7 @@ async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_ru
         assert len(await made.cloud.queue.receive(10, 120, 0)) == 1
         made.clock.advance(121)
     assert list(await made.cloud.queue.receive(10, 120, 0)) == []
-    assert [letter.run for letter in await made.cloud.queue.buried(9)] == ["run1"]
+    assert [letter.run for letter in await made.cloud.queue.dead_letters(9)] == ["run1"]
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
 
 

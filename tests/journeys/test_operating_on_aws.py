@@ -266,7 +266,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
         assert head is not None
         await stage.store.put_head(head.now("needs_attention", head.accepted_at, reason="it cannot be continued"))
         (queue_message,) = await stage.queue.receive(1, 60, 0)
-        await stage.queue.bury(queue_message, "no such luck")
+        await stage.queue.move_to_dead_letters(queue_message, "no such luck")
 
     asyncio.run(abandon())
     code, out, err = at("runs")

@@ -216,7 +216,7 @@ def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[st
             await state.queue.enqueue(run)
             await state.queue.enqueue("nobody's")
             for queue_message in await state.queue.receive(10, 60, 0):
-                await state.queue.bury(queue_message, "KeyError")
+                await state.queue.move_to_dead_letters(queue_message, "KeyError")
 
     asyncio.run(abandon())
     code, out, err = gofer(capsys, "runs")

@@ -101,7 +101,7 @@ class Purger:
         await self.stores.journals.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
-        await self.stores.queue.forget_dead(self.clock.now() - DAYS * 86_400)
+        await self.stores.queue.purge_dead_letters(self.clock.now() - DAYS * 86_400)
         while count := await self._delete_due(days):
             deleted += count
         while old := await self._forgettable():

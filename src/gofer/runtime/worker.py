@@ -109,11 +109,11 @@ class Worker:
             await self._answer(queue_message, deadline or Deadline(self._clock))
         except (TemporaryError, Corrupt) as error:
             _log.warning("run %s was not continued: %s", queue_message.run, error)
-            await self._again_later(queue_message, _why(error))
+            await self._retry_later(queue_message, _why(error))
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", queue_message.run, fault(error))
-            await self._again_later(queue_message, type(error).__name__)
+            await self._retry_later(queue_message, type(error).__name__)
 
     async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
         head = await self.services.store.head(queue_message.run)
@@ -125,12 +125,12 @@ class Worker:
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
-    async def _again_later(self, queue_message: QueueMessage, why: str) -> None:
-        """Let a message come back after a pause that grows; bury one that was received too often."""
-        # When nothing can be written, the message comes back after its visibility time.
+    async def _retry_later(self, queue_message: QueueMessage, reason: str) -> None:
+        """Let a message come back after a growing delay, or move it to the dead letters after too many receipts."""
+        # If the queue cannot be written, the message comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
             if queue_message.receives >= self.limits.receives:
-                await self.queue.bury(queue_message, why)
+                await self.queue.move_to_dead_letters(queue_message, reason)
             else:
                 await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
@@ -348,7 +348,7 @@ async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
     """Count the attempts at a run that its journal does not know of. Raises TemporaryError.
 
     An owner that leaves a run writes its head, so a head that says `running` is that of a crashed owner. Receipts of a
-    queue message are not enough: a queue may bury a message by itself, and the next one is received once.
+    queue message are not enough: SQS may move a message to the dead letters by itself, and the next one starts at one.
     """
     unread = 0
     if head.status == "running":

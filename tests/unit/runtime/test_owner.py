@@ -128,7 +128,7 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     # Who asked, the thread, the status, two model calls, its call, the answer: seven steps, one worker each.
     assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
     assert len(answered) == 7
-    assert await made.queue.buried(10) == []
+    assert await made.queue.dead_letters(10) == []
 
 
 async def test_a_worker_that_stops_hands_its_runs_over() -> None:
@@ -207,8 +207,8 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
         "needs_attention",
         "it cannot be continued: KeyError on its last attempt",
     )
-    (letter,) = await made.queue.buried(10)
-    assert (letter.run, letter.why) == ("run1", "KeyError")
+    (letter,) = await made.queue.dead_letters(10)
+    assert (letter.run, letter.reason) == ("run1", "KeyError")
     assert made.queue.heard == RECEIVES
 
 

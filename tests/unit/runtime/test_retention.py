@@ -347,11 +347,11 @@ async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
     purger = Purger(Stores(made.store, made.blobs, queue), made.clock)
     await queue.enqueue("r")
     for queue_message in await queue.receive(1, 60, 0):
-        await queue.bury(queue_message, "trouble")
+        await queue.move_to_dead_letters(queue_message, "trouble")
     for days, left in ((29, 1), (2, 0)):
         made.clock.advance(days * DAY)
         await purger.purge()
-        assert len(await queue.buried(9)) == left
+        assert len(await queue.dead_letters(9)) == left
 
 
 async def test_damage_is_not_taken_for_deletion() -> None:

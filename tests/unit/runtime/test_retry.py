@@ -107,7 +107,7 @@ async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     (queue_message,) = await made.queue.receive(1, 60, 0)
-    await made.queue.bury(queue_message, "the store or the queue did not answer")
+    await made.queue.move_to_dead_letters(queue_message, "the store or the queue did not answer")
     assert (await again(made)).enqueued
     await made.hear()
     assert made.posted == ["Hello."]

@@ -108,7 +108,7 @@ async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_r
     )
     assert (await made.store.frames("run1"), made.posted) == (frames, [])
     assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
-    assert [letter.why for letter in await made.queue.buried(9)] == [
+    assert [letter.reason for letter in await made.queue.dead_letters(9)] == [
         "another version of Gofer wrote its journal; finish it with that one"
     ]
     made.clock.advance(181)
