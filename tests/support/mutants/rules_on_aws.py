@@ -15,8 +15,8 @@ ON_AWS = (
     Mutant(
         "what the index shows is read again",
         "stores/aws/heads.py",
-        "if not head.ended and head.touched_at < before:",
-        "if head.touched_at < before:",
+        "if head.ended or head.touched_at >= before:",
+        "if head.touched_at >= before:",
         f"{DYNAMO}a_run_that_ended_since_the_index_knew_of_it_is_not_unfinished",
     ),
     Mutant(
@@ -29,8 +29,8 @@ ON_AWS = (
     Mutant(
         "a page ends where the index shows it",
         "stores/aws/heads.py",
-        "moved = stale[: limit - 1] if found else stale[:limit]",
-        "moved, found = [], [*found, *stale]",
+        "moved = stale[: limit - 1]\n",
+        "moved, found = [], [*found, *stale]\n",
         f"{DYNAMO}a_page_never_ends_at_a_run_that_has_moved_on_while_another_stands_where_it_was",
     ),
 )

@@ -99,7 +99,9 @@ class DynamoCounts(Store):
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
         when = Free() if was is None else Is("value", [was])
         refused = await self.table.write(Put(_memo(key, value, at), when))
-        return value if refused is None else _value(refused.standing) or ""
+        if refused is None:
+            return value
+        return _value(refused.standing) or ""
 
     @override
     async def memo(self, key: str) -> str | None:
@@ -121,7 +123,9 @@ class DynamoCounts(Store):
         if at is None:
             told = row(_stands_key(usage.run, usage.scope), at=usage.at, **_expires_of(usage.at, _USAGE_STAYS))
             refused = await self.table.write(Put(told, Free()))
-            at = _at(refused) if refused else usage.at
+            at = usage.at
+            if refused:
+                at = _at(refused)
         key = _usage_key(usage.scope, at, usage.run)
         sets = {"run": usage.run, "at": at, "usd": float(usage.usd), **_expires_of(at, _USAGE_STAYS)}
         index = {"gsi_pk": USED, "gsi_sk": aged(at, usage.run, usage.scope)}

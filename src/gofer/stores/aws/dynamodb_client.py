@@ -75,15 +75,20 @@ class DynamoTable(Table):
     async def get(self, key: Key) -> Item | None:
         asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
         found = await self._aws.answer(self._client.get_item, **asked)
-        return _item(found["Item"]) if "Item" in found else None
+        if "Item" not in found:
+            return None
+        return _item(found["Item"])
 
     @override
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
         if len(keys) == 1:
             found = await self.get(keys[0])
-            return [found] if found else []
+            if found is None:
+                return []
+            return [found]
         slices = [keys[i : i + _GET_AT_ONCE] for i in range(0, len(keys), _GET_AT_ONCE)]
-        return [item for part in await asyncio.gather(*map(self._get_slice, slices)) for item in part]
+        parts = await asyncio.gather(*map(self._get_slice, slices))
+        return [item for part in parts for item in part]
 
     @override
     async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
@@ -135,20 +140,23 @@ class DynamoTable(Table):
         return [Key(raw["pk"]["S"], raw["sk"]["S"]) for raw in await self._pages(self._client.scan, asked, 0)]
 
     async def _query(self, span: Span, limit: int, newest: bool, pk: str, sk: str, how: Raw) -> list[Raw]:
+        if span.low > span.high:
+            return []
         asked: Raw = {
             "KeyConditionExpression": f"{pk} = :pk AND {sk} BETWEEN :low AND :high",
             "ExpressionAttributeValues": _values({":pk": span.pk, ":low": span.low, ":high": span.high}),
             "ScanIndexForward": not newest,
             **how,
         }
-        return await self._pages(self._client.query, asked, limit) if span.low <= span.high else []
+        return await self._pages(self._client.query, asked, limit)
 
     async def _pages(self, operation: Operation, asked: Raw, limit: int) -> list[Raw]:
         """Page after page, each up to 1 MB, until there are no more or there are enough."""
         found: list[Raw] = []
         while True:
-            enough: Raw = {"Limit": limit - len(found)} if limit else {}
-            page = await self._ask(operation, **asked, **enough)
+            if limit:
+                asked = {**asked, "Limit": limit - len(found)}
+            page = await self._ask(operation, **asked)
             found += page.get("Items", [])
             if not page.get("LastEvaluatedKey") or (limit and len(found) >= limit):
                 return found
@@ -220,9 +228,12 @@ class _Said:
 
     def complete(self) -> Raw:
         """All of them."""
-        names = {"ExpressionAttributeNames": {f"#{label}": name for name, label in self._names.items()}}
-        values = {"ExpressionAttributeValues": self._values}
-        return {**self.fields, **(names if self._names else {}), **(values if self._values else {})}
+        fields = dict(self.fields)
+        if self._names:
+            fields["ExpressionAttributeNames"] = {f"#{label}": name for name, label in self._names.items()}
+        if self._values:
+            fields["ExpressionAttributeValues"] = self._values
+        return fields
 
     def condition(self, when: Condition) -> str:
         """A condition as an expression."""
@@ -249,7 +260,11 @@ class _Said:
             label = self._name(name)
             sets.append(f"{label} = if_not_exists({label}, {self._value(value)})")
         removes = [self._name(name) for name in update.removes]
-        parts = [f"SET {', '.join(sets)}"] * bool(sets) + [f"REMOVE {', '.join(removes)}"] * bool(removes)
+        parts: list[str] = []
+        if sets:
+            parts.append(f"SET {', '.join(sets)}")
+        if removes:
+            parts.append(f"REMOVE {', '.join(removes)}")
         return " ".join(parts)
 
     def _name(self, name: str) -> str:
@@ -295,10 +310,14 @@ def _value(raw: Raw) -> Value:
         case {"BOOL": bool(yes)}:
             return yes
         case {"N": str(number)}:
-            return int(number) if number.lstrip("-").isdigit() else float(number)
+            if number.lstrip("-").isdigit():
+                return int(number)
+            return float(number)
         case _:
             raise Corrupt("An item of the table holds what Gofer never writes; restore the table from a backup.")
 
 
 def _refused(response: Mapping[str, Any]) -> Refused:
-    return Refused(_item(response["Item"]) if response.get("Item") else None)
+    if not response.get("Item"):
+        return Refused(None)
+    return Refused(_item(response["Item"]))

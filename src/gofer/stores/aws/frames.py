@@ -67,7 +67,9 @@ class DynamoFrames(Store):
             raise BadRequest(
                 413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
             )
-        index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
+        index: dict[str, str] = {}
+        if at:
+            index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)}
         first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Free())
         if refused := await self._claim(first, run, key):
             return _frame(run, 1, refused.standing)
@@ -83,7 +85,9 @@ class DynamoFrames(Store):
     @override
     async def key(self, run: str) -> bytes | None:
         found = await self.table.get(key_key(run))
-        key = found.get("key") if found else None
+        if found is None:
+            return None
+        key = found.get("key")
         if key is not None and not isinstance(key, bytes):
             raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
         return key

@@ -83,12 +83,15 @@ class DynamoHeads(Store):
     @override
     async def head(self, run: str) -> Head | None:
         found = await self.table.get(head_key(run))
-        return head_of(found) if found else None
+        if found is None:
+            return None
+        return head_of(found)
 
     @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         partitions = [OPEN, *_ended_partitions(RETENTIONS, private=False)]
-        partitions += _ended_partitions(RETENTIONS, private=True) if private else []
+        if private:
+            partitions += _ended_partitions(RETENTIONS, private=True)
         found = await asyncio.gather(*(self._newest(partition, limit, private) for partition in partitions))
         # One that just ended may be seen in two places.
         known = {head.run: head for heads in found for head in heads}
@@ -127,19 +130,26 @@ class DynamoHeads(Store):
         found: list[Head] = []
         while lines := await self.table.index(span, limit=limit):
             for line, head in await self._shown(lines):
-                if not head.ended and head.touched_at < before:
-                    (found if sort_of(head) == line.sort else stale).append(head)
+                if head.ended or head.touched_at >= before:
+                    continue
+                if sort_of(head) == line.sort:
+                    found.append(head)
+                else:
+                    stale.append(head)
             # The last one says where the next page begins, so it has to be one that stands where the index shows it.
             if len(lines) < limit or (found and len(found) + len(stale) >= limit):
                 break
             span = replace(span, low=_next(lines))
-        moved = stale[: limit - 1] if found else stale[:limit]
+        if not found:
+            return stale[:limit]
+        moved = stale[: limit - 1]
         return [*moved, *found[: limit - len(moved)]]
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         partitions = _ended_partitions([retention], private=True)
-        partitions += [] if private else _ended_partitions([retention], private=False)
+        if not private:
+            partitions += _ended_partitions([retention], private=False)
         found = await asyncio.gather(*(self._ended(name, retention, before, limit, private) for name in partitions))
         known = {head.run: head for heads in found for head in heads}
         return nsmallest(limit, known.values(), key=sort_of)
@@ -148,8 +158,10 @@ class DynamoHeads(Store):
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         for _ in range(_TRIES):
             head = await self.head(run)
-            if head is None or head.retention != was:
-                return head.retention if head else None
+            if head is None:
+                return None
+            if head.retention != was:
+                return head.retention
             # In which partition it belongs depends on all three.
             same = [Is("retention", [was]), Is("status", [head.status]), Is("private", [head.private])]
             sets = {"retention": becomes, "gsi_pk": partition_of(head, becomes)}

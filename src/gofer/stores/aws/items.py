@@ -114,7 +114,9 @@ def sort_of(head: Head) -> str:
 
 def partition_of(head: Head, retention: Retention | None = None) -> str:
     """The partition of the index that a head belongs to."""
-    return ended_partition(retention or head.retention, private=head.private) if head.ended else OPEN
+    if not head.ended:
+        return OPEN
+    return ended_partition(retention or head.retention, private=head.private)
 
 
 def ended_partition(retention: Retention, *, private: bool) -> str:

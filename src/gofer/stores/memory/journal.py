@@ -155,9 +155,9 @@ class MemoryStore(Store):
 
     @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        if self._memos.get(key, (None, 0))[0] == was:
+        if await self.memo(key) == was:
             self._memos[key] = (value, at)
-        return self._memos[key][0] if key in self._memos else ""
+        return await self.memo(key) or ""
 
     @override
     async def memo(self, key: str) -> str | None:
@@ -179,8 +179,10 @@ class MemoryStore(Store):
     @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         head = self._heads.get(run)
-        if head is None or head.retention != was:
-            return head.retention if head else None
+        if head is None:
+            return None
+        if head.retention != was:
+            return head.retention
         self._heads[run] = replace(head, retention=becomes)
         return becomes
 

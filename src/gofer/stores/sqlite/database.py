@@ -156,7 +156,9 @@ class Database:
         except Exception as error:
             if isinstance(error, sqlite3.OperationalError) and not _unreadable(error):
                 raise  # the disk's trouble, not the job's: full, locked, read-only
-            job.error = self._damaged(error) if _unreadable(error) else error
+            job.error = error
+            if _unreadable(error):
+                job.error = self._damaged(error)
             connection.execute("ROLLBACK TO job")
         connection.execute("RELEASE job")
 
@@ -178,7 +180,9 @@ class Database:
 
     def _damaged(self, error: Exception) -> Corrupt:
         # Without a code it is a value that is no text, and the message would show it.
-        said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
+        said = "a value is not what was written"
+        if hasattr(error, "sqlite_errorcode"):
+            said = str(error)
         advice = "restore the file from a backup: move the folder away, then run `gofer restore`"
         return Corrupt(f"{self._path} cannot be read ({said}); stop Gofer and {advice}.")
 
@@ -206,7 +210,10 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
         "PRAGMA temp_store=MEMORY;"
     )
     # Tables and version in one transaction: another process that opens the file sees both or none.
-    connection.executescript(schema if tables else f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
+    if tables:
+        connection.executescript(schema)
+    else:
+        connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
 
 

@@ -118,8 +118,7 @@ class SqliteStore(Store):
 
     @override
     async def head(self, run: str) -> Head | None:
-        rows = await self._rows(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
-        return head_of(rows[0]) if rows else None
+        return await self._first_head(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
 
     @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
@@ -129,25 +128,25 @@ class SqliteStore(Store):
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        rows = await self._rows(
+        return await self._first_head(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
             " ORDER BY accepted_at, run LIMIT 1",
             (conversation,),
         )
-        return head_of(rows[0]) if rows else None
 
     @override
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
-        rows = await self._rows(
+        return await self._first_head(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
             f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
             (conversation, workflow, before),
         )
-        return head_of(rows[0]) if rows else None
 
     @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        last = (after.touched_at, after.run) if after else (-1, "")
+        last = (-1, "")
+        if after is not None:
+            last = (after.touched_at, after.run)
         return await self._listed(
             f"SELECT {HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
             " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
@@ -294,7 +293,9 @@ class SqliteStore(Store):
         def work(connection: sqlite3.Connection) -> Retention | None:
             connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
             row = connection.execute("SELECT retention FROM heads WHERE run = ?", (run,)).fetchone()
-            return row[0] if row else None
+            if row is None:
+                return None
+            return row[0]
 
         return await self._database.run(work)
 
@@ -328,6 +329,12 @@ class SqliteStore(Store):
 
         await self._database.run(work)
 
+    async def _first_head(self, statement: str, values: Row) -> Head | None:
+        rows = await self._rows(statement, values)
+        if not rows:
+            return None
+        return head_of(rows[0])
+
     async def _listed(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
         """The first `limit` heads that can be read; what cannot be is left out and logged."""
 
@@ -351,7 +358,9 @@ def _stands(connection: sqlite3.Connection, statement: str, run: str) -> bool:
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
     row = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
-    return _bytes(run, n, row[0]) if row else None
+    if row is None:
+        return None
+    return _bytes(run, n, row[0])
 
 
 def _bytes(run: str, n: int, stored: object) -> bytes:
