@@ -8,7 +8,7 @@ ON_AWS = (
     Mutant(
         "the fence of the table",
         "stores/aws/frames.py",
-        "Put(row(frame_key(run, n), frame=frame), Free())",
+        "Put(row(frame_key(run, n), frame=frame), Absent())",
         "Put(row(frame_key(run, n), frame=frame))",
         "unit/stores/aws/test_calls.py::test_who_meets_the_frame_of_somebody_else_stops",
     ),
@@ -22,7 +22,7 @@ ON_AWS = (
     Mutant(
         "a run that is unfinished again is open again",
         "stores/aws/heads.py",
-        'elif await self.table.write(_change(head, Is("status", UNFINISHED))):',
+        'elif await self.table.write(_change(head, OneOf("status", UNFINISHED))):',
         "elif await self.table.write(_change(head, None)):",
         f"{DYNAMO}a_head_that_a_frozen_owner_writes_over_an_ending_is_found_again",
     ),

@@ -22,7 +22,7 @@ from gofer.stores.aws.blobs import S3Blobs, S3Bodies
 from gofer.stores.aws.calls import Aws, Refusal
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
-from gofer.stores.aws.table import Delete, Free, Key, Put, Refused
+from gofer.stores.aws.table import Absent, Delete, Key, Put, Refused
 from gofer.values.errors import ConfigError, Fenced, TemporaryError
 from support.aws.memory_table import MemoryTable
 from support.stand_ins import claimed, make_outside, memory_stores
@@ -118,7 +118,7 @@ def table(**operations: Operation) -> DynamoTable:
 
 
 NAMES = ("put_item", "update_item", "delete_item", "batch_get_item", "batch_write_item", "transact_write_items")
-WRITES = [Delete(Key("p", "s")), Put({"pk": "p", "sk": "t"}, Free())]
+WRITES = [Delete(Key("p", "s")), Put({"pk": "p", "sk": "t"}, Absent())]
 
 
 def cancelled(*codes: str) -> ClientError:
