@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Below:
+class SubagentJournals:
     """What stands below one run, by run. Those that were deleted, and those that never began, are left out."""
 
     journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
@@ -26,13 +26,13 @@ class Below:
     """Why a journal cannot be read; the runs below that one are not known."""
 
 
-def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
+def subagent_runs(entries: Iterable[Recorded]) -> Sequence[str]:
     """Return the runs of the subagents that a journal names, each once."""
     named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
     return list(dict.fromkeys(named))
 
 
-async def named_below(run: str, store: Store) -> Mapping[str, Span]:
+async def named_subagents(run: str, store: Store) -> Mapping[str, Span]:
     """Return the subagents that a run names, for its deletion: those in the frames that open of a damaged one.
 
     Raises TemporaryError.
@@ -43,7 +43,7 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
-async def running_below(run: str, store: Store) -> Sequence[str]:
+async def running_subagents(run: str, store: Store) -> Sequence[str]:
     """Return the subagents of a run that have not answered. Raises TemporaryError."""
     found: dict[object, str] = {}
     for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
@@ -54,14 +54,14 @@ async def running_below(run: str, store: Store) -> Sequence[str]:
     return [child for child in found.values() if child]
 
 
-async def news(run: str, below: Iterable[str], store: Store) -> bool:
+async def has_inbox_items(run: str, below: Iterable[str], store: Store) -> bool:
     """Return whether the inbox of a run holds an item, or that of a running subagent below it, at any depth.
 
     `below` are its subagents that have not answered; no owner reads what comes for one that has.
     """
     if await store.items(run):
         return True
-    return any([await news(one, await running_below(one, store), store) for one in below])
+    return any([await has_inbox_items(one, await running_subagents(one, store), store) for one in below])
 
 
 async def _frames(run: str, store: Store) -> Sequence[Frame]:
@@ -80,10 +80,10 @@ def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
         return None
 
 
-async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
+async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> SubagentJournals:
     """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
-    found = Below()
-    left = list(runs_below(entries))
+    found = SubagentJournals()
+    left = list(subagent_runs(entries))
     settled = dict(_settled(entries))
     for run in left:
         try:
@@ -97,7 +97,7 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
             found.damaged[run] = _cut(run, frames, settled[run])
         elif journal:
             found.journals[run] = journal
-            left += runs_below(journal)
+            left += subagent_runs(journal)
             settled |= _settled(journal)
     return found
 

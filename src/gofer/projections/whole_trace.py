@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gofer.journal.child_runs import Below
+from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.entries import Recorded
 from gofer.projections import progress
 from gofer.projections.trace import Span, project, timestamp, within
 from gofer.projections.waits import dated
 
 
-def whole_trace(entries: Sequence[Recorded], below: Below) -> Sequence[Span]:
+def whole_trace(entries: Sequence[Recorded], below: SubagentJournals) -> Sequence[Span]:
     """Return the spans of a journal, each subagent's below its own.
 
     The span of a subagent says why its run ended, waits or cannot be read; that of a parked run says what it waits for.

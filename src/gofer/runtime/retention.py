@@ -13,7 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from gofer.journal.child_runs import named_below
+from gofer.journal.child_runs import named_subagents
 from gofer.journal.coordination import DAY_MS, Head, Retention
 from gofer.journal.frame_counts import forget_frames
 from gofer.journal.log import read_journal
@@ -173,7 +173,7 @@ async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] 
 
 async def _empty_below(run: str, store: Store) -> None:
     """Empties the frames of the subagents of a run; those that stand lowest first, as only those above name them."""
-    for below, (accepted, last) in (await named_below(run, store)).items():
+    for below, (accepted, last) in (await named_subagents(run, store)).items():
         await _empty_below(below, store)
         await store.empty(below)
         await forget_frames(below, store)

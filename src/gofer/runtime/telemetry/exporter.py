@@ -21,7 +21,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, Instr
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
-from gofer.journal.child_runs import read_below
+from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.projections import progress
@@ -103,7 +103,7 @@ class Exporter:
         journal = await read_journal(run, stores.journals, stores.blobs)
         _check(run, journal)
         head = await stores.journals.head(run)
-        below = (await read_below(journal, stores.journals, stores.blobs)).journals
+        below = (await read_subagents(journal, stores.journals, stores.blobs)).journals
         return self.spans(run, journal, below, head.conversation if head else "")
 
     def spans(
