@@ -1,5 +1,6 @@
 """The journals below a run: those of its subagents, and of theirs."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ from gofer.journal.blob_store import Blobs
 from gofer.journal.entries import Recorded, SubagentFinished, SubagentStarted
 from gofer.journal.frames import Frame, open_alone
 from gofer.journal.log import read_journal
-from gofer.journal.seal import Seal, seal_of
+from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, Gone
 
@@ -39,19 +40,22 @@ async def named_subagents(run: str, store: Store) -> Mapping[str, Span]:
     """
     opened = await _frames(run, store)
     started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
-    at = (opened[0].at, opened[-1].at) if opened else (0, 0)
+    at = (0, 0)
+    if opened:
+        at = (opened[0].at, opened[-1].at)
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
 async def running_subagents(run: str, store: Store) -> Sequence[str]:
     """Return the subagents of a run that have not answered. Raises TemporaryError."""
-    found: dict[object, str] = {}
-    for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
+    running: dict[object, str] = {}
+    entries = [entry for frame in await _frames(run, store) for entry in frame.entries]
+    for entry in entries:
         if entry.get("kind") == STARTED:
-            found[entry.get("call")] = str(entry.get("run", ""))
+            running[entry.get("call")] = str(entry.get("run", ""))
         elif entry.get("kind") == FINISHED:
-            found.pop(entry.get("call"), None)
-    return [child for child in found.values() if child]
+            running.pop(entry.get("call"), None)
+    return [child for child in running.values() if child]
 
 
 async def has_inbox_items(run: str, below: Iterable[str], store: Store) -> bool:
@@ -61,7 +65,10 @@ async def has_inbox_items(run: str, below: Iterable[str], store: Store) -> bool:
     """
     if await store.items(run):
         return True
-    return any([await has_inbox_items(one, await running_subagents(one, store), store) for one in below])
+    for subagent in below:
+        if await has_inbox_items(subagent, await running_subagents(subagent, store), store):
+            return True
+    return False
 
 
 async def _frames(run: str, store: Store) -> Sequence[Frame]:
@@ -70,14 +77,11 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
     except (Gone, Corrupt):
         # Emptied already, or not to be determined: without the key of the root it is noise.
         return ()
-    return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
-
-
-def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
-    try:
-        return open_alone(n, raw, seal)
-    except Corrupt:
-        return None
+    frames: list[Frame] = []
+    for n, raw in enumerate(await store.frames(run), start=1):
+        with contextlib.suppress(Corrupt):
+            frames.append(open_alone(n, raw, seal))
+    return frames
 
 
 async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> SubagentJournals:
@@ -93,7 +97,10 @@ async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs
         except Corrupt as error:
             found.damaged[run] = str(error)
             continue
-        if (frames := journal[-1].n if journal else 0) < settled.get(run, 0):
+        frames = 0
+        if journal:
+            frames = journal[-1].n
+        if frames < settled.get(run, 0):
             found.damaged[run] = _cut(run, frames, settled[run])
         elif journal:
             found.journals[run] = journal

@@ -101,9 +101,8 @@ class Journal:
                 await self._write(self._writing)
             except BaseException:
                 # Not durable, and so a part of the next frame again, in front of what came meanwhile.
-                self._draft = [
-                    replace(recorded, n=self._n + 1, i=i) for i, recorded in enumerate([*self._writing, *self._draft])
-                ]
+                draft = [*self._writing, *self._draft]
+                self._draft = [replace(recorded, n=self._n + 1, i=i) for i, recorded in enumerate(draft)]
                 raise
             finally:
                 self._writing = []
@@ -237,7 +236,7 @@ async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bod
 async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
     try:
         entries = [from_json(value) for value in await restore(blobs, frame, seal)]
-        if frame.n == 1 and not isinstance(entries[0] if entries else None, RunAccepted):
+        if frame.n == 1 and not (entries and isinstance(entries[0], RunAccepted)):
             raise Corrupt("It does not begin with the claim; restore it from a backup.")
     except Corrupt as error:
         said = str(error)

@@ -19,7 +19,7 @@ Stage = Literal["begin", "answer", "go on"]
 DAYS = 2
 """Days that are read, today among them."""
 
-_WHY: Mapping[str, str] = {
+_REASONS: Mapping[str, str] = {
     "outage": "{system} did not answer",
     "credential": "{system} did not accept Gofer's credential; renew it",
     "permission": "{system} did not allow a call that was needed; the log names it",
@@ -49,9 +49,11 @@ class Ends:
 
     def sentence(self) -> str:
         """Return what an operator reads, without a time."""
-        plural = "s" * (self.count != 1)
-        why = _WHY.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
-        return f"{self.count} run{plural} {_failed(self.stage)}: {why}."
+        runs = "1 run"
+        if self.count != 1:
+            runs = f"{self.count} runs"
+        reason = _REASONS.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
+        return f"{runs} {_failed(self.stage)}: {reason}."
 
 
 async def count(store: Store, stage: Stage, cause: Cause, system: str, at: int) -> Ends:
@@ -75,7 +77,10 @@ async def recent(store: Store, now: int) -> Sequence[Ends]:
     found: list[Ends] = []
     for day in reversed(range(DAYS)):
         counts = _counts(await store.memo(_key(now - day * DAY_MS)))
-        found += [ends for name, number in counts.items() if (ends := _read(name, number)) is not None]
+        for name, number in counts.items():
+            ends = _read(name, number)
+            if ends is not None:
+                found.append(ends)
     return sorted(found, key=lambda ends: (ends.hour, ends.stage, ends.cause, ends.system))
 
 

@@ -338,7 +338,7 @@ MUTANTS = (
     Mutant(
         "what comes for a subagent that answered is no news",
         "journal/child_runs.py",
-        'found.pop(entry.get("call"), None)',
+        'running.pop(entry.get("call"), None)',
         "pass",
         "unit/journal/test_child_runs.py::test_what_comes_for_a_subagent_is_news_as_long_as_it_works",
     ),
