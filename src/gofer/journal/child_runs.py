@@ -1,4 +1,4 @@
-"""The journals below a run: those of its subagents, and of theirs."""
+"""The journals of the subagent runs of a run, at every depth."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,29 +14,31 @@ from gofer.values.errors import Corrupt, Gone
 
 STARTED = "subagent.started"
 FINISHED = "subagent.finished"
-Span = tuple[int, int]
-"""When the run above began and when its last frame was written, unix milliseconds."""
+Lifetime = tuple[int, int]
+"""When a run began and when its last frame was written, unix milliseconds."""
 
 
 @dataclass(slots=True)
 class SubagentJournals:
-    """What stands below one run, by run. Those that were deleted, and those that never began, are left out."""
+    """The journals of all subagent runs of one run, by run; without deleted ones and those that never began."""
 
     journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     damaged: dict[str, str] = field(default_factory=dict[str, str])
-    """Why a journal cannot be read; the runs below that one are not known."""
+    """Why a journal cannot be read, by run. The subagent runs of a damaged run are unknown."""
 
 
 def subagent_runs(entries: Iterable[Recorded]) -> Sequence[str]:
-    """Return the runs of the subagents that a journal names, each once."""
-    named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
+    """Return the runs of the subagents that the entries name, each once."""
+    named = [
+        recorded.entry.run for recorded in entries if isinstance(recorded.entry, SubagentStarted) and recorded.entry.run
+    ]
     return list(dict.fromkeys(named))
 
 
-async def named_subagents(run: str, store: Store) -> Mapping[str, Span]:
-    """Return the subagents that a run names, for its deletion: those in the frames that open of a damaged one.
+async def named_subagents(run: str, store: Store) -> Mapping[str, Lifetime]:
+    """Return the direct subagent runs of a run, each with the lifetime of that run, for their deletion.
 
-    Raises TemporaryError.
+    Of a damaged journal only the frames that can be opened count. Raises TemporaryError.
     """
     opened = await _frames(run, store)
     started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
@@ -47,7 +49,7 @@ async def named_subagents(run: str, store: Store) -> Mapping[str, Span]:
 
 
 async def running_subagents(run: str, store: Store) -> Sequence[str]:
-    """Return the subagents of a run that have not answered. Raises TemporaryError."""
+    """Return the direct subagent runs of a run that have not answered. Raises TemporaryError."""
     running: dict[object, str] = {}
     entries = [entry for frame in await _frames(run, store) for entry in frame.entries]
     for entry in entries:
@@ -58,14 +60,14 @@ async def running_subagents(run: str, store: Store) -> Sequence[str]:
     return [child for child in running.values() if child]
 
 
-async def has_inbox_items(run: str, below: Iterable[str], store: Store) -> bool:
-    """Return whether the inbox of a run holds an item, or that of a running subagent below it, at any depth.
+async def has_inbox_items(run: str, subagents: Iterable[str], store: Store) -> bool:
+    """Return whether the inbox of a run, or of one of its running subagents at any depth, holds an item.
 
-    `below` are its subagents that have not answered; no owner reads what comes for one that has.
+    `subagents` are the direct subagents that have not answered. No owner reads the inbox of one that has answered.
     """
     if await store.items(run):
         return True
-    for subagent in below:
+    for subagent in subagents:
         if await has_inbox_items(subagent, await running_subagents(subagent, store), store):
             return True
     return False
@@ -75,7 +77,7 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
     try:
         seal = await seal_of(run, store)
     except (Gone, Corrupt):
-        # Emptied already, or not to be determined: without the key of the root it is noise.
+        # The frames were emptied, or the key of the root is missing and nothing can be read.
         return ()
     frames: list[Frame] = []
     for n, raw in enumerate(await store.frames(run), start=1):
@@ -85,11 +87,11 @@ async def _frames(run: str, store: Store) -> Sequence[Frame]:
 
 
 async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> SubagentJournals:
-    """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
+    """Return the journals of all subagent runs of the run that wrote `entries`. Raises TemporaryError."""
     found = SubagentJournals()
-    left = list(subagent_runs(entries))
-    settled = dict(_settled(entries))
-    for run in left:
+    pending = list(subagent_runs(entries))
+    known_frames = dict(_frames_of_finished(entries))
+    for run in pending:
         try:
             journal = await read_journal(run, store, blobs)
         except Gone:
@@ -100,21 +102,25 @@ async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs
         frames = 0
         if journal:
             frames = journal[-1].n
-        if frames < settled.get(run, 0):
-            found.damaged[run] = _cut(run, frames, settled[run])
+        if frames < known_frames.get(run, 0):
+            found.damaged[run] = _truncated(run, frames, known_frames[run])
         elif journal:
             found.journals[run] = journal
-            left += subagent_runs(journal)
-            settled |= _settled(journal)
+            pending += subagent_runs(journal)
+            known_frames |= _frames_of_finished(journal)
     return found
 
 
-def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
-    """Return how many frames the subagents had that a journal settled, by their runs."""
-    return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
+def _frames_of_finished(entries: Iterable[Recorded]) -> Mapping[str, int]:
+    """Return the number of frames that each finished subagent had, by its run."""
+    return {
+        recorded.entry.run: recorded.entry.frames
+        for recorded in entries
+        if isinstance(recorded.entry, SubagentFinished)
+    }
 
 
-def _cut(run: str, frames: int, known: int) -> str:
+def _truncated(run: str, frames: int, known: int) -> str:
     return (
         f"Run {run} is damaged after frame {frames}: {known} frames were written and {frames} are there; restore them."
     )

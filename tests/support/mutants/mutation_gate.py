@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant(
         "the fence",
         "journal/log.py",
-        "if standing is not None and standing != raw:",
+        "if existing is not None and existing != raw:",
         "if False:",
         f"{LOG}the_second_of_two_owners_is_fenced_and_writes_nothing",
     ),
@@ -54,8 +54,8 @@ MUTANTS = (
     Mutant(
         "the nonce that tells our own lost answer",
         "journal/log.py",
-        "if standing is not None and standing != raw:",
-        "if standing is not None:",
+        "if existing is not None and existing != raw:",
+        "if existing is not None:",
         f"{LOG}our_own_lost_response_is_not_somebody_elses_frame",
     ),
     Mutant(

@@ -21,7 +21,7 @@ class _Queued:
 
 
 class MemoryQueue(Queue):
-    """Messages in a dictionary; one asyncio loop only."""
+    """A queue in a dictionary, for one asyncio loop."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
