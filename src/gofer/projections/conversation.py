@@ -193,8 +193,12 @@ def _tell(state: Conversation, recorded: e.Recorded, message: e.MessageReceived)
         state.through = recorded.address
     if state.answered:
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
-        flaw = message.code or "unfit"
-        state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
+        if message.item:
+            state.flaw = ""
+            state.strikes = 0
+        else:
+            state.flaw = message.code or "unfit"
+            state.strikes += 1
     if message.code == "call_as_text":
         # A call is nothing to show; the words before it may be.
         state.flaw = "call_as_text"
@@ -237,10 +241,16 @@ def _hear(state: Conversation, recorded: e.Recorded, response: e.LlmResponse) ->
 def _fold_away(state: Conversation, recorded: e.Recorded, compacted: e.ContextCompacted) -> None:
     begin = compacted.kept
     end = begin + compacted.folded
-    moved = [replace(one, part=one.part - compacted.folded + 1) for one in state.seen if one.part >= end]
-    state.left |= {one.file: one.turn for one in state.seen if begin <= one.part < end}
-    state.seen = [*(one for one in state.seen if one.part < begin), *moved]
-    in_view = {one.file for one in state.seen}
+    seen: list[Seen] = []
+    for media in state.seen:
+        if media.part < begin:
+            seen.append(media)
+        elif media.part < end:
+            state.left[media.file] = media.turn
+        else:
+            seen.append(replace(media, part=media.part - compacted.folded + 1))
+    state.seen = seen
+    in_view = {media.file for media in seen}
     gone = {file: turn for file, turn in state.left.items() if file not in in_view}
     state.parts[begin:end] = [messages.user(recalled(compacted, gone))]
     state.folded += sum(start < end for start in state.starts)
@@ -253,8 +263,11 @@ def _fold_away(state: Conversation, recorded: e.Recorded, compacted: e.ContextCo
 def recalled(compacted: e.ContextCompacted, gone: Mapping[str, int]) -> str:
     """What stands in the history for what left it; `gone` is what was looked at, with its turn."""
     first, last = compacted.turns
-    held = "them" if first == 1 else f"turns {first} to {last}"
-    older = "" if first == 1 else " Older files of this run, named by their turns, hold those before."
+    held = "them"
+    older = ""
+    if first > 1:
+        held = f"turns {first} to {last}"
+        older = " Older files of this run, named by their turns, hold those before."
     return (
         f"{LEFT} to {last} have left this conversation; {compacted.file} holds {held} word for word: look for things "
         f"in it with file_regex, and read it with file_read.{older}{_looked_at(gone)}{SUMMARY}{compacted.summary}"
@@ -265,9 +278,17 @@ def _looked_at(gone: Mapping[str, int]) -> str:
     if not gone:
         return ""
     newest = sorted(gone.items(), key=lambda shown: shown[1])[-NAMED:]
-    named = ", ".join(f"{file} ({f'turn {turn}' if turn else 'the first message'})" for file, turn in newest)
-    more = f", and {len(gone) - NAMED} before" if len(gone) > NAMED else ""
+    named = ", ".join(f"{file} ({_moment(turn)})" for file, turn in newest)
+    more = ""
+    if len(gone) > NAMED:
+        more = f", and {len(gone) - NAMED} before"
     return f" You looked at these and do not see them any more: {named}{more}; load_file shows one again."
+
+
+def _moment(turn: int) -> str:
+    if turn == 0:
+        return "the first message"
+    return f"turn {turn}"
 
 
 def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk, ...]:
@@ -289,8 +310,10 @@ def _flaw(response: e.LlmResponse) -> Flaw:
             return "filtered"
         case "length" if not response.tool_calls:
             return "cut"
+        case _ if response.text.strip() or response.tool_calls:
+            return ""
         case _:
-            return "" if response.text.strip() or response.tool_calls else "empty"
+            return "empty"
 
 
 def _close_turn(state: Conversation, recorded: e.Recorded, last: e.ToolResult | e.ToolUnknown) -> None:

@@ -16,7 +16,9 @@ def outline(run: str, spans: Sequence[Span]) -> list[str]:
     deep = levels(spans)
     lines = [f"run {run}"]
     for span in spans:
-        took = "" if span.end is None else f"{span.end - span.start} ms"
+        took = ""
+        if span.end is not None:
+            took = f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
         name = f"{'  ' * deep[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
         lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {about(span)}".rstrip())
@@ -27,7 +29,10 @@ def levels(spans: Sequence[Span]) -> Mapping[str, int]:
     """How many spans each stands below, by id; those above come first."""
     deep: dict[str, int] = {}
     for span in spans:
-        deep[span.id] = 0 if span.parent is None else deep[span.parent] + 1
+        if span.parent is None:
+            deep[span.id] = 0
+        else:
+            deep[span.id] = deep[span.parent] + 1
     return deep
 
 
@@ -40,11 +45,7 @@ def _did(span: Span) -> str:
     facts = span.attributes
     match span.kind:
         case "llm" | "agent" if "gen_ai.usage.input_tokens" in facts:
-            cost = facts.get("gofer.cost_usd")
-            money = "cost unknown" if cost is None else f"{cost:.4f} USD"
-            tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
-            used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
-            return f"{used}; {facts['gofer.reason']}" if "gofer.reason" in facts else used
+            return _usage(facts)
         case "approval":
             if by := facts.get("gofer.approval.by", ""):
                 return f"by {by}"
@@ -53,6 +54,17 @@ def _did(span: Span) -> str:
             return str(facts.get("gofer.summary") or facts.get("error.type", ""))
         case _:
             return str(facts.get("gofer.reason") or facts.get("gofer.waits_for", ""))
+
+
+def _usage(facts: Mapping[str, object]) -> str:
+    money = "cost unknown"
+    if (cost := facts.get("gofer.cost_usd")) is not None:
+        money = f"{cost:.4f} USD"
+    tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
+    used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+    if "gofer.reason" in facts:
+        return f"{used}; {facts['gofer.reason']}"
+    return used
 
 
 def _wait(span: Span) -> str:

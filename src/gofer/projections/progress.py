@@ -147,7 +147,8 @@ class Progress:
     @property
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
-        match self.parked.reason if self.parked else "quiet_time":
+        reason = self.parked and self.parked.reason
+        match reason:
             case "rate_limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
                 return sentence_of(wait)
             case "model" if self.deferred_why:
@@ -158,7 +159,7 @@ class Progress:
                 return "waits for an earlier run that does the same"
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
-            case "quiet_time" if self.parked:
+            case "quiet_time":
                 return sentence_of_quiet(next((self.waits[call] for call in self.in_doubt if call in self.waits), None))
             case _:
                 return ""
@@ -225,9 +226,8 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
             _get_on(state)
         case e.ToolUnknown() as unknown:
             _lock(state, unknown)
-        case e.CallDeferred(call=call) as deferred:
-            defer = _defer_call if call in state.in_doubt else _defer
-            defer(state, recorded.at, deferred)
+        case e.CallDeferred() as deferred:
+            _defer(state, recorded.at, deferred)
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() as item:
             _take(state, item)
         case e.RunConcluded() as concluded:
@@ -302,6 +302,9 @@ def _lock(state: Progress, unknown: e.ToolUnknown) -> None:
 
 
 def _defer(state: Progress, at: int, deferred: e.CallDeferred) -> None:
+    if deferred.call in state.in_doubt:
+        _defer_call(state, at, deferred)
+        return
     if state.asked_at:
         state.waited_ms += max(0, at - state.asked_at)
     if deferred.until:
@@ -325,24 +328,28 @@ def _defer_call(state: Progress, at: int, deferred: e.CallDeferred) -> None:
 
 def _change_hands(state: Progress, at: int, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
     # Followed by an owner, the one before was lost after its last frame; otherwise it leaves in good order, now.
-    lost = isinstance(change, e.RunOwned)
+    taken_over = isinstance(change, e.RunOwned)
     if state.owned_at:
-        state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
-        state.attempts = replace(state.attempts, crashed=state.attempts.crashed + lost)
-    if lost:
-        _end_waits(state, at)
-    state.owned_at = at if lost else 0
-    state.parked = change if isinstance(change, e.RunParked) else None
+        until = at
+        if taken_over:
+            until = state.last_at
+            state.attempts = replace(state.attempts, crashed=state.attempts.crashed + 1)
+        state.owned_before_ms += max(0, until - state.owned_at)
+    state.owned_at = 0
+    state.parked = None
+    if isinstance(change, e.RunParked):
+        state.parked = change
     match change:
-        case e.RunParked(reason="quiet_time", until=until):
-            # Waiting for what a lost owner sent is nothing new done.
-            state.quiet_until = until
+        case e.RunOwned():
+            state.owned_at = at
+            _end_waits(state, at)
+        case e.RunParked(reason="quiet_time", until=quiet_until):
+            # Waiting for requests of a crashed owner is no progress.
+            state.quiet_until = quiet_until
         case e.RunHandedOver(reason="interrupted"):
             state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
         case e.RunParked() | e.RunHandedOver():
             _get_on(state)
-        case e.RunOwned():
-            pass
 
 
 def _end_waits(state: Progress, at: int) -> None:
@@ -359,13 +366,16 @@ def _get_on(state: Progress) -> None:
 
 
 def _spend(state: Progress, response: e.LlmResponse | e.SubagentFinished) -> None:
-    state.llm_calls += 1 if isinstance(response, e.LlmResponse) else response.llm_calls
     if isinstance(response, e.SubagentFinished):
+        state.llm_calls += response.llm_calls
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
+    else:
+        state.llm_calls += 1
     if response.model and response.model not in state.models:
         state.models.append(response.model)
-    state.deferrals = state.deferred_ms = 0
+    state.deferrals = 0
+    state.deferred_ms = 0
     _get_on(state)
     state.usage = Usage(
         input_tokens=state.usage.input_tokens + response.usage.input_tokens,

@@ -27,13 +27,20 @@ def recap(run: str, journal: Sequence[Recorded]) -> str:
             break
         kept.append(line)
     head = f"You were at work in this thread before (run {run[:8]}, which ended: {_ending(journal)})."
-    return "\n".join([head, "Tools it called, and what they gave then:", *reversed(kept)] if kept else [head])
+    if not kept:
+        return head
+    return "\n".join([head, "Tools it called, and what they gave then:", *reversed(kept)])
 
 
 def handles(run: str, journal: Sequence[Recorded]) -> Sequence[FileAdded]:
     """The newest files that a run had, as the one after it has them: what was fetched stays where it is stored."""
-    held = [file.added for file in workspace.project(journal).files.values()]
-    return [replace(added, run=(added.run or run) if added.body else "", preloaded=False) for added in held[-HANDLES:]]
+    files: list[FileAdded] = []
+    for file in list(workspace.project(journal).files.values())[-HANDLES:]:
+        storing_run = ""
+        if file.fetched:
+            storing_run = file.added.run or run
+        files.append(replace(file.added, run=storing_run, preloaded=False))
+    return files
 
 
 def _results(journal: Sequence[Recorded]) -> list[str]:
@@ -57,8 +64,9 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
 def _ending(journal: Sequence[Recorded]) -> str:
     for recorded in reversed(journal):
         if isinstance(recorded.entry, RunFinished):
-            reason = recorded.entry.reason
-            return f"{recorded.entry.status}, {reason}" if reason else recorded.entry.status
+            if recorded.entry.reason:
+                return f"{recorded.entry.status}, {recorded.entry.reason}"
+            return recorded.entry.status
     return "not yet"
 
 
@@ -67,4 +75,6 @@ def _indented(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]} [cut]"
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} [cut]"

@@ -64,7 +64,9 @@ def fold(state: Repetition, recorded: Recorded) -> None:
         case ToolResult(status="refused"):
             pass  # it did not happen
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
-            outcome = b"" if call in state.bookkeeping else hashlib.sha256(text.encode()).digest()
+            outcome = b""
+            if call not in state.bookkeeping:
+                outcome = hashlib.sha256(text.encode()).digest()
             _take(state, state.asks[call], outcome)
         case _:
             pass

@@ -71,8 +71,10 @@ def _follow_files(state: Replay, entry: Entry) -> None:
             state.untold.append(entry)
         case ToolResult(call=call) | ToolUnknown(call=call):
             # What the run fetches for a subagent of the script tells the script nothing.
-            if not call.startswith(f"{SUBAGENT_FILE}/"):
-                state.files.setdefault(call if is_of_a_script(call) else "", []).extend(state.untold)
+            if is_of_a_script(call):
+                state.files.setdefault(call, []).extend(state.untold)
+            elif not call.startswith(f"{SUBAGENT_FILE}/"):
+                state.files.setdefault("", []).extend(state.untold)
             state.untold = []
         case MessageReceived():
             state.files.setdefault("", []).extend(state.untold)

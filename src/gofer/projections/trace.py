@@ -92,7 +92,7 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
         case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
             _change_hands(state, recorded.owner, change)
         case e.RunStarted(bundle=bundle, continues=earlier):
-            _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
+            _update(state, "run", _without_empty({"gofer.bundle": bundle, "gofer.continues": earlier}))
         case e.LlmRequest() as request:
             _ask(state, recorded, request)
         case e.LlmResponse() as response:
@@ -239,11 +239,15 @@ def _begin_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -
 
 def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
     """The spans of a subagent's run as they stand below its span; its run itself is that span."""
-    return [
-        replace(one, id=f"{span.id}>{one.id}", parent=span.id if one.parent == "run" else f"{span.id}>{one.parent}")
-        for one in below
-        if one.parent is not None
-    ]
+    nested: list[Span] = []
+    for one in below:
+        if one.parent is None:
+            continue
+        parent = f"{span.id}>{one.parent}"
+        if one.parent == "run":
+            parent = span.id
+        nested.append(replace(one, id=f"{span.id}>{one.id}", parent=parent))
+    return nested
 
 
 def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None:
@@ -255,10 +259,15 @@ def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None
     attributes: dict[str, object] = {"gofer.deferred": deferred.reason}
     if deferred.system:
         attributes["gofer.system"] = deferred.system
-    if said := deferred.provider_error:
-        named = {"code": said.code, "type": said.type, "parameter": said.parameter}
-        attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
-        attributes["error.type"] = said.failure
+    if error := deferred.provider_error:
+        attributes |= _without_empty(
+            {
+                "gofer.provider.code": error.code,
+                "gofer.provider.type": error.type,
+                "gofer.provider.parameter": error.parameter,
+            }
+        )
+        attributes["error.type"] = error.failure
     if deferred.call == "model":
         _update(state, state.llm, attributes, status="deferred", ended=recorded)
         return
@@ -277,7 +286,9 @@ def _waited(state: Trace, call: str, until: int) -> dict[str, object]:
 
 def _begin(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
     # What a model asked for belongs to its answer; what the run or its script does, to the run.
-    parent = "run" if is_own(call.call) or not state.llm else state.llm
+    parent = state.llm or "run"
+    if is_own(call.call):
+        parent = "run"
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
@@ -304,16 +315,22 @@ def _change_hands(state: Trace, owner: str, change: e.RunOwned | e.RunParked | e
 
 def _approve(state: Trace, recorded: e.Recorded, change: e.ApprovalRequested | e.ApprovalDecided) -> None:
     """A request is a span from when it was asked to when it was decided."""
-    name = f"{'approval' if change.about == 'call' else change.about}/{change.call}"
+    prefix = change.about
+    if change.about == "call":
+        prefix = "approval"
+    span_id = f"{prefix}/{change.call}"
     if isinstance(change, e.ApprovalDecided):
-        named = {"gofer.approval.by": change.by} if change.by else {}
-        return _update(state, name, named, status=change.decision, ended=recorded)
-    attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
-    attributes["gofer.approval.asked"] = ", ".join(change.by)
+        attributes = _without_empty({"gofer.approval.by": change.by})
+        _update(state, span_id, attributes, status=change.decision, ended=recorded)
+        return
+    attributes = {
+        "gen_ai.tool.name": change.tool,
+        "gofer.approval.until": timestamp(change.until),
+        "gofer.approval.asked": ", ".join(change.by),
+    }
     parent = state.llm or "run"
     title = f"approval of {change.tool}"
-    _open(state, recorded, id=name, parent=parent, kind="approval", name=title, attributes=attributes)
-    return None
+    _open(state, recorded, id=span_id, parent=parent, kind="approval", name=title, attributes=attributes)
 
 
 def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
@@ -321,10 +338,11 @@ def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
         parent = state.llm or "run"
         name = _uncalled(result)
         _open(state, recorded, id=result.call, parent=parent, kind="tool", name=name, status=result.status)
-    attributes: dict[str, object] = {"gofer.summary": result.summary} if result.summary else {}
-    code = (result.details or {}).get("code") if result.status == "error" else None
-    if isinstance(code, str) and code:
-        attributes["error.type"] = code
+    attributes = _without_empty({"gofer.summary": result.summary})
+    if result.status == "error":
+        code = (result.details or {}).get("code")
+        if isinstance(code, str) and code:
+            attributes["error.type"] = code
     ended = recorded
     if result.call in state.waiting:
         attributes |= _waited(state, result.call, recorded.at - result.duration_ms)
@@ -335,22 +353,34 @@ def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
 
 def _uncalled(result: e.ToolResult) -> str:
     """What stands for a call that had no intent: it was refused, or an earlier run had made it."""
-    return "(refused)" if result.status == "refused" else "(done before)"
+    if result.status == "refused":
+        return "(refused)"
+    return "(done before)"
 
 
 def _finish(state: Trace, recorded: e.Recorded, finished: e.RunFinished) -> None:
     """End the run, what its models never answered, and what waited for a decision or for an attempt that never came."""
+    status_of_waiting = "error"
+    if finished.status == "cancelled":
+        status_of_waiting = "closed"
     for span in list(state.spans.values()):
+        ended = None
+        if span.end is None:
+            ended = recorded
         followed = span.id.startswith("llm/") and span.id != state.llm
         if span.status == "deferred" and not followed:
             waited = _waited(state, span.id, recorded.at)
-            status = "closed" if finished.status == "cancelled" else "error"
-            _update(state, span.id, waited, status=status, ended=recorded if span.end is None else None)
-        elif span.kind in ("llm", "agent", "approval") and span.end is None:
-            _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
-    said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
-    attributes = {name: value for name, value in said.items() if value}
-    _update(state, "run", attributes, status=finished.status, ended=recorded)
+            _update(state, span.id, waited, status=status_of_waiting, ended=ended)
+        elif span.kind == "approval" and ended:
+            _update(state, span.id, status="closed", ended=ended)
+        elif span.kind in ("llm", "agent") and ended:
+            _update(state, span.id, status="error", ended=ended)
+    attributes = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
+    _update(state, "run", _without_empty(attributes), status=finished.status, ended=recorded)
+
+
+def _without_empty(attributes: Mapping[str, str]) -> dict[str, object]:
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _update(
@@ -361,11 +391,10 @@ def _update(
     status: str = "",
     ended: e.Recorded | None = None,
 ) -> None:
-    if span := state.spans.get(span_id):
-        state.spans[span_id] = replace(
-            span,
-            status=status or span.status,
-            end=ended.at if ended else span.end,
-            ended_in=ended.address if ended else span.ended_in,
-            attributes={**span.attributes, **(attributes or {})},
-        )
+    span = state.spans.get(span_id)
+    if span is None:
+        return
+    span = replace(span, status=status or span.status, attributes={**span.attributes, **(attributes or {})})
+    if ended is not None:
+        span = replace(span, end=ended.at, ended_in=ended.address)
+    state.spans[span_id] = span
