@@ -1,4 +1,4 @@
-"""The lines of a trace for a terminal."""
+"""A trace as lines for a terminal."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,37 +11,37 @@ _MARKS = {
 
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
-    """One line per span: when it began, how it went, what it was, how long it took and what it cost."""
+    """Return one line per span: its start, status, name, duration, tokens and cost."""
     beginning = spans[0].start
-    deep = levels(spans)
+    depths = levels(spans)
     lines = [f"run {run}"]
     for span in spans:
-        took = ""
+        duration = ""
         if span.end is not None:
-            took = f"{span.end - span.start} ms"
+            duration = f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
-        name = f"{'  ' * deep[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
-        lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {about(span)}".rstrip())
+        name = f"{'  ' * depths[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
+        lines.append(f"  {start}  {name:<40} {span.status:<9} {duration:>9}  {about(span)}".rstrip())
     return lines
 
 
 def levels(spans: Sequence[Span]) -> Mapping[str, int]:
-    """How many spans each stands below, by id; those above come first."""
-    deep: dict[str, int] = {}
+    """Return the depth of each span by its id; a parent must come before its children."""
+    depths: dict[str, int] = {}
     for span in spans:
         if span.parent is None:
-            deep[span.id] = 0
+            depths[span.id] = 0
         else:
-            deep[span.id] = deep[span.parent] + 1
-    return deep
+            depths[span.id] = depths[span.parent] + 1
+    return depths
 
 
 def about(span: Span) -> str:
-    """Return what is worth saying of one span: tokens and cost, what a tool did, waits, why a run ended."""
-    return "; ".join(fact for fact in (_did(span), _wait(span)) if fact)
+    """Return the most important facts of a span: tokens and cost, the outcome of a tool, waits, the end of a run."""
+    return "; ".join(fact for fact in (_outcome(span), _wait(span)) if fact)
 
 
-def _did(span: Span) -> str:
+def _outcome(span: Span) -> str:
     facts = span.attributes
     match span.kind:
         case "llm" | "agent" if "gen_ai.usage.input_tokens" in facts:
@@ -68,11 +68,11 @@ def _usage(facts: Mapping[str, object]) -> str:
 
 
 def _wait(span: Span) -> str:
-    """Return how long a call waited, and for which reason; of a call that waits still, the reason alone."""
-    why = str(span.attributes.get("gofer.deferred", "")).rstrip(".")
+    """Return how long a call waited and why; for a call that still waits, only why."""
+    reason = str(span.attributes.get("gofer.deferred", "")).rstrip(".")
     waited = span.attributes.get("gofer.waited_ms")
     if isinstance(waited, int):
-        return f"waited {waited / 1000:.1f} s: {why}"
-    if span.kind == "tool" and why:
-        return f"waits: {why}"
-    return why
+        return f"waited {waited / 1000:.1f} s: {reason}"
+    if span.kind == "tool" and reason:
+        return f"waits: {reason}"
+    return reason

@@ -76,7 +76,7 @@ async def _is_cancelled(progress: Progress, run: str, store: Store) -> bool:
     if progress.cancelled is not None:
         return True
     waiting = await inbox.read(store, await seal_of(run, store))
-    return any(isinstance(item, RunCancelled) and progress.heeded(item) is not None for item in waiting)
+    return any(isinstance(item, RunCancelled) and progress.relevant_cancellation(item) is not None for item in waiting)
 
 
 async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner: str) -> bool:

@@ -291,7 +291,7 @@ class Worker:
                 else:
                     log_end(head, left, seconds)
             case RunParked(until=until):
-                await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
+                await self._show(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that came before the head said so was enqueued for a run that was busy.
                 news = await step.has_news()
                 wait = 0.0 if news else until / 1000 - self._clock.now()

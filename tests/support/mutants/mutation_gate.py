@@ -117,7 +117,7 @@ MUTANTS = (
     Mutant(
         "a quiet time anew after a second attempt",
         "projections/progress.py",
-        "            # Something is about to be sent again: what it may do has to land before an owner looks for it.\n"
+        "            # A request is about to be sent again, and must land before a later owner looks for its effect.\n"
         "            state.quiet_until = 0\n",
         "            pass\n",
         f"{PROGRESS}progress.py::test_a_permit_that_was_renewed_begins_the_quiet_time_anew",
