@@ -179,7 +179,9 @@ def _notice(step: OwnStep, parked: RunParked, told_in: str) -> str:
     waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != told_in]
     if not waits or parked.reason not in ("rate_limit", "outage"):
         return ""
-    words = _AWAY if parked.reason == "outage" else _BUSY
+    words = _BUSY
+    if parked.reason == "outage":
+        words = _AWAY
     wait = waits[0]
     last = moment(wait.last_attempt_at, step.now_ms())
     following = moment(wait.until, step.now_ms())
@@ -225,10 +227,15 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
         asked = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
         outcomes.append(await delivery.step.call(asked, provenance))
-        texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
+        note = _NO_FILE
+        if _arrived(outcomes[0]):
+            note = _IN_FILE
+        texts = [f"{texts[0]}\n\n{note}"]
     for number, part in enumerate(texts, 1):
         # The links stand under the last message, where the answer ends.
-        links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
+        links = replace(provenance, prompt_url="", run_url=None)
+        if number == len(texts):
+            links = provenance
         if number == 1:
             outcomes.append(await delivery.first(part, links))
         else:
@@ -284,7 +291,9 @@ def spoken(ending: Ending) -> str:
             return f"_{told}_\n\n{so_far}"
         case _:
             so_far = ending.answer.strip()
-            return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
+            if not so_far:
+                return _why(ending)
+            return f"{_why(ending)}{_SO_FAR}{so_far}"
 
 
 def _why(ending: Ending) -> str:
@@ -292,7 +301,9 @@ def _why(ending: Ending) -> str:
     if ending.plain_reason:
         return ending.plain_reason
     reason = ending.reason.removeprefix("poison: ")
-    return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
+    if ending.said:
+        reason = f"{reason}: {ending.said}"
+    return f"I could not finish this: {reason}"
 
 
 def _announced(step: OwnStep, event: Event) -> Announced | None:
@@ -323,7 +334,9 @@ def _arrived(outcome: Outcome) -> bool:
 
 def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str) -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
-    whole = "" if len(missing) == len(outcomes) else " as a whole"
+    whole = " as a whole"
+    if len(missing) == len(outcomes):
+        whole = ""
     match missing:
         case []:
             return _ended(concluded)

@@ -59,7 +59,8 @@ class Owner:
         """
         if ended := step.progress.finished:
             return ended
-        if (parked := step.progress.parked) and self._too_early(step, parked) and not await step.has_news():
+        parked = step.progress.parked
+        if parked and self._too_early(step, parked) and not await step.has_news():
             return parked
         again = again or bool(step.progress.owned_at)
         step.note(RunOwned())
@@ -91,7 +92,9 @@ class Owner:
 
     def _quiet(self, step: OwnStep) -> RunParked | None:
         seconds = step.quiet_left(self.alone)
-        return RunParked("quiet_time", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
+        if not seconds:
+            return None
+        return RunParked("quiet_time", step.now_ms() + int(seconds * 1000) + 1)
 
     async def _go_on(self, step: OwnStep) -> Left:
         try:
@@ -106,10 +109,17 @@ class Owner:
         loaded = self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event", "corrupt")
-        bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
+        bundle = None
+        used = loaded
+        if step.progress.started:
+            bundle = await pinned(self.services, step.progress.started)
+            used = bundle.loaded
         poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:
-            ending = self._poisoned(step, bundle) if poisoned else await self._end(step, event, loaded, bundle)
+            if poisoned:
+                ending = self._poisoned(step, bundle)
+            else:
+                ending = await self._end(step, event, loaded, bundle)
             concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:
@@ -118,7 +128,6 @@ class Owner:
             if not told:
                 reason = "poison: every worker that tried to deliver its answer was lost"
                 return RunFinished("failed", reason, "poison")
-        used = bundle.loaded if bundle else loaded
         reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
         await end_subagents(step, "the run that asked it ended", provenance)
@@ -204,4 +213,6 @@ class Owner:
 
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
-    return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
+    if loaded is None:
+        return "thread", ""
+    return loaded.workflow.reply, loaded.prompt_file

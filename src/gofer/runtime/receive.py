@@ -95,23 +95,30 @@ class Ingress:
 
     def refuse(self, path: str, error: BadRequest) -> Reply:
         """Return the answer to a request that is refused, and note its reason in the log."""
-        place = path if path in self.receivers or path in self.settings else _ELSEWHERE
-        level = logging.INFO if error.code in _PROBES else logging.WARNING
+        place = _ELSEWHERE
+        if path in self.receivers or path in self.settings:
+            place = path
+        level = logging.WARNING
+        if error.code in _PROBES:
+            level = logging.INFO
         clause = operator_clause(error.code, self.settings.get(path, ""))
         self._note(place, Outcome(verb="refused", code=error.code, reason=clause, level=level))
         return Reply(error.status, str(error).encode())
 
     def _no_receiver(self, path: str) -> BadRequest:
-        code: RefusalCode = "not_set_up" if path in self.settings else "no_receiver"
+        code: RefusalCode = "no_receiver"
+        if path in self.settings:
+            code = "not_set_up"
         return BadRequest(404, "There is nothing at this path.", code=code)
 
     def _ignore(self, path: str, ignored: Ignored) -> Reply:
         """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
-        level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
         if ignored.code not in _UNLOGGED:
-            self._note(
-                path, Outcome(verb="ignored", code=ignored.code, reason=ignored.logged or ignored.reason, level=level)
-            )
+            level = logging.INFO
+            if ignored.code in ACT_NOW:
+                level = logging.ERROR
+            reason = ignored.logged or ignored.reason
+            self._note(path, Outcome(verb="ignored", code=ignored.code, reason=reason, level=level))
         return Reply(200, f"Ignored: {ignored.reason}.".encode())
 
     def _note(self, path: str, outcome: Outcome) -> None:
@@ -160,7 +167,9 @@ class Ingress:
         miss = near_miss(self.routes, event)
         if not miss.workflow:
             return self._ignore(path, Ignored("no_listener", miss.tell()))
-        logged = "" if event.private is False else _UNNAMED
+        logged = _UNNAMED
+        if event.private is False:
+            logged = ""
         return self._ignore(path, Ignored("conditions", miss.tell(), logged=logged))
 
     async def accept(self, event: Event) -> Sequence[str]:
@@ -183,7 +192,9 @@ class Ingress:
             return matched
         for workflow in workflows:
             claimed = await self._claimed(run_id(self.installation_key, event, workflow))
-            match claimed.entry if claimed else None:
+            if claimed is None:
+                continue
+            match claimed.entry:
                 case RunAccepted(routes=()):
                     return [route for route in matched if route.workflow == workflow]
                 case RunAccepted(routes=before):
@@ -208,8 +219,10 @@ class Ingress:
         told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
         # In the order of the clicks, and the same for every delivery of one.
         item = f"click-{click.at:015d}-{self._tokens.item('click', *told)}"
+        below = ""
+        if stamp.run != run:
+            below = stamp.run
         try:
-            below = stamp.run if stamp.run != run else ""
             await inbox.put(self.stores.journals, run, item, ApprovalClicked(*told, run=below))
         except Gone:
             return Ignored("click_too_late", "the run that asked was deleted")
@@ -246,14 +259,19 @@ class Ingress:
         earlier = _in_slice(event, current - 1)
         run = run_id(self.installation_key, earlier, workflow)
         began = await self._began(run)
-        return earlier if now * 1000 - began < event.window * 1000 else _in_slice(event, current)
+        if now * 1000 - began < event.window * 1000:
+            return earlier
+        return _in_slice(event, current)
 
     async def _began(self, run: str) -> int:
         """When a run was claimed, in unix milliseconds; 0 when it never was."""
         if claimed := await self._claimed(run):
             return claimed.at
         # What was deleted left its head.
-        return head.accepted_at if (head := await self.stores.journals.head(run)) else 0
+        head = await self.stores.journals.head(run)
+        if head is None:
+            return 0
+        return head.accepted_at
 
     async def _claimed(self, run: str) -> Recorded | None:
         """Return what frame 1 of a run says; None when there is no such run, or when it was deleted."""
@@ -265,7 +283,9 @@ class Ingress:
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
         claimed = await open_claim(run, standing, self.stores.journals, self.stores.blobs)
         # What was deleted cannot be compared any more, and counts as the same.
-        match claimed.entry if claimed else None:
+        if claimed is None:
+            return
+        match claimed.entry:
             case RunAccepted(event=before) if before.digest != event.digest:
                 said = "Another body was accepted under this key. Send it under a key of its own."
                 raise BadRequest(409, said, code="key_conflict")

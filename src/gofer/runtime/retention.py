@@ -96,7 +96,8 @@ class Purger:
 
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
-        deleted = forgotten = 0
+        deleted = 0
+        forgotten = 0
         now_ms = int(self.clock.now() * 1000)
         await self.stores.journals.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)

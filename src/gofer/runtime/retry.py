@@ -48,7 +48,9 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     progress = project(await read_journal(run, store, stores.blobs))
     if progress.finished is not None:
         # Why a private run ended is said where it began, and nowhere else.
-        reason = "" if progress.private else progress.finished.reason
+        reason = progress.finished.reason
+        if progress.private:
+            reason = ""
         return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
     if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
         raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
@@ -93,7 +95,9 @@ async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner
 
 
 def _ended(status: Status, reason: str) -> str:
-    why = f" ({reason.rstrip('.')})" if reason else ""
+    why = ""
+    if reason:
+        why = f" ({reason.rstrip('.')})"
     match status:
         case "done":
             return "is done; there is nothing to do again."

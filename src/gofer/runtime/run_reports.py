@@ -61,8 +61,9 @@ async def notify_owner(
 
     The channel for logs, where there is one, has it already. Raises what a step raises when its worker has to stop.
     """
-    channel = WORKPLACE.channels.of(loaded.workflow.owner) if loaded else ""
-    if defaults.ai_logs or step.progress.private or not channel or finished.status not in _FAILURES:
+    if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
+        return
+    if defaults.ai_logs or step.progress.private or finished.status not in _FAILURES:
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
@@ -90,13 +91,16 @@ async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
 
 def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:
     """The message, in Markdown: names and numbers, and the reason where there is one. `logs` is a URL or empty."""
+    tools = ", ".join(f"{_quoted(name)} ×{count}" for name, count in sorted(progress.called.items()))
     lines = [
         f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
         f"Configuration: {', '.join(_configuration(progress, loaded))}",
-        f"Tools: {', '.join(f'{_quoted(name)} ×{count}' for name, count in sorted(progress.called.items())) or 'none'}",
-        *([f"Reason: {_quoted(finished.reason)}"] if finished.reason else []),
-        *([f"[Logs]({logs})"] if logs else []),
+        f"Tools: {tools or 'none'}",
     ]
+    if finished.reason:
+        lines.append(f"Reason: {_quoted(finished.reason)}")
+    if logs:
+        lines.append(f"[Logs]({logs})")
     # Two spaces break a line within a paragraph.
     return "  \n".join(lines)
 
@@ -104,13 +108,17 @@ def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, no
 def _spent(progress: Progress, now_ms: int) -> str:
     seconds = max(0, now_ms - progress.accepted_at) / 1000
     usage = progress.usage
-    cost = progress.cost_usd
+    cost = "cost unknown"
+    if progress.cost_usd is not None:
+        cost = f"{progress.cost_usd:.4f} USD"
     tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
-    return f"{seconds:,.1f} s, {tokens}, {'cost unknown' if cost is None else f'{cost:.4f} USD'}"
+    return f"{seconds:,.1f} s, {tokens}, {cost}"
 
 
 def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
-    models = progress.models or ([loaded.models[0].name] if loaded and loaded.workflow.coordinator == "llm" else [])
+    models = progress.models
+    if not models and loaded and loaded.workflow.coordinator == "llm":
+        models = [loaded.models[0].name]
     yield f"model {' and '.join(map(_quoted, models)) or 'none'}"
     if loaded:
         yield f"coordinator {loaded.workflow.coordinator}"
@@ -125,7 +133,9 @@ def _logs(defaults: Defaults, run: str) -> str:
 def _quoted(text: str) -> str:
     """Return one line that is read as it is written, also where a vendor put markup into it."""
     line = " ".join(text.replace("`", "'").split())
-    return f"`{line if len(line) <= _QUOTED else line[:_QUOTED] + '…'}`"
+    if len(line) > _QUOTED:
+        line = f"{line[:_QUOTED]}…"
+    return f"`{line}`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,9 @@ class Worker:
             await self._wake(queue_message.run)
             if head := await store.oldest_runnable(conversation):
                 # How often a message was received says something of the run that it names, and of no other.
-                receives = queue_message.receives if head.run == queue_message.run else 1
+                receives = 1
+                if head.run == queue_message.run:
+                    receives = queue_message.receives
                 work = self.continue_run(head, owner, deadline, receives=receives)
                 run = head.run
                 progress = await self._while_leased(work, conversation, owner, queue_message)
@@ -183,7 +185,9 @@ class Worker:
         renewing = asyncio.create_task(self._renew(conversation, owner, queue_message))
         try:
             await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
-            return await working if working.done() else None
+            if not working.done():
+                return None
+            return await working
         finally:
             for task in (working, renewing):
                 task.cancel()
@@ -281,8 +285,9 @@ class Worker:
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
                 unlisted = await count_private_end(left, step.progress, self.services.store, self._clock)
                 await self._show(head, status, with_cost(reason, step.progress), step)
-                poison = reason.startswith("poison: ")
-                trouble: Trouble = "poison" if poison else ""
+                trouble: Trouble = ""
+                if reason.startswith("poison: "):
+                    trouble = "poison"
                 seconds = self._seconds(head)
                 windows = step.services.windows
                 self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, windows))
@@ -293,10 +298,11 @@ class Worker:
             case RunParked(until=until):
                 await self._show(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that came before the head said so was enqueued for a run that was busy.
-                news = await step.has_news()
-                wait = 0.0 if news else until / 1000 - self._clock.now()
-                # Enqueued again and again where the wait is longer than a queue can hold a message back.
-                await self.queue.enqueue(head.run, min(max(0.0, wait), LONGEST_PARKED))
+                delay = 0.0
+                if not await step.has_news():
+                    # Enqueued again and again where the wait is longer than a queue can hold a message back.
+                    delay = min(max(0.0, until / 1000 - self._clock.now()), LONGEST_PARKED)
+                await self.queue.enqueue(head.run, delay)
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
@@ -329,8 +335,9 @@ class Worker:
             frames = step.frames
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
         # No list shows a private run, its head outlives its contents, and a reason may name a person or a place.
-        said = "" if changed.private else reason
-        await self.services.store.put_head(replace(changed, reason=said))
+        if changed.private:
+            changed = replace(changed, reason="")
+        await self.services.store.put_head(changed)
 
 
 def _why(error: TemporaryError | Corrupt) -> str:

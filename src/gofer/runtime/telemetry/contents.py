@@ -48,7 +48,8 @@ class _Reader:
         """Messages that no request held yet."""
         self._asks: dict[str, ToolAsk] = {}
         self._turn = 0
-        self._run = self._asked = ""
+        self._run = ""
+        self._asked = ""
         self._called: dict[str, str] = {}
         """Where calls and subagents began."""
 
@@ -121,8 +122,13 @@ def _answer(text: str, asks: Sequence[ToolAsk], turn: int, finish: str) -> Messa
         {"type": "tool_call", "id": f"{turn}.{index}", "name": ask.tool, "arguments": _arguments(ask.arguments)}
         for index, ask in enumerate(asks)
     ]
-    parts = [*([_text(text)] if text else []), *calls]
-    return {"role": "assistant", "parts": parts, "finish_reason": "tool_call" if finish == "tool_calls" else finish}
+    parts: list[Message] = []
+    if text:
+        parts.append(_text(text))
+    parts += calls
+    if finish == "tool_calls":
+        finish = "tool_call"
+    return {"role": "assistant", "parts": parts, "finish_reason": finish}
 
 
 def _arguments(text: str) -> object:
@@ -148,4 +154,6 @@ def _newest(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]} [cut]"
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return f"{text[:TEXT_LIMIT]} [cut]"

@@ -87,8 +87,10 @@ class Exporter:
             _log.warning("the spans of run %s were not sent: it took too long", run)
         except Exception as error:  # noqa: BLE001
             # The run ended well without; only sentences of ours are fit for a log.
-            why = str(error) if isinstance(error, TemporaryError | ConfigError) else type(error).__name__
-            _log.warning("the spans of run %s were not sent: %s", run, why)
+            reason = type(error).__name__
+            if isinstance(error, TemporaryError | ConfigError):
+                reason = str(error)
+            _log.warning("the spans of run %s were not sent: %s", run, reason)
 
     async def send(self, spans: Sequence[Exported]) -> Sent:
         """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError without an answer."""
@@ -104,7 +106,10 @@ class Exporter:
         _check(run, journal)
         head = await stores.journals.head(run)
         below = (await read_subagents(journal, stores.journals, stores.blobs)).journals
-        return self.spans(run, journal, below, head.conversation if head else "")
+        conversation = ""
+        if head is not None:
+            conversation = head.conversation
+        return self.spans(run, journal, below, conversation)
 
     def spans(
         self,
@@ -182,11 +187,13 @@ def _with_hexadecimal_ids(value: object) -> object:
         return [_with_hexadecimal_ids(item) for item in as_list(cast(object, value))]
     if not isinstance(value, dict):
         return value
-    items = as_object(cast(object, value)).items()
-    return {
-        name: b64decode(item).hex() if name in _IDS and isinstance(item, str) else _with_hexadecimal_ids(item)
-        for name, item in items
-    }
+    converted: dict[str, object] = {}
+    for name, item in as_object(cast(object, value)).items():
+        if name in _IDS and isinstance(item, str):
+            converted[name] = b64decode(item).hex()
+        else:
+            converted[name] = _with_hexadecimal_ids(item)
+    return converted
 
 
 def _request(spans: Sequence[Span], resource: Mapping[str, str]) -> ExportTraceServiceRequest:
@@ -197,19 +204,24 @@ def _request(spans: Sequence[Span], resource: Mapping[str, str]) -> ExportTraceS
 
 
 def _span(span: Exported) -> Span:
-    failed = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
+    kind = Span.SPAN_KIND_INTERNAL
+    if span.client:
+        kind = Span.SPAN_KIND_CLIENT
+    # What went well has no status: that is for its reader to say.
+    status = None
+    if span.error:
+        status = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
     return Span(
         trace_id=span.trace,
         span_id=span.id,
         parent_span_id=span.parent,
         name=clean(span.name),
-        kind=Span.SPAN_KIND_CLIENT if span.client else Span.SPAN_KIND_INTERNAL,
+        kind=kind,
         start_time_unix_nano=span.start * _NANOSECONDS,
         end_time_unix_nano=span.end * _NANOSECONDS,
         attributes=_attributes(span.attributes),
         links=[Span.Link(trace_id=trace, span_id=linked) for trace, linked in span.linked],
-        # What went well has no status: that is for its reader to say.
-        status=failed if span.error else None,
+        status=status,
     )
 
 

@@ -130,13 +130,19 @@ class _Tree:
         said = contents(journal) if self.full else {}
         made = list[Exported]()
         for span in trace.project(journal):
-            if span.parent is None and above:
+            parent = b""
+            if span.parent is not None:
+                parent = above or span_id(run, ROOT)
+            elif above:
                 continue
-            parent = b"" if span.parent is None else above or span_id(run, ROOT)
             one = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
-            words = {**said.get(span.began_in, {}), **(_sentences(span) if self.full else {})}
-            one = replace(one, attributes={**one.attributes, **words})
-            made += self._subagent(run, span, one, common) if _is_agent(span) else [one]
+            if self.full:
+                words = {**said.get(span.began_in, {}), **_sentences(span)}
+                one = replace(one, attributes={**one.attributes, **words})
+            if _is_agent(span):
+                made += self._subagent(run, span, one, common)
+            else:
+                made.append(one)
         return made
 
     def _subagent(self, run: str, span: Span, one: Exported, common: Mapping[str, Value]) -> list[Exported]:
@@ -171,7 +177,9 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     error = _error(span)
     if error:
         attributes["error.type"] = error
-    end = max(span.start, last if span.end is None else span.end)
+    end = last
+    if span.end is not None:
+        end = span.end
     client = span.kind == "llm"
     own = span_id(run, span.began_in)
     return Exported(
@@ -180,7 +188,7 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
         parent=b"",
         name=_name(span),
         start=span.start,
-        end=end,
+        end=max(span.start, end),
         client=client,
         attributes=attributes,
         error=error,
@@ -209,8 +217,9 @@ def _typed(span: Span) -> dict[str, Value]:
         case "run":
             return {**known, "gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": span.name}
         case "llm":
-            agent = {"gen_ai.agent.name": str(span.attributes["gen_ai.agent.name"])} if _is_agent(span) else {}
-            return {**known, **agent, **_asked(span)}
+            if _is_agent(span):
+                known["gen_ai.agent.name"] = str(span.attributes["gen_ai.agent.name"])
+            return {**known, **_asked(span)}
         case "agent":
             own = {name: str(span.attributes[name]) for name in ("gen_ai.agent.name", "gofer.subagent.run")}
             return {**known, **own, "gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": PROVIDER}
@@ -218,7 +227,9 @@ def _typed(span: Span) -> dict[str, Value]:
             return {"gen_ai.tool.type": "function", **known, "gen_ai.operation.name": "execute_tool"}
         case _:
             # Not by the name that makes others count it as a call.
-            return {"gofer.approval.tool" if name == "gen_ai.tool.name" else name: it for name, it in known.items()}
+            if "gen_ai.tool.name" in known:
+                known["gofer.approval.tool"] = known.pop("gen_ai.tool.name")
+            return known
 
 
 def _asked(span: Span) -> dict[str, Value]:
@@ -228,13 +239,17 @@ def _asked(span: Span) -> dict[str, Value]:
         asked["gen_ai.response.finish_reasons"] = [it if it in FINISHED else "other" for it in map(str, reasons)]
     cost = span.attributes.get("gofer.cost_usd")
     # The conventions have no name for it yet; this is the one that Langfuse and others read.
-    return asked | ({"gen_ai.usage.cost": cost} if isinstance(cost, int | float) else {})
+    if isinstance(cost, int | float):
+        asked["gen_ai.usage.cost"] = cost
+    return asked
 
 
 def _error(span: Span) -> str:
     fallback = _ERRORS.get(span.status, "")
     code = span.attributes.get("error.type")
-    return code if fallback and isinstance(code, str) and _CODE.fullmatch(code) else fallback
+    if fallback and isinstance(code, str) and _CODE.fullmatch(code):
+        return code
+    return fallback
 
 
 def _sentences(span: Span) -> dict[str, Value]:
@@ -262,16 +277,20 @@ def _totalled(one: Exported) -> Exported:
 
 def _calls(span: Span, name: str) -> int:
     """How many calls a span stands for: those of a subagent, or one."""
-    found = span.attributes.get(name, 1)
-    return found if isinstance(found, int) else 1
+    found = span.attributes.get(name)
+    if isinstance(found, int):
+        return found
+    return 1
 
 
 def _tool_calls(span: Span) -> int:
     """Calls of tools that count; a model's call of a subagent and those below it do."""
-    below = _calls(span, "gofer.tool_calls") if "gofer.tool_calls" in span.attributes else 0
+    below = _count(span, "gofer.tool_calls")
     # A model asks for a subagent with a call of a tool, a script does not.
     asked = span.kind == "tool" or (span.kind == "agent" and not is_of_a_script(span.id))
-    return below + (asked and not is_own(span.id))
+    if asked and not is_own(span.id):
+        return below + 1
+    return below
 
 
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:
@@ -290,13 +309,17 @@ def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exp
     if base_url:
         used["gofer.run.url"] = f"{base_url}/runs/{run}"
     earlier = str(spans[0].attributes.get("gofer.continues", ""))
-    linked = ((trace_id(earlier), span_id(earlier, ROOT)),) if earlier else ()
+    linked: Sequence[tuple[bytes, bytes]] = ()
+    if earlier:
+        linked = ((trace_id(earlier), span_id(earlier, ROOT)),)
     return replace(root, attributes={**root.attributes, **used}, linked=linked)
 
 
 def _count(span: Span, name: str) -> int:
     value = span.attributes.get(name)
-    return value if isinstance(value, int) else 0
+    if isinstance(value, int):
+        return value
+    return 0
 
 
 def trace_id(run: str) -> bytes:
