@@ -1,6 +1,6 @@
-"""The exporter: sends the spans of a run to a collector once, when it ended; later exports are made by hand.
+"""The exporter: sends the spans of a run to a collector once, when the run ended; later exports are started by hand.
 
-A trace is a view: the journal is the record, so what a collector does not take is not kept for it.
+The journal is the record and spans are derived from it, so spans that a collector refuses are not stored.
 """
 
 import asyncio
@@ -33,51 +33,51 @@ from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
 TIMEOUT = 3.0
-"""Seconds that one request may take, unless the operator says otherwise."""
+"""The default timeout of one request in seconds."""
 PATIENCE = 10.0
-"""Seconds that all requests of a run may take."""
+"""The most seconds for all requests of a run."""
 MOST_SPANS = 10_000
-"""Spans of one run; of a longer one the beginning is exported."""
+"""The most spans of one run; of a longer run the first ones are exported."""
 _ANSWER_BYTES = 64_000
 
 _log = logging.getLogger(__name__)
 SCOPE = "gofer"
 BATCH_SPANS = 256
 BATCH_BYTES = 1_000_000
-"""Spans of one request, and bytes before they are compressed; a single larger span is a request of its own."""
+"""The most spans of one request, and the most bytes before compression; a larger single span has its own request."""
 _IDS = ("traceId", "spanId", "parentSpanId")
 _NANOSECONDS = 1_000_000
-"""Of a millisecond."""
+"""Nanoseconds of a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a collector made of a run."""
+    """The result of an export."""
 
     spans: int
     rejected: int = 0
-    """Spans that it did not take."""
+    """The number of spans that the collector rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """Sends runs to one collector."""
+    """Sends the spans of runs to one collector."""
 
     url: str
-    """Where traces are taken; empty when nowhere."""
+    """The address for traces; empty if there is none."""
     headers: Mapping[str, Secret]
     resource: Mapping[str, str]
-    """What the spans are of: `service.name` and what else the operator says."""
+    """The attributes of all spans: `service.name` and others that the operator sets."""
     http: Http
     full: bool = False
-    """Whether what was said goes along."""
+    """Whether texts are exported."""
     base_url: str = ""
-    """Where people look at runs."""
+    """The address of the pages of runs."""
     timeout: float = TIMEOUT
-    """Seconds that one request may take."""
+    """The timeout of one request in seconds."""
 
-    async def at_the_end(self, run: str, stores: Stores, patience: float = PATIENCE) -> None:
-        """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
+    async def export(self, run: str, stores: Stores, patience: float = PATIENCE) -> None:
+        """Send the spans of a run that just ended within `patience` seconds. Log a failure and raise nothing."""
         try:
             async with asyncio.timeout(min(PATIENCE, patience)):
                 sent = await self.send(await self.read(run, stores))
@@ -86,22 +86,25 @@ class Exporter:
         except TimeoutError:
             _log.warning("the spans of run %s were not sent: it took too long", run)
         except Exception as error:  # noqa: BLE001
-            # The run ended well without; only sentences of ours are fit for a log.
+            # A failed export never changes the run. The text of an unknown error may hold contents, its type does not.
             reason = type(error).__name__
             if isinstance(error, TemporaryError | ConfigError):
                 reason = str(error)
             _log.warning("the spans of run %s were not sent: %s", run, reason)
 
     async def send(self, spans: Sequence[Exported]) -> Sent:
-        """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError without an answer."""
+        """Send spans. Raises ConfigError for a refusal, and TemporaryError without an answer."""
         rejected = 0
-        # Putting them together takes as long as a hundred answers; others go on meanwhile.
+        # On a thread, because building the requests of a long run takes long, and other runs continue meanwhile.
         for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
-            rejected += await self._post(await asyncio.to_thread(_packed, request))
+            rejected += await self._post(await asyncio.to_thread(_compressed, request))
         return Sent(len(spans), rejected)
 
     async def read(self, run: str, stores: Stores) -> Sequence[Exported]:
-        """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
+        """Return the spans of a run that ended and of its subagent runs.
+
+        Raises ConfigError as `spans` does, and the errors of reading a journal.
+        """
         journal = await read_journal(run, stores.journals, stores.blobs)
         _check(run, journal)
         head = await stores.journals.head(run)
@@ -118,24 +121,24 @@ class Exporter:
         below: Mapping[str, Sequence[Recorded]] | None = None,
         conversation: str = "",
     ) -> Sequence[Exported]:
-        """The spans of a run that ended, and of the journals `below`, by run; `conversation` is the token of its row.
+        """Return the spans of a journal and of the journals of its subagents; `conversation` is the token in its row.
 
-        Raises ConfigError for one that did not end, and for any that is private.
+        Raises ConfigError for a run that is private or has not ended.
         """
         _check(run, journal)
         spans = exported(run, journal, below, full=self.full, base_url=self.base_url, conversation=conversation)
         return spans[:MOST_SPANS]
 
     async def _post(self, body: bytes) -> int:
-        """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""
+        """Send one request; return the number of its rejected spans. Raises ConfigError, TemporaryError."""
         headers = {name: value.reveal() for name, value in self.headers.items()}
         headers |= {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
         answer = await self.http.send(HttpRequest("POST", self.url, headers, body, self.timeout, _ANSWER_BYTES))
         if answer.status in (429, 502, 503, 504):
             raise TemporaryError(f"the collector is busy (HTTP {answer.status}); `gofer export` sends it again.")
         if not 200 <= answer.status < 300:
-            told = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
-            raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {told}.")
+            advice = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
+            raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {advice}.")
         return _rejected(answer.body)
 
 
@@ -147,13 +150,13 @@ def _check(run: str, journal: Sequence[Recorded]) -> None:
         raise ConfigError(f"Run {run} has not ended; export it when it has.")
 
 
-def _packed(request: ExportTraceServiceRequest) -> bytes:
-    # Without a time in it, so that equal spans are equal bytes.
+def _compressed(request: ExportTraceServiceRequest) -> bytes:
+    # Without a timestamp, so that equal spans are equal bytes.
     return gzip.compress(request.SerializeToString(deterministic=True), mtime=0)
 
 
 def _rejected(body: bytes) -> int:
-    """What an answer says of spans that were not taken; one that is no OTLP says nothing."""
+    """Return the number of rejected spans in a response; 0 for a response that is no OTLP."""
     answer = ExportTraceServiceResponse()
     try:
         answer.ParseFromString(body)
@@ -163,7 +166,7 @@ def _rejected(body: bytes) -> int:
 
 
 def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator[ExportTraceServiceRequest]:
-    """The spans in requests that a collector takes, in their order; none for no spans."""
+    """Yield the spans in requests of limited size, in their order; none for no spans."""
     batch: list[Span] = []
     size = 0
     for span in map(_span, spans):
@@ -178,7 +181,7 @@ def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator
 
 
 def to_json(request: ExportTraceServiceRequest) -> object:
-    """A request as OTLP/JSON, whose ids are hexadecimal where protobuf's own JSON has Base64."""
+    """Return a request as OTLP/JSON, whose ids are hexadecimal instead of Base64."""
     return _with_hexadecimal_ids(MessageToDict(request, use_integers_for_enums=True))
 
 
@@ -207,7 +210,7 @@ def _span(span: Exported) -> Span:
     kind = Span.SPAN_KIND_INTERNAL
     if span.client:
         kind = Span.SPAN_KIND_CLIENT
-    # What went well has no status: that is for its reader to say.
+    # By the conventions, only failed spans have a status.
     status = None
     if span.error:
         status = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
