@@ -163,7 +163,7 @@ class Ingress:
                 return self._unmatched(request.path, event)
 
     def _unmatched(self, path: str, event: Event) -> Reply:
-        """Return the response to an event that starts no workflow; the log names none that may reveal a private place."""
+        """Return the response to an event that starts no workflow; the log names no workflow of a private place."""
         miss = near_miss(self.routes, event)
         if not miss.workflow:
             return self._ignore(path, Ignored("no_listener", miss.tell()))

@@ -41,9 +41,7 @@ class LiveCatalog(Protocol):
     """Workflows that may change while a worker runs."""
 
     async def holding(self, workflow: str) -> Catalog:
-        """Return the current workflows, with `workflow` among them if it exists. Raises TemporaryError if there are
-        none.
-        """
+        """Return the current workflows, including `workflow` if it exists. Raises TemporaryError if there are none."""
         ...
 
 
