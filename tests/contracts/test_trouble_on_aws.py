@@ -82,7 +82,7 @@ async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one(
     # What lists show of a run that waits for another worker.
     assert (head.status, head.reason) == (
         "queued",
-        "another version of Gofer wrote its journal; finish it with that one",
+        "another version of Gofer wrote its journal; finish the run with that version",
     )
     assert len(await made.cloud.store.frames("run1")) == 2
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
@@ -192,7 +192,7 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
     # Its alarm, its place in the lists, and nobody who rings for it any more.
     assert (told, await made.attention("run1")) == (
         ["poison"],
-        "it cannot be continued: 10 attempts ended without a word",
+        "it cannot be continued: 10 workers in a row crashed before they had read its journal",
     )
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 0
 
@@ -221,7 +221,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
     await made.cloud.table.write(Update(head_key("run1"), damage))  # type: ignore[arg-type]
     assert [head.run for head in await made.cloud.store.heads(9, private=True)] == ["run2"]
     assert [head.run for head in await made.cloud.store.unfinished(10**14, 9)] == ["run2"]
-    assert "The list row of run#run1 is not what was written" in caplog.text
+    assert "The list row of run#run1 is damaged" in caplog.text
     with pytest.raises(Corrupt, match="run#run1"):
         await made.cloud.store.head("run1")
 

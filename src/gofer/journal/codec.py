@@ -84,7 +84,7 @@ def _readers(cls: type[Any]) -> Mapping[str, Callable[[object], object]]:
 
 def _read_object(cls: type[Any], data: object) -> object:
     if not isinstance(data, dict):
-        raise Corrupt(f"The journal has no object where a {cls.__name__} should stand.")
+        raise Corrupt(f"The journal has no object where a {cls.__name__} is expected.")
     fields = cast(dict[str, object], data)
     readers = _readers(cls)
     if unknown := fields.keys() - readers.keys():
@@ -121,7 +121,7 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
 def _tuple(read: Callable[[object], object]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, list):
-            raise Corrupt("The journal has no list where one should stand.")
+            raise Corrupt("The journal has no list where one is expected.")
         return tuple(read(item) for item in cast(list[object], value))
 
     return check
@@ -142,7 +142,7 @@ def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
 def _scalar(kinds: tuple[type, ...]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, kinds):
-            raise Corrupt(f"The journal has a {type(value).__name__} where {kinds[0].__name__} should stand.")
+            raise Corrupt(f"The journal has a {type(value).__name__} where {kinds[0].__name__} is expected.")
         return value
 
     return check

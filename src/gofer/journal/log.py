@@ -119,7 +119,7 @@ class Journal:
         existing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes have this owner's nonce: the response to its write was lost, and a retry met that write.
         if existing is not None and existing != raw:
-            raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
+            raise Fenced(f"Run {self.run} has another owner from frame {frame.n} on.")
         self._n = frame.n
         self._hash = frame_hash(raw)
 

@@ -43,7 +43,9 @@ class Seal:
         try:
             return self._cipher.decrypt(sealed, [self.run.encode(), place.encode(), header])
         except InvalidTag as error:
-            raise Corrupt(f"Run {self.run} is damaged at {place}: it is not what was sealed there.") from error
+            raise Corrupt(
+                f"Run {self.run} is damaged at {place}: the stored bytes are not the ones that were written."
+            ) from error
 
 
 async def seal_of(run: str, store: Store) -> Seal:

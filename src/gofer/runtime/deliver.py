@@ -31,10 +31,10 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
 _AWAY = "_{system} does not answer. I keep trying until {last}._"
-_BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
+_BUSY = "_{system} accepts no more requests now. I will continue at {next}._"
 _DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
-_IN_FILE = "_This is the beginning; the attached file has all of it._"
+_IN_FILE = "_This is the beginning; the attached file has the whole answer._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 
@@ -282,7 +282,7 @@ def answer_text(ending: Ending) -> str:
         return ending.notice
     match ending.status:
         case "done":
-            return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."
+            return ending.answer.strip() or "I have no answer: the model returned an empty text."
         case "ignored":
             return ""
         case "cancelled":

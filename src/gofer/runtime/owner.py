@@ -31,7 +31,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Reply
 
-POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+POISON = "poison: it stopped at the same point again and again. The operator can see where in its trace."
 
 _log = logging.getLogger(__name__)
 
@@ -124,9 +124,9 @@ class Owner:
             step.note(concluded)
         elif poisoned:
             delivered = SUMMARY in step.progress.in_doubt
-            step.record_unknown_calls("every worker that had it was lost")
+            step.record_unknown_calls("every worker that made it crashed")
             if not delivered:
-                reason = "poison: every worker that tried to deliver its answer was lost"
+                reason = "poison: every worker that tried to deliver its answer crashed"
                 return RunFinished("failed", reason, "poison")
         reply, prompt_file = _reply_and_prompt(used_workflow)
         provenance = step.provenance(prompt_file)
@@ -144,7 +144,7 @@ class Owner:
             if bundle is None:
                 if loaded is None:
                     await check_withdrawn(step, event)
-                    step.record_unknown_calls("its workflow was taken away meanwhile")
+                    step.record_unknown_calls("its workflow was removed")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
@@ -163,7 +163,7 @@ class Owner:
             return Ending("cancelled", step.conversation.answer, str(error))
 
     def _poisoned_ending(self, step: OwnStep, bundle: Bundle | None) -> Ending:
-        step.record_unknown_calls("every worker that had it was lost")
+        step.record_unknown_calls("every worker that made it crashed")
         return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
 
     def _tools(self, bundle: Bundle | None) -> Collection[str]:

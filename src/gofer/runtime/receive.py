@@ -56,7 +56,7 @@ _NO_NAMES = (
 
 
 async def _refuse_registration(offered: Registration) -> None:
-    raise BadRequest(403, "Nobody waits for a secret of yours.", code="window_closed")
+    raise BadRequest(403, "Gofer does not expect a secret now.", code="window_closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Ingress:
             case Stop() as stop:
                 if await self.stop(stop):
                     return Reply(200, b"Accepted.")
-                return self._ignore(request.path, Ignored("nothing_to_stop", "no run is stopped by it"))
+                return self._ignore(request.path, Ignored("nothing_to_stop", "it concerns no unfinished run"))
             case Click() as click:
                 if ignored := await self.press(click):
                     return self._ignore(request.path, ignored)
@@ -210,7 +210,7 @@ class Ingress:
         """
         stamp = read_token(self.installation_key, click.token)
         if stamp is None:
-            return Ignored("no_own_button", "the button is none that Gofer made")
+            return Ignored("no_own_button", "Gofer did not make the button")
         # Queue messages name roots only, so the inbox of the root gets the click.
         run = root_of(stamp.run)
         head = await self.stores.journals.head(run)
@@ -287,7 +287,7 @@ class Ingress:
             return
         match claimed.entry:
             case RunAccepted(event=before) if before.digest != event.digest:
-                message = "Another body was accepted under this key. Send it under a key of its own."
+                message = "A different body was accepted under this key. Send this one with another key."
                 raise BadRequest(409, message, code="key_conflict")
             case _:
                 return
@@ -320,8 +320,8 @@ class Ingress:
 def _not_stored(error: TemporaryError | Corrupt) -> str:
     """Return why a delivery was not stored, without names in the error."""
     if isinstance(error, Corrupt):
-        return "what is stored of the same event is damaged; `gofer runs` and the log of the worker have more"
-    return f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
+        return "the stored data of the same event is damaged; see `gofer runs` and the log of the worker"
+    return f"it could not be stored ({error}); if its sender does not retry by itself, let it send the event again"
 
 
 def _no_delivery(*, known: bool) -> Reply:

@@ -44,7 +44,8 @@ class RestoreTimes:
     @property
     def reason(self) -> str:
         """The reason of a held run in lists."""
-        return f"restored: what it did after the backup of {moment(self.backup_at)} is unknown; continue by gofer retry"
+        backup = moment(self.backup_at)
+        return f"restored: what it did after the backup of {backup} is unknown; continue it with gofer retry"
 
 
 async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:

@@ -86,7 +86,7 @@ class Purger:
             await work()
         except (TemporaryError, Corrupt) as error:
             if str(error) != logged:
-                _log.warning("not everything that is due was deleted: %s", error)
+                _log.warning("the contents of some due runs were not deleted: %s", error)
             return str(error)
         return ""
 

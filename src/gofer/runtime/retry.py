@@ -20,7 +20,7 @@ from gofer.stores.one_place import Stores
 from gofer.values.errors import Gone, TemporaryError
 from gofer.values.outside import Clock
 
-_DOUBT = "It looks for its answer before it posts one; what its tools changed after the backup may be done again."
+_DOUBT = "It looks for its answer before it posts one; its tools may repeat changes that they made after the backup."
 LEASE = 60.0
 """Seconds for which the conversation is leased, so that no worker writes the head at the same time."""
 
@@ -43,7 +43,7 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     store = stores.journals
     head = await store.head(run)
     if head is None or head.retention in ("deleting", "deleted"):
-        raise Gone(f"The contents of run {run} were deleted; there is nothing to go on with.")
+        raise Gone(f"The contents of run {run} were deleted; it cannot be continued.")
     # Only the journal says reliably whether the run ended; the head may be wrong.
     progress = project(await read_journal(run, store, stores.blobs))
     if progress.finished is not None:
@@ -53,7 +53,7 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
             reason = ""
         return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
     if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
-        raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
+        raise TemporaryError(f"A worker is busy with the conversation of run {run}; try again in a minute.")
     backup_at = await restored_from(run, store)
     if progress.parked is not None or backup_at:
         # The item ends the wait of a parked run, and makes a run from a backup look for messages it has posted.
@@ -64,10 +64,10 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     if await _is_cancelled(progress, run, store):
         return Retried(True, f"Run {run} is queued; it was cancelled, so it stops.")
     if backup_at:
-        return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}. {_DOUBT}")
+        return Retried(True, f"Run {run} is queued; it continues from the backup of {moment(backup_at)}. {_DOUBT}")
     if progress.parked is not None:
         return Retried(True, f"Run {run} makes its next attempt now.")
-    return Retried(True, f"Run {run} is queued; it goes on where it was.")
+    return Retried(True, f"Run {run} is queued; it continues where it stopped.")
 
 
 async def _is_cancelled(progress: Progress, run: str, store: Store) -> bool:
@@ -100,7 +100,7 @@ def _ended(status: Status, reason: str) -> str:
         reason_given = f" ({reason.rstrip('.')})"
     match status:
         case "done":
-            return "is done; there is nothing to do again."
+            return "is done; there is nothing to retry."
         case "ignored":
             return f"did not match{reason_given}. Correct the workflow, and let the event happen again."
         case "limited" | "failed" | "cancelled" | "needs_attention":

@@ -59,7 +59,7 @@ class Scheduler:
             try:
                 pause = await self.start_due()
             except (TemporaryError, Corrupt) as error:
-                _log.warning("schedules wait: %s", error)
+                _log.warning("the scheduler could not start runs, and tries again: %s", error)
                 pause = RETRY
             await self.sleep(pause)
 
@@ -105,7 +105,11 @@ class Scheduler:
         if not due and plan.catch_up:
             due = [latest]
         elif not due:
-            _log.info("%s was not begun for %s: nobody listened then", plan.workflow, latest.isoformat())
+            _log.info(
+                "workflow %s was not started for %s: its time was missed",
+                plan.workflow,
+                latest.isoformat(),
+            )
         self._due += [(plan, nominal) for nominal in due]
         self._marks[plan.id] = int(latest.timestamp())
 

@@ -39,7 +39,7 @@ class Sweeper:
             try:
                 await self.sweep(self.still)
             except (TemporaryError, Corrupt) as error:
-                _log.warning("nothing was swept: %s", error)
+                _log.warning("the sweep for abandoned runs failed, and is repeated: %s", error)
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:

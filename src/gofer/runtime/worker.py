@@ -225,7 +225,9 @@ class Worker:
                 if attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 if attempts.unreadable:
-                    reason = f"it cannot be continued: {UNREAD} attempts ended without a word"
+                    reason = (
+                        f"it cannot be continued: {UNREAD} workers in a row crashed before they had read its journal"
+                    )
                     await self._abandon(head, reason, "poison")
                     await self._reset_attempts(head, attempts)
                     return None
@@ -322,7 +324,7 @@ class Worker:
         try:
             await delete([run], self.services.stores)
         except TemporaryError as error:
-            _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
+            _log.warning("run %s was not deleted completely; the next purge continues: %s", run, error)
 
     async def _write_head(
         self, head: Head, status: HeadStatus, reason: str = "", step: OwnStep | None = None, wakes_at: int = 0
@@ -345,7 +347,7 @@ def _plain_reason(error: TemporaryError | Corrupt) -> str:
     """Return why a message could not be processed, without names or contents in the error."""
     match error:
         case OtherVersion():
-            return "another version of Gofer wrote its journal; finish it with that one"
+            return "another version of Gofer wrote its journal; finish the run with that version"
         case Corrupt():
             return "its journal is damaged"
         case TemporaryError():

@@ -170,7 +170,7 @@ async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> Non
         made.clock.advance(130)
     assert lost == CRASHES
     (notice,) = made.posted
-    assert notice.startswith("I could not finish this: it broke off at the same point again and again.")
+    assert notice.startswith("I could not finish this: it stopped at the same point again and again.")
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.reason[:8]) == ("failed", "poison: ")
@@ -186,7 +186,7 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
     assert journal[-1] == RunFinished(
-        "failed", "poison: every worker that tried to deliver its answer was lost", "poison"
+        "failed", "poison: every worker that tried to deliver its answer crashed", "poison"
     )
 
 

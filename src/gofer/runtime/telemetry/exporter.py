@@ -82,9 +82,9 @@ class Exporter:
             async with asyncio.timeout(min(PATIENCE, patience)):
                 sent = await self.send(await self.read(run, stores))
             if sent.rejected:
-                _log.warning("the collector took %d spans of run %s less than there are", sent.rejected, run)
+                _log.warning("the collector rejected %d spans of run %s", sent.rejected, run)
         except TimeoutError:
-            _log.warning("the spans of run %s were not sent: it took too long", run)
+            _log.warning("the spans of run %s were not sent: there was not enough time", run)
         except Exception as error:  # noqa: BLE001
             # A failed export never changes the run. The text of an unknown error may hold contents, its type does not.
             reason = type(error).__name__

@@ -64,7 +64,7 @@ class S3Bodies(Bodies):
                 return
             # Another writer's request is in progress and may still fail, so this one is sent again.
             await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
-        raise TemporaryError("S3 did not keep a body now: others write the same one.")
+        raise TemporaryError("S3 did not store a body: other processes are writing the same one. Try again.")
 
     @override
     async def get(self, key: str) -> bytes:

@@ -120,19 +120,19 @@ def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | Temp
             return ConfigError("AWS has no valid credentials here; sign in, or name a profile in AWS_PROFILE.")
         case _:
             reason = f"AWS did not answer {name} ({type(error).__name__})"
-            return TemporaryError(f"{reason}; the same again later, or check the network.")
+            return TemporaryError(f"{reason}; try again later, or check the network.")
 
 
 def _refused(name: str, code: str) -> ConfigError | TemporaryError:
     if code in _INVALID_CREDENTIALS:
         return ConfigError(
-            f"AWS does not take these credentials for {name} ({code}); sign in again, or name another profile."
+            f"AWS does not accept these credentials for {name} ({code}); sign in again, or name another profile."
         )
     if code in _DENIED:
-        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of the role that asks.")
+        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of the role that calls it.")
     if missing := _MISSING.get(code):
         return ConfigError(f"AWS does not know {missing}; deploy the stack, or correct the setting and the Region.")
-    return TemporaryError(f"AWS did not do {name} now ({code or 'no reason given'}).")
+    return TemporaryError(f"AWS could not carry out {name} now ({code or 'no reason given'}).")
 
 
 def _code(error: ClientError) -> str:

@@ -177,7 +177,7 @@ def _refused_time(refused: Refused) -> int:
 def _time(item: Item) -> int:
     at = item.get("at")
     if not isinstance(at, int):
-        raise Corrupt("A row of what was used is not what was written; restore the table from a backup.")
+        raise Corrupt("A usage row is damaged; restore the table from a backup.")
     return at
 
 
@@ -191,5 +191,5 @@ def _usage(scope: str, item: Item) -> Usage:
     run = item.get("run")
     usd = item.get("usd")
     if not isinstance(run, str) or not isinstance(usd, int | float):
-        raise Corrupt("A row of what was used is not what was written; restore the table from a backup.")
+        raise Corrupt("A usage row is damaged; restore the table from a backup.")
     return Usage(scope, run, _time(item), float(usd))

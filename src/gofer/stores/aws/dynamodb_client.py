@@ -42,7 +42,7 @@ _FIRST_PAUSE = 0.05
 _FAILED = "ConditionalCheckFailedException"
 _CANCELLED = "TransactionCanceledException"
 _CONFLICT = "TransactionConflictException"
-_BUSY = "DynamoDB did not write it now: others write the same items, or the table is busy."
+_BUSY = "DynamoDB did not accept a write: other writers change the same items, or the table is busy. Try again."
 
 Raw = dict[str, Any]
 
@@ -179,7 +179,7 @@ class DynamoTable(Table):
             if not request:
                 return found
             await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
-        raise TemporaryError("DynamoDB left some of what was request for unread; it is busy now.")
+        raise TemporaryError("DynamoDB is busy and did not return all items. Try again.")
 
     async def _delete_slice(self, keys: Sequence[Key]) -> None:
         request: Raw = {
@@ -192,7 +192,7 @@ class DynamoTable(Table):
             if not request:
                 return
             await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
-        raise TemporaryError("DynamoDB left some of what was to go; it is busy now.")
+        raise TemporaryError("DynamoDB is busy and did not delete all items. Try again.")
 
     async def _request(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
         return await self._aws.answer(operation, TableName=self._name, **arguments)
@@ -320,7 +320,9 @@ def _value(raw: Raw) -> Value:
                 return int(number)
             return float(number)
         case _:
-            raise Corrupt("An item of the table holds what Gofer never writes; restore the table from a backup.")
+            raise Corrupt(
+                "An item of the table has a value of a type that Gofer never writes; restore the table from a backup."
+            )
 
 
 def _refused(response: Mapping[str, Any]) -> Refused:

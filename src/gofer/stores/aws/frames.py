@@ -89,7 +89,7 @@ class DynamoFrames(Store):
             return None
         key = found.get("key")
         if key is not None and not isinstance(key, bytes):
-            raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
+            raise Corrupt(f"The key of run {run} is damaged; restore the table from a backup.")
         return key
 
     @override

@@ -167,7 +167,7 @@ class DynamoHeads(Store):
             sets = {"retention": becomes, "gsi_pk": partition_of(head, becomes)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return becomes
-        raise TemporaryError("The head of a run was written by others again and again; try again.")
+        raise TemporaryError("Other processes keep writing the head of a run; try again.")
 
     @override
     async def hide(self, run: str) -> None:
@@ -179,7 +179,7 @@ class DynamoHeads(Store):
             sets = {"private": True, "gsi_pk": partition_of(replace(head, private=True))}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return
-        raise TemporaryError("The head of a run was written by others again and again; try again.")
+        raise TemporaryError("Other processes keep writing the head of a run; try again.")
 
     async def _put_ended(self, head: Head) -> None:
         retention = head.retention
@@ -192,7 +192,7 @@ class DynamoHeads(Store):
                 return
             # Another process changed the retention, which decides the partition of the head.
             retention = head_of(refused.stored).retention if refused.stored else head.retention
-        raise TemporaryError("What becomes of a run was changed again and again; try again.")
+        raise TemporaryError("Other processes keep changing the retention of a run; try again.")
 
     async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
         """Return the newest heads of a partition of the index.

@@ -138,7 +138,7 @@ def head_of(item: Item) -> Head:
         times = (head.accepted_at, head.updated_at, head.wakes_at)
         if all(0 <= at <= _LATEST for at in times) and head_key(head.run).pk == item["pk"]:
             return head
-    raise Corrupt(f"The list row of {ascii(item.get('pk'))[1:-1]} is not what was written; restore the table.")
+    raise Corrupt(f"The list row of {ascii(item.get('pk'))[1:-1]} is damaged; restore the table from a backup.")
 
 
 def _hash(text: str) -> str:

@@ -273,7 +273,9 @@ def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     connection.execute("PRAGMA busy_timeout=5000")
     for job in jobs:
         if busy:
-            job.error = TemporaryError("The log of the database could not be emptied; it is read elsewhere. Try again.")
+            job.error = TemporaryError(
+                "The log of the database could not be emptied, because another process reads it. Try again."
+            )
 
 
 def _return_results(batch: list[_Job]) -> None:

@@ -50,14 +50,14 @@ def head_of(row: Row) -> Head:
     plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
-        raise Corrupt(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
+        raise Corrupt(f"The list row of run {named} is damaged; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
 
 
 def usage_of(row: Row) -> Usage:
     """Return the usage of a run from its row. Raises Corrupt."""
     if tuple(map(type, row)) != (str, str, int, float):
-        raise Corrupt("A row of what was used is not what was written; restore gofer.db from a backup.")
+        raise Corrupt("A usage row is damaged; restore gofer.db from a backup.")
     return Usage(*row)
 
 

@@ -158,7 +158,7 @@ class KeyFile(Keys):
     def _refresh(self, handle: int) -> None:
         header = os.pread(handle, _HEADER, 0)
         if not header.startswith(MAGIC):
-            raise Corrupt(f"{self._path} is no file of keys; stop Gofer and restore the file from a backup.")
+            raise Corrupt(f"{self._path} is not a key file; stop Gofer and restore the file from a backup.")
         (generation,) = _GENERATION.unpack(header[-_GENERATION.size :])
         if generation != self._generation:
             self._read(handle)
