@@ -63,7 +63,7 @@ class Run(Protocol):
         ...
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
-        """Ask the subagent subagents/<name>.yaml, whose prompt is <name>.md, and return its answer.
+        """Ask the subagent subagents/<name>.yaml with the prompt <name>.md, and return its answer.
 
         A subagent with tools works in its own run until it answers, and can read the `files` (ids of the run's files).
         Any other subagent is asked one question, with the texts of the files appended. If the subagent has an `output`,

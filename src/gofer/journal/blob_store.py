@@ -25,7 +25,7 @@ class Bodies(Protocol):
 
 
 class Blobs(Bodies, Protocol):
-    """A store of immutable bodies whose folders can be removed."""
+    """A store of immutable bodies with folders that can be removed."""
 
     async def drop(self, folder: str) -> None:
         """Remove all bodies of a folder; do nothing if there is none. Raises TemporaryError."""

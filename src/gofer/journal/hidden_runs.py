@@ -1,4 +1,4 @@
-"""Runs whose place became private after they began: their heads are marked as private for good.
+"""Runs in places that became private after the runs began: their heads are marked as private for good.
 
 The journal of such a run says that its place was public when it began. A memo beside the journal says that the place is
 private now, so that the owner of an unfinished run does not list the run again.

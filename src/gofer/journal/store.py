@@ -150,7 +150,7 @@ class Store(Protocol):
         ...
 
     async def drop_orphans(self, before: int) -> None:
-        """Destroy the keys written before `before` (unix ms) whose runs were never claimed."""
+        """Destroy the keys written before `before` (unix ms) for runs that were never claimed."""
         ...
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
@@ -169,7 +169,7 @@ class Store(Protocol):
         ...
 
     async def empty(self, run: str) -> None:
-        """Empty all frames of a run, whose positions stay taken, and remove its inbox."""
+        """Empty all frames of a run and remove its inbox; the positions of the frames stay taken."""
         ...
 
     async def forget(self, run: str) -> None:

@@ -15,7 +15,7 @@ from gofer.values.errors import Gone
 async def cancel(run: str, cancellation: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
     """Ask a run to stop; `item` is the same for every repetition of the same request.
 
-    Return False if there is no such run or it has ended. A run whose answer is fixed still delivers it. A run that is
+    Return False if there is no such run or it has ended. A run with a fixed answer still delivers it. A run that is
     held after a restore stops when an operator retries it. Raises TemporaryError when nothing was stored.
     """
     head = await store.head(run)

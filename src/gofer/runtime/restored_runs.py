@@ -51,7 +51,7 @@ class RestoreTimes:
 async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
     """Hold every run that was unfinished in the backup, and return their new heads.
 
-    A run whose key was destroyed while the backup was made is marked for deletion. Raises TemporaryError.
+    A run that lost its key while the backup was made is marked for deletion. Raises TemporaryError.
     """
     store = stores.journals
     times = RestoreTimes(backup_at, int(clock.now() * 1000))

@@ -123,7 +123,7 @@ class Purger:
         return await delete([head.run for head in due], self.stores, outdated)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
-        """Return runs whose contents are due for deletion, at most a batch of each kind."""
+        """Return runs with contents that are due for deletion, at most a batch of each kind."""
         found = [*await self._ended("deleting", 0), *await self._ended("due", days)]
         known = {head.run for head in found}
         private = await self._ended("due", 0, private=True)

@@ -1,4 +1,4 @@
-"""The sweeper: enqueues every unfinished run whose head was not written for a while.
+"""The sweeper: enqueues unfinished runs that no worker has updated for a while.
 
 Queue messages may be lost, and a frozen worker may overwrite heads; journals are never lost. A superfluous message only
 costs a look at the run, so the sweeper enqueues without checking why.
@@ -43,7 +43,7 @@ class Sweeper:
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:
-        """Enqueue every unfinished run whose head was not written for `still` seconds; return their number.
+        """Enqueue every unfinished run that was not updated for `still` seconds; return their number.
 
         If there are more than `pages` batches, enqueue the longest abandoned ones.
         """

@@ -181,7 +181,7 @@ def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator
 
 
 def to_json(request: ExportTraceServiceRequest) -> object:
-    """Return a request as OTLP/JSON, whose ids are hexadecimal instead of Base64."""
+    """Return a request as OTLP/JSON, with hexadecimal ids instead of Base64."""
     return _with_hexadecimal_ids(MessageToDict(request, use_integers_for_enums=True))
 
 

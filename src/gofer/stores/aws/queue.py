@@ -80,9 +80,7 @@ class SqsQueue(Queue):
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         messages = await self._messages(self._url, limit, visibility, wait)
         received = [(message, _queue_message(message)) for message in messages]
-        await asyncio.gather(
-            *(self._set_aside(message) for message, queue_message in received if queue_message is None)
-        )
+        await asyncio.gather(*(self._reject(message) for message, queue_message in received if queue_message is None))
         return [queue_message for _, queue_message in received if queue_message is not None]
 
     @override
@@ -137,7 +135,7 @@ class SqsQueue(Queue):
         response = await self._aws.ask(self._client.change_message_visibility, refusals=_NOT_HELD, **arguments)
         return not isinstance(response, Refusal)
 
-    async def _set_aside(self, message: Message) -> None:
+    async def _reject(self, message: Message) -> None:
         """Move a message that names no run to the dead letters: no worker can process it."""
         _log.error("a message of the queue names no run; it is a dead letter now")
         await self._send_dead_letter({"message": str(message["Body"])[:1_000]}, "it names no run")

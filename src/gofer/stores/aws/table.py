@@ -132,7 +132,7 @@ Write: TypeAlias = Put | Update | Delete
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The result of a write whose condition did not hold, so that nothing was written."""
+    """The result of a write with a condition that did not hold: nothing was written."""
 
     stored: Item | None
     """The stored item that failed the condition, or None if there is no item."""

@@ -1,6 +1,6 @@
 """The columns of a head in SQLite, and their conversion.
 
-A row whose values are not of the declared types is damaged. Lists log it and leave it out.
+A row with values of undeclared types is damaged. Lists log it and leave it out.
 """
 
 import logging

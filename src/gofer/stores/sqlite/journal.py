@@ -57,7 +57,7 @@ _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
 class SqliteStore(Store):
-    """The store in a Database whose schema includes SCHEMA. A key is durable before its claim."""
+    """The store in a Database with the tables of SCHEMA. A key is durable before its claim."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database

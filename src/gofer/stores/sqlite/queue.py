@@ -97,7 +97,7 @@ class SqliteQueue(Queue):
         await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
 
     async def bring_forward(self) -> int:
-        """Make all messages due whose time is further ahead than the longest delay; return their number.
+        """Make all messages due that are further ahead than the longest delay; return their number.
 
         Call this only while no other process can hold a message.
         """
