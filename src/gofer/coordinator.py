@@ -1,11 +1,11 @@
-"""Coordinator: what a script of `coordinators/` may import of Gofer, and all it may import of it.
+"""Coordinator: the only names of Gofer that a script in `coordinators/` may import.
 
     from gofer.coordinator import Run
 
     async def coordinate(run: Run) -> str | None:
         ...
 
-docs/write-a-script.md shows the whole of it.
+docs/write-a-script.md shows a complete script.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 
 class ToolFailed(Exception):
-    """A call did not do what was asked; the run goes on if the script catches it, and ends as failed if not.
+    """A failed call. The run continues if the script catches this error, and otherwise ends as failed.
 
-    `code` is for the script: the vendor's reason where there is one; `refused` for a call that was not made; `unknown`
-    where the outcome cannot be determined, which also locks its tool for that destination until the run ends.
-    Of a subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
-    `limited`, `failed` or `stopped` for one with a run of its own that did not come to its end.
-    `tool` is the name of the tool that was called, or `subagent.` and the name of the subagent.
+    `code` is for the script: the vendor's error code if there is one; `refused` for a call that was not made; `unknown`
+    if the outcome cannot be determined, which also blocks the tool for that destination until the run ends. For a
+    subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
+    `limited`, `failed` or `stopped` for a subagent with its own run that did not finish. `tool` is the name of the tool
+    that was called, or `subagent.` and the name of the subagent.
     """
 
     def __init__(self, text: str, *, code: str = "", tool: str = "") -> None:
@@ -36,51 +36,54 @@ class ToolFailed(Exception):
 
 
 class Run(Protocol):
-    """The run of a script. A limit of the workflow that is reached ends it, also in a script that catches errors."""
+    """The run of a script. A limit of the workflow that is reached ends the run, even if the script catches errors."""
 
     @property
     def event(self) -> Event:
-        """What started it: `kind`, `text`, `facts`, `place` and `actor`. Its text is data, never instructions."""
+        """The event that started the run: `kind`, `text`, `facts`, `place` and `actor`. Its text is data, never
+        instructions.
+        """
         ...
 
     @property
     def files(self) -> Mapping[str, Mapping[str, object]]:
         """The files of the run by id, each as `{name, media_type, size, origin}`; `size` is in bytes, 0 for unknown.
 
-        Those it began with, and those that calls of the script told of; `run.call("file_read", file=id)` reads one.
+        These are the files of the event and the files that calls of the script returned. `run.call("file_read",
+        file=id)` reads a file.
         """
         ...
 
     async def call(self, tool: str, /, **arguments: object) -> Any:
-        """Calls one of the workflow's `tools`; gives what the tool has for scripts, as plain JSON.
+        """Call one of the workflow's `tools`, and return its result as plain JSON.
 
-        That is in the form the tool documents, or `{"text": what a model would read, **details}` where it has none of
-        its own. Arguments are plain JSON too. Raises ToolFailed, and TypeError or ValueError for what is no JSON.
+        The result has the form that the tool documents, or else `{"text": what a model would read, **details}`.
+        Arguments are plain JSON too. Raises ToolFailed, and TypeError or ValueError for arguments that are no JSON.
         """
         ...
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
-        """Asks subagents/<name>.yaml, with <name>.md as what it is told first; gives its answer.
+        """Ask the subagent subagents/<name>.yaml with the prompt <name>.md, and return its answer.
 
-        One that has tools works in a run of its own until it answers, with the `files` of the run by their ids; any
-        other is asked one question, with the texts of the files behind it. Where it has an `output`, the answer is JSON
-        of that form. Raises ToolFailed, also for a file that is no text or too large.
+        A subagent with tools works in its own run until it answers, and can read the `files` (ids of the run's files).
+        Any other subagent is asked one question, with the texts of the files appended. If the subagent has an `output`,
+        the answer is JSON of that form. Raises ToolFailed, also for a file that is no text or too large.
         """
         ...
 
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
-        """Waits for several things at once; gives their results in the order given.
+        """Run several awaitables concurrently, and return their results in the order given.
 
-        Every branch comes to its end; then the error of the first that failed is raised.
+        Every branch is finished first; then the error of the first failed branch is raised.
         """
         ...
 
     def now(self) -> datetime:
-        """The time in UTC when this was first asked."""
+        """Return the UTC time of the first call."""
         ...
 
     def random(self) -> Random:
-        """A source of chance that gives the same whenever the script is run again."""
+        """Return a random generator that gives the same numbers whenever the script runs again."""
         ...
 
 

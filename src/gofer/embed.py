@@ -1,4 +1,4 @@
-"""The front door for programs: a notebook, a test, an eval or a service runs workflows in its own process.
+"""Gofer for programs: a notebook, a test, an eval or a service runs workflows in its own process.
 
 async with Gofer(Path("."), settings={"OPENAI_API_KEY": key}) as gofer:
     run = await gofer.run("answer-here", "What is the capital of Poland?", by="Ada")
@@ -45,14 +45,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A runner that is open within the block."""
+    """A program runner that is open within the block."""
 
     stack: contextlib.AsyncExitStack
     program: ProgramRunner
 
 
 class Gofer:
-    """Gofer in the process of a program, over one folder of workflows. Nothing of the environment is read."""
+    """Gofer in the process of a program, with one folder of workflows. It does not read the environment."""
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class Gofer:
         settings: Settings | Mapping[str, str] | None = None,
         world: Mapping[str, object] | None = None,
     ) -> None:
-        """Take the values of a program; nothing is opened before `async with`.
+        """Take the settings of a program; `async with` opens everything.
 
-        `folder` is the one with `agents/`. `store` keeps runs in memory, or in a folder that no other process may use
-        meanwhile. `tools` are added to those of Gofer, and replace tools with their names. `model` answers in place of
-        every endpoint: a model, or the base URL of one. `settings` are the variables that `gofer serve` reads, by
-        their names. `world` is what the simulators start with, by their names.
-        Raises ConfigError for a setting that is wrong.
+        `folder` is the folder that contains `agents/`. `store` keeps runs in memory, or in a folder that no other
+        process may use at the same time. `tools` are added to the tools of Gofer, and replace tools of the same name.
+        `model` answers in place of every endpoint: a model, or the base URL of a model. `settings` are the variables
+        that `gofer serve` reads, by name. `world` is the initial content of the simulators, by name. Raises ConfigError
+        for a wrong setting.
         """
         chosen = settings if isinstance(settings, Settings) else read_settings(settings or {})
         kept = store if store == "memory" else Path(store)
@@ -87,16 +87,16 @@ class Gofer:
         model: Model | str | None = None,
         world: Mapping[str, object] | None = None,
     ) -> "Gofer":
-        """Return a Gofer with the settings of this process: its environment, and below it `.env` of the current folder.
+        """Return a Gofer with the settings of this process: its environment, then `.env` of the current folder.
 
-        Raises ConfigError for a setting that is wrong.
+        Raises ConfigError for a wrong setting.
         """
         return cls(folder, store=store, tools=tools, model=model, settings=process_settings(), world=world)
 
     async def __aenter__(self) -> "Gofer":
         """Check the folder and open everything.
 
-        Raises ConfigError with every mistake in the folder, when no model is set up, and when another process uses the
+        Raises ConfigError with all mistakes in the folder, when no model is set up, and when another process uses the
         store.
         """
         if self._opened is not None:
@@ -109,21 +109,21 @@ class Gofer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hand over runs that have not ended, within five seconds, and close everything."""
+        """Hand over unfinished runs within five seconds, and close everything."""
         opened = self._open()
         self._opened = None
         await opened.stack.__aexit__(kind, error, trace)
 
     @property
     def simulated(self) -> Simulated:
-        """Return the simulators of `world`, for a look at what a run did there; without a world it has none."""
+        """The simulators of `world`, to look at the effects of a run; without a world there are none."""
         return self._program().simulated
 
     def event(self, workflow: str, body: bytes, *, source: str = "", headers: Headers = (), hook: str = "") -> Event:
-        """Return the event that a payload is, as its sender sends it; its signature is not asked for.
+        """Return the event of a payload, as its sender sends it; the signature is not checked.
 
-        `source` says who sends it, where several may. Some systems say in `headers` what happened, and `hook` names the
-        webhook that is called. What a payload names and its simulated world lacks is planted there.
+        `source` names the sender if several are possible. Some systems name the event in `headers`, and `hook` names
+        the webhook that is called. Objects that the payload names and the simulated world lacks are added to the world.
         Raises ConfigError for a payload that starts nothing.
         """
         opened = self._program()
@@ -133,11 +133,11 @@ class Gofer:
         return event
 
     async def run(self, workflow: str, event: Event | str, *, by: str = "") -> Run:
-        """Run a workflow on an event, or on a question in words, and return the run when it ended or waits.
+        """Run a workflow on an event or a question, and return the run when it ended or waits.
 
-        `by` names the person who asks, for a question. Each call is a run of its own, also for an equal event.
-        Raises ConfigError for an unknown workflow, TemporaryError when the store fails. Everything else that goes
-        wrong is the status and the reason of the run.
+        `by` names the person who asks a question. Each call is a run of its own, even for an equal event. Raises
+        ConfigError for an unknown workflow, and TemporaryError when the store fails. Every other failure is in the
+        status and the reason of the run.
         """
         runner = self._program().runner
         if isinstance(event, str):
@@ -149,7 +149,7 @@ class Gofer:
     async def resume(self, run: str) -> Run:
         """Continue a run that was parked or handed over, and return it when it ended or waits again.
 
-        Raises ConfigError for a run that the store does not have, TemporaryError when the store fails.
+        Raises ConfigError for a run that is not in the store, and TemporaryError when the store fails.
         """
         return await self._program().runner.work(run)
 

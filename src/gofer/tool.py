@@ -1,4 +1,4 @@
-"""Tool: what a file of `tools/` may import of Gofer, and all it may import of it.
+"""Tool: the only names of Gofer that a file in `tools/` may import.
 
     from gofer.tool import Arguments, Call, ToolResult, tool
 
@@ -10,7 +10,7 @@
         \"\"\"Look up who is on call.\"\"\"
         ...
 
-docs/write-a-tool.md shows the whole of it.
+docs/write-a-tool.md shows a complete tool.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from gofer.values.secret import Secret
 
 
 def sample_call(http: Http, variables: Mapping[str, str], *, key: str = "run1/1.0") -> Call:
-    """Return a call for a test of a tool, over a network that the test brings; `variables` are those it names."""
+    """Return a call for a test of a tool: `http` is the network of the test, `variables` are the tool's variables."""
     source = "webhook"
     return Call(
         key=key,

@@ -88,7 +88,7 @@ async def test_a_ring_while_a_bell_is_held_is_heard_whatever_becomes_of_that(que
 
 
 @each_ring_is_one_bell
-@pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
+@pytest.mark.parametrize("late", ["acknowledge", "move_to_dead_letters", "extend"])
 async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: SetClock, late: str) -> None:
     await queue.enqueue("r")
     (mine,) = await queue.receive(10, 120, 0)
@@ -100,25 +100,25 @@ async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: 
     await deal_with(queue, mine, late)
     clock.advance(121)
     assert await heard(queue) == [("r", 3)]
-    assert list(await queue.buried(10)) == []
+    assert list(await queue.dead_letters(10)) == []
 
 
 async def test_old_dead_letters_are_forgotten(queue: Queue, clock: SetClock) -> None:
     for run in ("old", "new"):
         await queue.enqueue(run)
         for queue_message in await queue.receive(10, 60, 0):
-            await queue.bury(queue_message, "trouble")
+            await queue.move_to_dead_letters(queue_message, "trouble")
         clock.advance(100)
-    await queue.forget_dead(NOON + 100)
-    assert [letter.run for letter in await queue.buried(10)] == ["new"]
+    await queue.purge_dead_letters(NOON + 100)
+    assert [letter.run for letter in await queue.dead_letters(10)] == ["new"]
 
 
 async def deal_with(queue: Queue, queue_message: QueueMessage, how: str) -> None:
     match how:
         case "acknowledge":
             await queue.acknowledge(queue_message)
-        case "bury":
-            await queue.bury(queue_message, "too often")
+        case "move_to_dead_letters":
+            await queue.move_to_dead_letters(queue_message, "too often")
         case _:
             await queue.extend(queue_message, 1_000)
 
@@ -163,13 +163,13 @@ async def test_a_bell_that_is_given_up_is_a_dead_letter(queue: Queue, clock: Set
     for run in ("a", "b"):
         await queue.enqueue(run)
     for queue_message in await queue.receive(10, 60, 0):
-        await queue.bury(queue_message, f"trouble with {queue_message.run}")
-        await queue.bury(queue_message, "twice")
+        await queue.move_to_dead_letters(queue_message, f"trouble with {queue_message.run}")
+        await queue.move_to_dead_letters(queue_message, "twice")
     clock.advance(1_000)
     assert await queue.receive(10, 60, 0) == []
-    letters = await queue.buried(10)
-    assert {(letter.run, letter.why, letter.at) for letter in letters} == {
+    letters = await queue.dead_letters(10)
+    assert {(letter.run, letter.reason, letter.at) for letter in letters} == {
         ("b", "trouble with b", NOON),
         ("a", "trouble with a", NOON),
     }
-    assert len(await queue.buried(1)) == 1
+    assert len(await queue.dead_letters(1)) == 1

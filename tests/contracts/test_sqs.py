@@ -24,8 +24,8 @@ async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_hea
     client("sqs").send_message(QueueUrl=cloud.url, MessageBody=body)
     await cloud.queue.enqueue("r")
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
-    (letter,) = await cloud.queue.buried(10)
-    assert (letter.run, letter.why) == ("", "it names no run")
+    (letter,) = await cloud.queue.dead_letters(10)
+    assert (letter.run, letter.reason) == ("", "it names no run")
     cloud.clock.advance(1_000)
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
@@ -43,8 +43,8 @@ async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: Moto
         assert queue_message.receives == times
         cloud.clock.advance(121)
     assert list(await cloud.queue.receive(10, 120, 0)) == []
-    (letter,) = await cloud.queue.buried(10)
-    assert (letter.run, letter.why) == ("r", "it was received too often without an answer")
+    (letter,) = await cloud.queue.dead_letters(10)
+    assert (letter.run, letter.reason) == ("r", "it was received too often without an answer")
     assert letter.at > 0
 
 
@@ -52,9 +52,9 @@ async def test_dead_letters_are_looked_at_and_left_where_they_are(cloud: MotoClo
     for number in range(25):
         client("sqs").send_message(QueueUrl=cloud.dead, MessageBody=json.dumps({"run": f"r{number}", "at": number}))
     for _ in range(2):
-        assert [letter.run for letter in await cloud.queue.buried(3)] == ["r24", "r23", "r22"]
-    await cloud.queue.forget_dead(24)
-    assert [letter.run for letter in await cloud.queue.buried(30)] == ["r24"]
+        assert [letter.run for letter in await cloud.queue.dead_letters(3)] == ["r24", "r23", "r22"]
+    await cloud.queue.purge_dead_letters(24)
+    assert [letter.run for letter in await cloud.queue.dead_letters(30)] == ["r24"]
 
 
 async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longer(cloud: MotoCloud) -> None:
@@ -78,7 +78,7 @@ async def test_a_bell_that_is_still_held_back_is_not_rung_for_again_until_it_was
     assert sorted(queue_message.run for queue_message in await cloud.queue.receive(10, 30, 0)) == ["other", "r"]
 
 
-@pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
+@pytest.mark.parametrize("late", ["acknowledge", "move_to_dead_letters", "extend"])
 async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoCloud, late: str) -> None:
     await cloud.queue.enqueue("r")
     (mine,) = await cloud.queue.receive(10, 120, 0)
@@ -87,8 +87,8 @@ async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoClou
     match late:
         case "acknowledge":
             await cloud.queue.acknowledge(mine)
-        case "bury":
-            await cloud.queue.bury(mine, "too often")
+        case "move_to_dead_letters":
+            await cloud.queue.move_to_dead_letters(mine, "too often")
         case _:
             await cloud.queue.extend(mine, 1_000)
     assert "r" in [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)]

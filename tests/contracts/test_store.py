@@ -323,7 +323,7 @@ async def test_a_log_that_somebody_else_reads_is_scrubbed_another_time(tmp_path:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM frames").fetchall()
         await store.destroy_key("r")
-        with pytest.raises(TemporaryError, match="read elsewhere"):
+        with pytest.raises(TemporaryError, match="another process reads it"):
             await store.scrub()
         reader.close()
         await store.scrub()

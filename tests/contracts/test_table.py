@@ -11,19 +11,19 @@ from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
+    Absent,
     AtMost,
     Both,
     Condition,
     Delete,
     Either,
-    Free,
-    Is,
+    Exists,
     Item,
     Key,
+    OneOf,
     Put,
     Refused,
     Span,
-    Standing,
     Table,
     Update,
     Write,
@@ -61,19 +61,19 @@ async def test_a_number_comes_back_as_it_was(table: Table, usd: float) -> None:
 
 
 CONDITIONS: Sequence[tuple[Condition, bool, bool]] = [
-    (Free(), True, False),
-    (Standing(), False, True),
-    (Is("owner", ["me", "you"]), False, True),
-    (Is("owner", ["nobody"]), False, False),
-    (Is("missing", ["me"]), False, False),
+    (Absent(), True, False),
+    (Exists(), False, True),
+    (OneOf("owner", ["me", "you"]), False, True),
+    (OneOf("owner", ["nobody"]), False, False),
+    (OneOf("missing", ["me"]), False, False),
     (AtMost("until", 10), False, True),
     (AtMost("until", 9.5), False, False),
     (AtMost("missing", 10), False, False),
-    (Either([Free(), Is("owner", ["nobody"])]), True, False),
-    (Either([Free(), AtMost("until", 10.5)]), True, True),
-    (Both([Standing(), Is("owner", ["me"]), AtMost("until", 10)]), False, True),
-    (Both([Is("owner", ["me"]), AtMost("until", 1)]), False, False),
-    (Either([Both([Free(), Standing()]), Is("owner", ["me"])]), False, True),
+    (Either([Absent(), OneOf("owner", ["nobody"])]), True, False),
+    (Either([Absent(), AtMost("until", 10.5)]), True, True),
+    (Both([Exists(), OneOf("owner", ["me"]), AtMost("until", 10)]), False, True),
+    (Both([OneOf("owner", ["me"]), AtMost("until", 1)]), False, False),
+    (Either([Both([Absent(), Exists()]), OneOf("owner", ["me"])]), False, True),
 ]
 """A condition, and whether it holds where nothing stands and where something does."""
 STANDING: Item = {"pk": "p", "sk": "s", "owner": "me", "until": 10}
@@ -104,21 +104,21 @@ async def test_an_update_changes_what_it_names_and_makes_what_is_missing(table: 
 
 
 async def test_one_of_many_that_write_at_once_finds_the_place_free(table: Table) -> None:
-    writes = [Put({"pk": "p", "sk": "s", "who": n}, Free()) for n in range(20)]
+    writes = [Put({"pk": "p", "sk": "s", "who": n}, Absent()) for n in range(20)]
     told = await asyncio.gather(*map(table.write, writes))
     (winner,) = [n for n, refused in enumerate(told) if refused is None]
-    assert {refused.standing["who"] for refused in told if refused and refused.standing} == {winner}
+    assert {refused.stored["who"] for refused in told if refused and refused.stored} == {winner}
 
 
 async def test_a_transaction_writes_all_or_nothing_and_shows_what_was_in_the_way(table: Table) -> None:
-    mine, other = Put({"pk": "p", "sk": "a"}), Put({"pk": "q", "sk": "b", "n": 1}, Free())
+    mine, other = Put({"pk": "p", "sk": "a"}), Put({"pk": "q", "sk": "b", "n": 1}, Absent())
     assert await table.transact([mine, other, Delete(Key("p", "gone"))]) is None
-    assert await table.transact([Delete(Key("p", "a")), Put({"pk": "q", "sk": "b", "n": 2}, Free())]) == Refused(
+    assert await table.transact([Delete(Key("p", "a")), Put({"pk": "q", "sk": "b", "n": 2}, Absent())]) == Refused(
         {"pk": "q", "sk": "b", "n": 1}
     )
     assert await table.get(Key("p", "a")) == {"pk": "p", "sk": "a"}
     assert await table.get(Key("q", "b")) == {"pk": "q", "sk": "b", "n": 1}
-    refused = await table.transact([Update(Key("p", "a"), {"x": 1}, when=Is("x", [2])), mine_at("c")])
+    refused = await table.transact([Update(Key("p", "a"), {"x": 1}, when=OneOf("x", [2])), mine_at("c")])
     assert (refused, await table.get(Key("p", "c"))) == (Refused({"pk": "p", "sk": "a"}), None)
 
 
@@ -203,7 +203,9 @@ async def test_the_index_in_memory_lags_and_keeps_the_order_of_what_was_written(
 KEYS = st.sampled_from([Key("p", "a"), Key("p", "b"), Key("q", "a")])
 VALUES = st.sampled_from([1, 2, "x"])
 ATTRIBUTES = st.dictionaries(st.sampled_from(["status", "n"]), VALUES, max_size=2)
-WHENS = st.none() | st.sampled_from([Free(), Standing(), Is("status", [1, "x"]), Either([Free(), Is("n", [2])])])
+WHENS = st.none() | st.sampled_from(
+    [Absent(), Exists(), OneOf("status", [1, "x"]), Either([Absent(), OneOf("n", [2])])]
+)
 
 
 @st.composite

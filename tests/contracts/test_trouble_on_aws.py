@@ -65,7 +65,7 @@ async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
     await made.office.accept("run1", private=False)
     await made.settle()
     assert (await made.office.status("run1"), made.office.posted) == ("done", ["Hello."])
-    assert list(await made.cloud.queue.buried(9)) == []
+    assert list(await made.cloud.queue.dead_letters(9)) == []
 
 
 async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one() -> None:
@@ -75,14 +75,14 @@ async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one(
     newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await made.cloud.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.cloud.store)))
     await made.settle()
-    (letter,) = await made.cloud.queue.buried(9)
+    (letter,) = await made.cloud.queue.dead_letters(9)
     assert letter.run == "run1"
     head = await made.cloud.store.head("run1")
     assert head is not None
     # What lists show of a run that waits for another worker.
     assert (head.status, head.reason) == (
         "queued",
-        "another version of Gofer wrote its journal; finish it with that one",
+        "another version of Gofer wrote its journal; finish the run with that version",
     )
     assert len(await made.cloud.store.frames("run1")) == 2
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
@@ -192,7 +192,7 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
     # Its alarm, its place in the lists, and nobody who rings for it any more.
     assert (told, await made.attention("run1")) == (
         ["poison"],
-        "it cannot be continued: 10 attempts ended without a word",
+        "it cannot be continued: 10 workers in a row crashed before they had read its journal",
     )
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 0
 
@@ -204,7 +204,7 @@ async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_ru
         assert len(await made.cloud.queue.receive(10, 120, 0)) == 1
         made.clock.advance(121)
     assert list(await made.cloud.queue.receive(10, 120, 0)) == []
-    assert [letter.run for letter in await made.cloud.queue.buried(9)] == ["run1"]
+    assert [letter.run for letter in await made.cloud.queue.dead_letters(9)] == ["run1"]
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
 
 
@@ -221,7 +221,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
     await made.cloud.table.write(Update(head_key("run1"), damage))  # type: ignore[arg-type]
     assert [head.run for head in await made.cloud.store.heads(9, private=True)] == ["run2"]
     assert [head.run for head in await made.cloud.store.unfinished(10**14, 9)] == ["run2"]
-    assert "The list row of run#run1 is not what was written" in caplog.text
+    assert "The list row of run#run1 is damaged" in caplog.text
     with pytest.raises(Corrupt, match="run#run1"):
         await made.cloud.store.head("run1")
 

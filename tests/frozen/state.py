@@ -13,7 +13,7 @@ from frozen.lines import line, lines
 from frozen.stage import MENTION, FileDatabase, Stage
 from gofer.app.embedded.integrity import DATABASE, KEYS
 from gofer.app.embedded.state import State, read_state
-from gofer.journal.child_runs import runs_below
+from gofer.journal.child_runs import subagent_runs
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
@@ -126,7 +126,7 @@ async def _journals(state: State) -> Mapping[str, Sequence[Recorded]]:
     left = await _roots(state)
     for run in left:
         journal = await read_journal(run, state.store, state.blobs)
-        left += runs_below(journal)
+        left += subagent_runs(journal)
         # A subagent is announced before the first frame of its run.
         if journal:
             found[run] = journal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from frozen import window
 from frozen.lines import lines
 from gofer.journal.blob_store import Bodies
-from gofer.journal.child_runs import runs_below
+from gofer.journal.child_runs import subagent_runs
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
@@ -76,5 +76,5 @@ async def _all(roots: Sequence[str], store: Store, blobs: Bodies) -> Mapping[str
     left = list(roots)
     for run in left:
         found[run] = await read_journal(run, store, blobs)
-        left += runs_below(found[run])
+        left += subagent_runs(found[run])
     return found

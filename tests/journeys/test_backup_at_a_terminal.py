@@ -52,7 +52,7 @@ def test_an_unfinished_run_is_listed_as_restored_until_it_is_retried(
     (row,) = json.loads(gofer(capsys, "runs", "--json")[1])
     assert (row["status"], row["reason"].partition(":")[0]) == ("needs_attention", "restored")
     code, _, err = gofer(capsys, "retry", run[:8])
-    assert (code, "goes on from the backup of" in err) == (0, True)
+    assert (code, "continues from the backup of" in err) == (0, True)
     (row,) = json.loads(gofer(capsys, "runs", "--json")[1])
     assert row["status"] == "queued"
 

@@ -94,7 +94,7 @@ async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_lo
             connection.execute("UPDATE heads SET updated_at = x'00' WHERE run = 'run1'")
         page = await made.get("/runs")
         assert (page.status_code, "run1" in page.text, "run2" in page.text) == (200, False, True)
-    assert "The list row of run run1 is not what was written; restore gofer.db from a backup." in caplog.text
+    assert "The list row of run run1 is damaged; restore gofer.db from a backup." in caplog.text
 
 
 async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(

@@ -69,7 +69,7 @@ async def test_an_answer_too_long_for_messages_is_a_file_with_its_beginning_in_p
         (stored,) = made.slack.workspace.files.values()
     assert head.status == "done"
     assert markdown(beginning).startswith("## Service 0")
-    assert markdown(beginning).endswith("_This is the beginning; the attached file has all of it._")
+    assert markdown(beginning).endswith("_This is the beginning; the attached file has the whole answer._")
     assert len(markdown(beginning)) < 3_200
     assert (stored.content or b"").decode().split() == TOO_LONG.split()
     assert file.extra["files"][0]["title"] == "answer.md"

@@ -266,7 +266,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
         assert head is not None
         await stage.store.put_head(head.now("needs_attention", head.accepted_at, reason="it cannot be continued"))
         (queue_message,) = await stage.queue.receive(1, 60, 0)
-        await stage.queue.bury(queue_message, "no such luck")
+        await stage.queue.move_to_dead_letters(queue_message, "no such luck")
 
     asyncio.run(abandon())
     code, out, err = at("runs")
@@ -274,7 +274,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
     code, out, _ = at("retry", "aaaa", "--json")
     assert (code, json.loads(out)["enqueued"]) == (0, True)
     asyncio.run(hear(made))
-    assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to do again.\n")
+    assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to retry.\n")
 
 
 def test_an_abandoned_private_run_on_aws_is_named_by_its_id_and_gets_another_chance(

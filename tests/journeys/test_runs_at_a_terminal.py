@@ -154,7 +154,7 @@ def test_a_parked_run_makes_its_next_attempt_at_once(capsys: pytest.CaptureFixtu
 def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys)["run"]
     code, out, _ = gofer(capsys, "retry", run, "--json")
-    told = f"Run {run} is done; there is nothing to do again."
+    told = f"Run {run} is done; there is nothing to retry."
     assert (code, json.loads(out)) == (1, {"run": run, "enqueued": False, "message": told})
     assert gofer(capsys, "retry", "nonsense")[0] == 2
 
@@ -216,7 +216,7 @@ def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[st
             await state.queue.enqueue(run)
             await state.queue.enqueue("nobody's")
             for queue_message in await state.queue.receive(10, 60, 0):
-                await state.queue.bury(queue_message, "KeyError")
+                await state.queue.move_to_dead_letters(queue_message, "KeyError")
 
     asyncio.run(abandon())
     code, out, err = gofer(capsys, "runs")

@@ -57,7 +57,7 @@ async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tm
         for script in CALLS:
             assert [await call(script, url, SECRET) for _ in range(2)] == ["Accepted."] * 2
             assert await call(script.replace("Lovelace", "Byron"), url, SECRET) == (
-                "Another body was accepted under this key. Send it under a key of its own."
+                "A different body was accepted under this key. Send this one with another key."
             )
             refused = await call(script, url, "guess")
             assert "secret of this hook" in refused or "matches" in refused

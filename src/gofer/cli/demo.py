@@ -39,7 +39,7 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _demo(port: int, leave: bool) -> int:
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
-        working(embedded.worker, embedded.clockwork, embedded.watcher),
+        working(embedded.worker, embedded.scheduler, embedded.watcher),
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")

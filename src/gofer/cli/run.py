@@ -143,7 +143,7 @@ def _standing(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
         return done.finished.status, done.finished.reason
     if done.parked is None:
         return "needs_attention", "the run did not end"
-    why = done.why_parked.rstrip(".")
+    why = done.parked_reason.rstrip(".")
     if ends:
         return "needs_attention", f"it {why or 'is parked'}; with mocks it ends here"
     is_parked = f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}."

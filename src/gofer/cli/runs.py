@@ -145,7 +145,7 @@ def _line(head: Head) -> str:
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
     """Return the newest runs, and lines about those that no list shows or whose queue message is a dead letter."""
     notes = unlisted_lines(await recent(opened.stores.journals, int(opened.clock.now() * 1000)))
-    for letter in await opened.stores.queue.buried(limit):
+    for letter in await opened.stores.queue.dead_letters(limit):
         head = await opened.stores.journals.head(letter.run)
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
@@ -154,5 +154,5 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
             else:
                 name = "a run that is not listed"
             at = timestamp(int(letter.at * 1000))
-            notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.why}.")
+            notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.reason}.")
     return await opened.stores.journals.heads(limit), notes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import listed, operations, place_options
-from gofer.journal.child_runs import read_below
+from gofer.journal.child_runs import read_subagents
 from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.outline import outline
@@ -39,4 +39,4 @@ async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
     entries = await read_journal(run, opened.stores.journals, opened.stores.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
-    return run, whole_trace(entries, await read_below(entries, opened.stores.journals, opened.stores.blobs))
+    return run, whole_trace(entries, await read_subagents(entries, opened.stores.journals, opened.stores.blobs))

@@ -20,7 +20,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
-from gofer.projections.recap import handles, recap
+from gofer.projections.recap import inherited_files, recap
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.receivers import known
 from gofer.sources.triggers import CONTINUING
@@ -219,7 +219,7 @@ async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private
     if earlier.event is None or not _may_know(person, earlier.event):
         return Past(head.run)
     told = recap(head.run, journal)
-    files = [file for file in handles(head.run, journal) if not _held(step, file)]
+    files = [file for file in inherited_files(head.run, journal) if not _held(step, file)]
     return Past(head.run, told, files, workspace.project(journal).plan)
 
 

@@ -95,7 +95,7 @@ def answer(conversation: Conversation) -> Stop | None:
         case "filtered":
             reason = "the filter of the model's provider stopped its answer; ask in other words"
             return Stop(reason, "failed", RULES["filtered"].plain_reason)
-        case flaw if conversation.strikes >= STRIKES:
+        case flaw if conversation.useless_answers >= STRIKES:
             return _useless(flaw, said)
         case _:
             return None
@@ -187,7 +187,7 @@ def uncarried(call: str, conversation: Conversation) -> Refused | None:
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
     """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
-    if repetition.fruitless(ask) < REPETITIONS or ask.tool in _ALWAYS:
+    if repetition.repeats(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
     text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
     hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."

@@ -83,7 +83,7 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
     """
     written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
     # Words before a call announce what never happened, so that they come last.
-    for text in [conversation.so_far, *reversed(written)]:
+    for text in [conversation.text_so_far, *reversed(written)]:
         if words := before_call(text, tools):
             return words
     return ""

@@ -16,7 +16,7 @@ from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
 from gofer.journal import entries as e
 from gofer.journal import inbox
-from gofer.journal.child_runs import news
+from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
 from gofer.projections import conversation, progress, repetition, script_replay, token_account, workspace
 from gofer.tools.definition import ANYWHERE, Provenance
@@ -159,7 +159,9 @@ class OwnedRun:
 
     async def has_news(self) -> bool:
         """Return whether its inbox, or that of a subagent at work, holds an item."""
-        return await news(self.run, [one.run for one in self.progress.children.values()], self.services.store)
+        return await has_inbox_items(
+            self.run, [one.run for one in self.progress.children.values()], self.services.store
+        )
 
     async def take_inbox(self) -> None:
         """Journal what outsiders put into the inbox; an item that was journaled before a restart is only dropped."""

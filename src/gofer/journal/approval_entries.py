@@ -1,56 +1,57 @@
-"""Entries about approvals: what a call waits for, which button was pressed, and what was decided."""
+"""Entries about approvals: the request, the pressed button, and the decision."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Decision = Literal["approved", "denied", "expired"]
-"""What became of a request for approval; only `approved` lets the call happen."""
+"""The outcome of an approval request; only `approved` lets the call be made."""
 
 About = Literal["call", "leaving", "elsewhere"]
-"""What a person is asked: may a call be made, may it take something out of a private channel, or write elsewhere?"""
+"""The question of an approval: may the call be made, may it take content out of a private channel, or may it write
+elsewhere?"""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """`approval.requested`: a permitted call waits for a person. It holds for these exact arguments and no others."""
+    """`approval.requested`: a permitted call waits for an approval of exactly these arguments."""
 
     call: str
     tool: str
     arguments_sha256: str
     by: tuple[str, ...]
-    """Who may decide, as the workflow file says it."""
+    """The approvers as the workflow file names them."""
     until: int
-    """Unix milliseconds; without a decision by then it has expired."""
+    """Unix milliseconds; a request without a decision by then has expired."""
     about: About = "call"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalClicked:
-    """`approval.clicked`: a person pressed a button of Gofer's; it decides nothing until the owner looked at it."""
+    """`approval.clicked`: a person pressed a button of Gofer. It decides nothing until the run's owner checks it."""
 
     call: str
     about: About
     arguments_sha256: str
-    """Of the call that the button was made for."""
+    """The hash of the arguments of the call that the button was made for."""
     decision: Literal["approved", "denied"]
     actor: str
-    """The source's id of who pressed it."""
+    """The source's id of the person who pressed the button."""
     at: int
-    """When, in unix milliseconds, by the source's clock."""
+    """The time of the press by the clock of the source, unix milliseconds."""
     item: str = ""
-    """Id of the inbox item it came in."""
+    """The id of the inbox item with the press."""
     run: str = ""
-    """The subagent's run that asked; its root passes the press on. Empty is the run that has this inbox."""
+    """The subagent run that asked, to which the root passes the press on; empty means the run with this inbox."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecided:
-    """`approval.decided`: what holds for a request, once and for all."""
+    """`approval.decided`: the final decision about a request."""
 
     call: str
     decision: Decision
     by: str = ""
-    """The name of who decided, as people read it; empty when no person did."""
+    """The display name of the person who decided; empty if no person did."""
     item: str = ""
-    """Id of the inbox item that decided it."""
+    """The id of the inbox item with the decision."""
     about: About = "call"

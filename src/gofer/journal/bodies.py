@@ -1,8 +1,8 @@
 """The bodies of a run: values that are too large for a frame.
 
-A field of an entry above 16 KB goes to its own blob before the frame is written; then the largest that are
-left follow until the frame is under 128 KB. Bodies are sealed and named by the hash of their ciphertext. Readers put
-them back, so nothing above the journal ever knows.
+A field above 16 KB is stored as a blob before its frame is written. Then the largest other fields follow until the
+frame is below 128 KB. Bodies are sealed and named by the hash of their ciphertext. Readers restore them, so code above
+the journal never sees bodies.
 """
 
 import json
@@ -17,7 +17,7 @@ from gofer.values.errors import Corrupt
 INLINE_LIMIT = 16_384
 FRAME_LIMIT = 131_072
 _OVERHEAD = 1_024
-"""Room for the frame's own fields, its seal and the list of bodies."""
+"""Bytes reserved for the other fields of a frame, its seal and the list of bodies."""
 _PLACE = "body"
 _FILE = "file"
 """The places that the seals of spilled fields and of files are bound to."""
@@ -26,12 +26,12 @@ Objects = Sequence[Mapping[str, object]]
 
 
 def too_large(entries: Objects) -> bool:
-    """Return whether any field goes elsewhere before its frame."""
+    """Return whether entries may have fields that must be stored as bodies."""
     return len(encode(entries)) > INLINE_LIMIT
 
 
 async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
-    """Write what is too large to the run's folder; return the entries without it and where it belongs."""
+    """Store fields that are too large in the folder of the run; return the entries without them, and their places."""
     size = len(encode(entries))
     if size <= INLINE_LIMIT:
         return entries, ()
@@ -48,12 +48,12 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
 
 
 async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
-    """Store the content of a file in the run's folder; return its name there. Raises TemporaryError."""
+    """Store the content of a file in the folder of the run; return the name of the body. Raises TemporaryError."""
     return await _store(blobs, seal, _FILE, content)
 
 
 async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
-    """Store bodies with the root of a run and its subagents, sealed with its key."""
+    """Store a body in the folder of the root, sealed with its key; subagent runs share both."""
     sealed = seal.root.close(place, plain)
     key = blob_key(seal.root.run, sealed)
     await blobs.put(key, sealed)
@@ -61,12 +61,12 @@ async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
 
 
 def take(seal: Seal, sealed: bytes) -> bytes:
-    """Return the content of a file that was kept. Raises Corrupt."""
+    """Return the content of a stored file. Raises Corrupt."""
     return seal.root.open(_FILE, sealed)
 
 
 async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
-    """Return the entries of a frame with their spilled fields back in place. Raises Corrupt."""
+    """Return the entries of a frame with their spilled fields restored. Raises Corrupt."""
     if not frame.bodies:
         return frame.entries
     entries = [dict(entry) for entry in frame.entries]

@@ -1,5 +1,6 @@
-"""The journals below a run: those of its subagents, and of theirs."""
+"""The journals of the subagent runs of a run, at every depth."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,85 +8,90 @@ from gofer.journal.blob_store import Blobs
 from gofer.journal.entries import Recorded, SubagentFinished, SubagentStarted
 from gofer.journal.frames import Frame, open_alone
 from gofer.journal.log import read_journal
-from gofer.journal.seal import Seal, seal_of
+from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, Gone
 
 STARTED = "subagent.started"
 FINISHED = "subagent.finished"
-Span = tuple[int, int]
-"""When the run above began and when its last frame was written, unix milliseconds."""
+Lifetime = tuple[int, int]
+"""When a run began and when its last frame was written, unix milliseconds."""
 
 
 @dataclass(slots=True)
-class Below:
-    """What stands below one run, by run. Those that were deleted, and those that never began, are left out."""
+class SubagentJournals:
+    """The journals of all subagent runs of one run, by run; without deleted ones and those that never began."""
 
     journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     damaged: dict[str, str] = field(default_factory=dict[str, str])
-    """Why a journal cannot be read; the runs below that one are not known."""
+    """Why a journal cannot be read, by run. The subagent runs of a damaged run are unknown."""
 
 
-def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
-    """Return the runs of the subagents that a journal names, each once."""
-    named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
+def subagent_runs(entries: Iterable[Recorded]) -> Sequence[str]:
+    """Return the runs of the subagents that the entries name, each once."""
+    named = [
+        recorded.entry.run for recorded in entries if isinstance(recorded.entry, SubagentStarted) and recorded.entry.run
+    ]
     return list(dict.fromkeys(named))
 
 
-async def named_below(run: str, store: Store) -> Mapping[str, Span]:
-    """Return the subagents that a run names, for its deletion: those in the frames that open of a damaged one.
+async def named_subagents(run: str, store: Store) -> Mapping[str, Lifetime]:
+    """Return the direct subagent runs of a run, each with the lifetime of that run, for their deletion.
 
-    Raises TemporaryError.
+    Of a damaged journal only the frames that can be opened count. Raises TemporaryError.
     """
     opened = await _frames(run, store)
     started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
-    at = (opened[0].at, opened[-1].at) if opened else (0, 0)
+    at = (0, 0)
+    if opened:
+        at = (opened[0].at, opened[-1].at)
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
-async def running_below(run: str, store: Store) -> Sequence[str]:
-    """Return the subagents of a run that have not answered. Raises TemporaryError."""
-    found: dict[object, str] = {}
-    for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
+async def running_subagents(run: str, store: Store) -> Sequence[str]:
+    """Return the direct subagent runs of a run that have not answered. Raises TemporaryError."""
+    running: dict[object, str] = {}
+    entries = [entry for frame in await _frames(run, store) for entry in frame.entries]
+    for entry in entries:
         if entry.get("kind") == STARTED:
-            found[entry.get("call")] = str(entry.get("run", ""))
+            running[entry.get("call")] = str(entry.get("run", ""))
         elif entry.get("kind") == FINISHED:
-            found.pop(entry.get("call"), None)
-    return [child for child in found.values() if child]
+            running.pop(entry.get("call"), None)
+    return [child for child in running.values() if child]
 
 
-async def news(run: str, below: Iterable[str], store: Store) -> bool:
-    """Return whether the inbox of a run holds an item, or that of a running subagent below it, at any depth.
+async def has_inbox_items(run: str, subagents: Iterable[str], store: Store) -> bool:
+    """Return whether the inbox of a run, or of one of its running subagents at any depth, holds an item.
 
-    `below` are its subagents that have not answered; no owner reads what comes for one that has.
+    `subagents` are the direct subagents that have not answered. No owner reads the inbox of one that has answered.
     """
     if await store.items(run):
         return True
-    return any([await news(one, await running_below(one, store), store) for one in below])
+    for subagent in subagents:
+        if await has_inbox_items(subagent, await running_subagents(subagent, store), store):
+            return True
+    return False
 
 
 async def _frames(run: str, store: Store) -> Sequence[Frame]:
     try:
         seal = await seal_of(run, store)
     except (Gone, Corrupt):
-        # Emptied already, or not to be determined: without the key of the root it is noise.
+        # The frames were emptied, or the key of the root is missing and nothing can be read.
         return ()
-    return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
+    frames: list[Frame] = []
+    for n, raw in enumerate(await store.frames(run), start=1):
+        with contextlib.suppress(Corrupt):
+            frames.append(open_alone(n, raw, seal))
+    return frames
 
 
-def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
-    try:
-        return open_alone(n, raw, seal)
-    except Corrupt:
-        return None
-
-
-async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
-    """Return the journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
-    found = Below()
-    left = list(runs_below(entries))
-    settled = dict(_settled(entries))
-    for run in left:
+async def read_subagents(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> SubagentJournals:
+    """Return the journals of all subagent runs of the run that wrote `entries`. Raises TemporaryError."""
+    found = SubagentJournals()
+    pending = list(subagent_runs(entries))
+    known_frames = dict(_frames_of_finished(entries))
+    for run in pending:
         try:
             journal = await read_journal(run, store, blobs)
         except Gone:
@@ -93,21 +99,28 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
         except Corrupt as error:
             found.damaged[run] = str(error)
             continue
-        if (frames := journal[-1].n if journal else 0) < settled.get(run, 0):
-            found.damaged[run] = _cut(run, frames, settled[run])
+        frames = 0
+        if journal:
+            frames = journal[-1].n
+        if frames < known_frames.get(run, 0):
+            found.damaged[run] = _truncated(run, frames, known_frames[run])
         elif journal:
             found.journals[run] = journal
-            left += runs_below(journal)
-            settled |= _settled(journal)
+            pending += subagent_runs(journal)
+            known_frames |= _frames_of_finished(journal)
     return found
 
 
-def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
-    """Return how many frames the subagents had that a journal settled, by their runs."""
-    return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
+def _frames_of_finished(entries: Iterable[Recorded]) -> Mapping[str, int]:
+    """Return the number of frames that each finished subagent had, by its run."""
+    return {
+        recorded.entry.run: recorded.entry.frames
+        for recorded in entries
+        if isinstance(recorded.entry, SubagentFinished)
+    }
 
 
-def _cut(run: str, frames: int, known: int) -> str:
+def _truncated(run: str, frames: int, known: int) -> str:
     return (
         f"Run {run} is damaged after frame {frames}: {known} frames were written and {frames} are there; restore them."
     )

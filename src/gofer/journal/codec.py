@@ -1,7 +1,7 @@
-"""The codec of entries: each becomes JSON and comes back as the same value.
+"""The codec of entries: converts each entry to JSON and back to an equal value.
 
-Fields with their default value are left out. An unknown kind or field stops the reader: a journal of a newer
-Gofer is reported, never read as less than it is.
+Fields with their default value are left out. A reader refuses an unknown kind or field: a journal of a newer Gofer is
+reported, and never read in part.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ def to_json(entry: Entry) -> dict[str, object]:
 def from_json(value: object) -> Entry:
     """Return the entry of a JSON object.
 
-    Raises OtherVersion for an unknown kind, field or word, and Corrupt for a wrong type.
+    Raises OtherVersion for an unknown kind, field or literal, and Corrupt for a wrong type.
     """
     if not isinstance(value, dict):
         raise Corrupt("An entry of the journal is not an object.")
@@ -39,12 +39,12 @@ def from_json(value: object) -> Entry:
 
 
 def item_bytes(item: Item) -> bytes:
-    """Return an entry as an inbox item carries it."""
+    """Return the bytes of an entry for an inbox item."""
     return encode(to_json(item))
 
 
 def item_from_bytes(raw: bytes) -> Item:
-    """Return the entry of an inbox item. Raises Corrupt for anything that outsiders may not say."""
+    """Return the entry of an inbox item. Raises Corrupt for an entry that only the owner of a run may write."""
     try:
         value: object = json.loads(raw)
     except ValueError as error:
@@ -84,7 +84,7 @@ def _readers(cls: type[Any]) -> Mapping[str, Callable[[object], object]]:
 
 def _read_object(cls: type[Any], data: object) -> object:
     if not isinstance(data, dict):
-        raise Corrupt(f"The journal has no object where a {cls.__name__} should stand.")
+        raise Corrupt(f"The journal has no object where a {cls.__name__} is expected.")
     fields = cast(dict[str, object], data)
     readers = _readers(cls)
     if unknown := fields.keys() - readers.keys():
@@ -98,7 +98,7 @@ def _read_object(cls: type[Any], data: object) -> object:
 
 
 def _reader(hint: Any) -> Callable[[object], object]:
-    """Return a function that checks and rebuilds a JSON value as the annotated type of a field."""
+    """Return a function that checks a JSON value and converts it to the annotated type of a field."""
     if hint is object:
         return lambda value: value
     origin = typing.get_origin(hint)
@@ -121,7 +121,7 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
 def _tuple(read: Callable[[object], object]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, list):
-            raise Corrupt("The journal has no list where one should stand.")
+            raise Corrupt("The journal has no list where one is expected.")
         return tuple(read(item) for item in cast(list[object], value))
 
     return check
@@ -142,7 +142,7 @@ def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
 def _scalar(kinds: tuple[type, ...]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if not isinstance(value, kinds):
-            raise Corrupt(f"The journal has a {type(value).__name__} where {kinds[0].__name__} should stand.")
+            raise Corrupt(f"The journal has a {type(value).__name__} where {kinds[0].__name__} is expected.")
         return value
 
     return check

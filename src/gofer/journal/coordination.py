@@ -1,6 +1,6 @@
 """Coordination rows: the heads, leases, inbox items and usage beside the journals.
 
-They decide who acts and what lists show, never what happened; losing them loses no run.
+They decide which worker acts and what lists show, but never what happened. No run is lost if they are lost.
 """
 
 from dataclasses import dataclass, replace
@@ -10,46 +10,46 @@ from gofer.journal.entries import Status
 
 HeadStatus = Literal["queued", "running", "parked"] | Status
 RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
-"""Statuses in which a run waits for a worker or has one."""
+"""The statuses of a run that waits for a worker or has one."""
 UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
-"""Statuses of runs that have not ended."""
+"""The statuses of a run that has not ended."""
 
 
 Retention = Literal["due", "kept", "deleting", "deleted"]
-"""What becomes of a run's contents: deleted in their time, kept by the wish of a person, being deleted, gone."""
+"""The retention of the contents of a run: deleted when due, kept at the wish of a person, being deleted, or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """One line about a run, for lists and for finding the next run of a conversation."""
+    """The row of a run, for lists and to find the next run of a conversation."""
 
     run: str
     workflow: str
     conversation: str
-    """The token of the conversation, which does not say where that is (`row_tokens.Tokens`)."""
+    """The token of the conversation, which does not reveal the place (`row_tokens.Tokens`)."""
     accepted_at: int
-    """Unix milliseconds; the order of runs within a conversation."""
+    """Unix milliseconds; runs of a conversation act in this order."""
     status: HeadStatus = "queued"
     private: bool = True
-    """A private run has no list row; unknown counts as private until admission knows better."""
+    """Whether lists leave the run out. A run is private until admission knows its place."""
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
     wakes_at: int = 0
-    """Unix milliseconds until which it is parked; 0 when it is not."""
+    """Unix milliseconds until which the run is parked, or 0."""
     frames: int = 0
-    """How many frames the run is known to have at least, 0 when unknown; a journal with fewer was cut."""
+    """The least number of frames of the run, 0 if unknown. A journal with fewer frames has lost some."""
     retention: Retention = "due"
-    """Changed by `Store.retain` only, and never by the owner of the run."""
+    """Changed only by `Store.retain`, and never by the owner of the run."""
 
     @property
     def ended(self) -> bool:
-        """Whether it says that nothing more will happen; a head may lie, a journal does not."""
+        """Whether the run ended, as far as the head says. Only the journal is always right."""
         return self.status not in UNFINISHED
 
     @property
     def touched_at(self) -> int:
-        """When anybody last wrote about the run, or will ring for it, unix milliseconds."""
+        """The latest time at which the run was accepted, was written or wakes, unix milliseconds."""
         return max(self.accepted_at, self.updated_at, self.wakes_at)
 
     def now(
@@ -62,7 +62,7 @@ class Head:
         wakes_at: int = 0,
         frames: int = 0,
     ) -> "Head":
-        """Return the head after a change; `private` None leaves it as it is, and so do fewer `frames` than before."""
+        """Return the head after a change. `private` None and fewer `frames` than before keep the old values."""
         if private is None:
             private = self.private
         known = max(self.frames, frames)
@@ -73,26 +73,26 @@ class Head:
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
-"""Windows in which usage is counted, milliseconds."""
+"""The windows in which usage is counted, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one run used of what one person, or one workflow, may use: one row for each scope and run."""
+    """The cost of one run for one person or one workflow with a usage limit: one row for each scope and run."""
 
     scope: str
-    """A token: the person or the workflow cannot be read from it (`tokens.Tokens`)."""
+    """A token that does not reveal the person or the workflow (`row_tokens.Tokens`)."""
     run: str
     at: int
-    """When the run was accepted, unix milliseconds."""
+    """The time at which the run was accepted, unix milliseconds."""
     usd: float
-    """US dollars so far."""
+    """The cost so far in US dollars."""
 
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """Something an outsider wants journaled: a sealed entry. The owner of the run journals and drops it."""
+    """A sealed entry that another process sends to a run. The owner of the run journals it and removes the item."""
 
     id: str
-    """Unique per run; the same item put twice stands once. Items are read in the order of their ids."""
+    """Unique per run: putting the same item twice stores it once. Items are read in the order of their ids."""
     entry: bytes

@@ -1,7 +1,7 @@
 """The entries of a journal: one frozen dataclass per fact, in the past tense. No entry is ever updated.
 
-The list of classes below is the list of facts. `Entry` is their closed union: a new fact is a new class here,
-and the type checker then names every projection that must say what it means.
+The list of classes below is the list of facts. `Entry` is their closed union: a new fact is a new class here, and the
+type checker then names every projection that must handle it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,130 +16,131 @@ from gofer.values.events import Event
 from gofer.values.messages import Media, ProviderError, ToolAsk, Usage
 
 FORMAT = 2
-"""The version of frames and entries; a reader refuses every other one."""
+"""The version of frames and entries; a reader refuses every other version."""
 
 
 Effect = Literal["read", "keyed", "lookup", "blind"]
-"""What a call without an outcome means on resume: do again, do again with its key, look first, or never again."""
+"""What happens on resume to a call without an outcome: repeat it, repeat it with its key, look up its effect first, or
+never repeat it."""
 
 Status = Literal["done", "limited", "failed", "cancelled", "ignored", "needs_attention"]
-"""How a run ended."""
+"""The status with which a run ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way in which a kind of event starts a workflow."""
+    """A route: conditions under which an event of a kind starts a workflow."""
 
     workflow: str
     where: Mapping[str, Sequence[str]]
-    """Conditions: the words each fact may have, of which it must have one."""
+    """The conditions: for each fact the accepted words, of which it must have one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunAccepted:
-    """`run.accepted`: the claim. Written by ingress as frame 1, before the sender gets its 2xx."""
+    """`run.accepted`: the claim of the run. The receiver writes it as frame 1 before the sender gets its 2xx."""
 
     event: Event
     workflow: str
     parent: str = ""
-    """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
+    """For a subagent run, the run that asked for it; otherwise empty."""
     depth: int = 0
-    """How many runs stand above it."""
+    """The number of runs above a subagent run."""
     routes: tuple[Route, ...] = ()
-    """The routes that the receiver matched, the same in each run of the event; empty where one workflow matched."""
+    """The routes that the receiver matched, the same in each run of the event; empty if only one workflow matched."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOwned:
-    """`run.owned`: from here the frame's owner acts for this run, and no earlier owner can append."""
+    """`run.owned`: from this frame on its owner acts for the run, and no earlier owner can append."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """`run.started`: admission let it in. `bundle` is the hash of workflow, prompt and tool schemas it keeps."""
+    """`run.started`: admission admitted the run. `bundle` is the hash of its workflow, prompt and tool schemas."""
 
     bundle: str
     private: bool
     continues: str = ""
-    """Run id of the earlier run of the conversation that this one goes on from; empty when there is none."""
+    """The id of the earlier run of the conversation that this run continues, or empty."""
     usd_left: float | None = None
-    """US dollars that its person, or its workflow, had left of `usd_left_of` when it began; None is without end."""
+    """US dollars that the person or the workflow in `usd_left_of` had left at the start; None means no limit."""
     usd_left_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """`message.received`: text for the model, exactly as it will read it."""
+    """`message.received`: text for the model, exactly as the model reads it."""
 
     text: str
     item: str = ""
-    """Id of the inbox item it came in; empty for what the run itself put together."""
+    """The id of the inbox item with the message; empty for a message of the run itself."""
     media: tuple[Media, ...] = ()
-    """What the model looks at beside it."""
+    """The images and documents that the model gets with the text."""
     code: Literal["", "premature", "call_as_text"] = ""
-    """For code: why the run itself says it, where that matters: the answer before it came too early, or was a call
-    written as text."""
+    """For code, why the run wrote the message: the previous answer came too early, or was a call written as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlmRequest:
-    """`llm.request`: a model is about to be asked. Its bytes follow from this entry and those before it."""
+    """`llm.request`: a request to a model is about to be sent. Its bytes follow from this entry and earlier ones."""
 
     through: str
-    """Address of the last entry with a message in the prompt."""
+    """The address of the last entry with a message in the prompt."""
     prefix_sha256: str
-    """Hash of every byte of the request before the tail."""
+    """The hash of all bytes of the request before the tail."""
     params: Mapping[str, object]
     tail: str
-    """The exact text after the prefix: what is fresh for this call and not kept in history."""
+    """The exact text after the prefix, which belongs to this request only and is not kept in the history."""
     weights: Weights | None = None
-    """Estimated tokens of what is asked."""
+    """The estimated tokens of the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlmResponse:
-    """`llm.response`: the one recorded answer of a model call; every later effect derives from it."""
+    """`llm.response`: the recorded answer of a model call; every later effect derives from it."""
 
     text: str
     tool_calls: tuple[ToolAsk, ...]
     finish_reason: str
-    """Why it stopped: stop, tool_calls, length, content_filter, refusal or function_call, as `models.Answer` has it."""
+    """Why the model stopped: stop, tool_calls, length, content_filter, refusal or function_call, as in `models.Answer`.
+    """
     model: str
     usage: Usage
     cost_usd: float | None
-    """None when the model's price is not known."""
+    """None if the price of the model is unknown."""
     duration_ms: int
     extra: str = ""
-    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    """A JSON object that the provider requires again in later requests, or empty."""
     thoughts: str = ""
-    """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
+    """The model's reasoning before its answer if `extra` does not hold it, with its tags if it was part of the text."""
 
     @property
     def known_usd(self) -> float:
-        """The US dollars of the call; 0 where its price is not known."""
+        """The cost of the call in US dollars; 0 if its price is unknown."""
         return self.cost_usd or 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """`tool.call`: permitted, and about to happen. Without an outcome it is in doubt."""
+    """`tool.call`: a permitted call is about to be made. Without an outcome the call is in doubt."""
 
     call: str
-    """`<turn>.<index>` for what the model asked, `<purpose>/<n>` for what the run does by itself,
-    `<branch>:<tool>:<hash>:<n>` for what a script asks."""
+    """`<turn>.<index>` for a call of the model, `<purpose>/<n>` for a call of the run itself,
+    `<branch>:<tool>:<hash>:<n>` for a call of a script."""
     tool: str
     effect: Effect
     arguments: Mapping[str, object] | None = None
-    """None: as the llm.response of that turn asked, or as run.concluded says."""
+    """None if the arguments are in the `llm.response` of that turn or in `run.concluded`."""
     key: str = ""
-    """The idempotency key, when an earlier run may have made the same call under it; empty: run id and call id."""
+    """The idempotency key if an earlier run may have made the same call; empty means run id and call id."""
     since: int = 0
-    """With such a key: unix milliseconds before which no run can have made the call."""
+    """With such a key, unix milliseconds before which no run can have made the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """`tool.result`: what came of a call. One that was refused before it happened has no tool.call."""
+    """`tool.result`: the outcome of a call. A call that was refused before it was made has no `tool.call`."""
 
     call: str
     status: Literal["ok", "error", "refused"]
@@ -148,127 +149,127 @@ class ToolResult:
     summary: str = ""
     """For people: one line without contents."""
     details: Mapping[str, object] | None = None
-    """For code: what later steps of the run rely on; of a call that was refused, `code` is the vendor's reason."""
+    """For code: data that later steps of the run rely on. For a refused call, `code` is the vendor's reason."""
     duration_ms: int = 0
     value: object = None
-    """For scripts: what their call returns, in the form that its tool documents; None when it has none of its own."""
+    """For scripts: the return value of the call in the form that its tool documents, or None if it documents none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUnknown:
-    """`tool.unknown`: whether the call took effect cannot be determined; it is never tried again."""
+    """`tool.unknown`: the outcome of a call cannot be determined; the call is never retried."""
 
     call: str
     text: str
-    """For the model and the trace: why it cannot be told."""
+    """For the model and the trace: why the outcome cannot be determined."""
     destination: str = ""
-    """What of the outside it may have changed; its tool is locked for that until the end of the run."""
+    """The destination that the call may have changed; its tool is blocked for it until the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermitRenewed:
-    """`permit.renewed`: the owner still is the owner, right before it sends something outside."""
+    """`permit.renewed`: its owner still owns the run, shortly before it sends something outside."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallDeferred:
-    """`call.deferred`: a call got no answer; it is made again, not before `until`."""
+    """`call.deferred`: a call was not answered; it is made again, but not before `until`."""
 
     call: str
-    """`model`, the id of a subagent's call, or that of a call of a tool which was not taken now."""
+    """`model`, the id of the call of a subagent, or the id of a deferred tool call."""
     reason: str
-    """For people: what went wrong."""
+    """For people: why the call was not answered."""
     until: int = 0
-    """Unix milliseconds; 0 means at once: the next model of the list, or after the last of them the end of the run."""
+    """Unix milliseconds; 0 means at once, with the next model of the list; after the last model the run ends."""
     in_doubt: bool = False
-    """For a tool: whether an earlier attempt may have been taken all the same."""
+    """For a tool: whether an earlier attempt may have taken effect."""
     cause: Literal["rate_limit", "outage"] = "rate_limit"
-    """For a tool: the system outside takes no more for now, or it does not answer."""
+    """For a tool: the outside system limits the rate of calls, or does not answer."""
     last_attempt_at: int = 0
-    """For a tool: unix milliseconds of the last attempt; after that the call counts as failed."""
+    """For a tool: unix milliseconds of the last attempt, after which the call has failed."""
     system: str = ""
-    """For a tool: the system outside that it waits for, by the name people know it by."""
+    """For a tool: the display name of the outside system that it waits for."""
     provider_error: ProviderError | None = None
-    """For a model: what its provider said."""
+    """For a model: the error of its provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRecorded:
-    """`value.recorded`: what a script was told of the clock or of chance, so that it is told the same again."""
+    """`value.recorded`: a value of the clock or of chance for a script, which gets the same value again on replay."""
 
     call: str
     value: object
 
 
 ParkReason = Literal["quiet_time", "model", "approval", "earlier_run", "rate_limit", "outage"]
-"""What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-a person decides, that an earlier run is through with what both of them want done once, that a system outside, which
-takes no more for now, takes more, or that a system outside answers again."""
+"""What a parked run waits for: that requests of a crashed owner have landed, that a model answers again, that a person
+decides, that an earlier run finishes an action that both runs must do only once, that an outside system accepts more
+calls, or that an outside system answers again."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunParked:
-    """`run.parked`: no worker works on it before `until`; it holds neither lease nor conversation meanwhile."""
+    """`run.parked`: no worker continues the run before `until`; meanwhile it holds no lease of its conversation."""
 
     reason: ParkReason
     until: int
-    """Unix milliseconds; a new item in its inbox wakes it earlier."""
+    """Unix milliseconds; a new item in the inbox wakes the run earlier."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunHandedOver:
-    """`run.handed_over`: its owner left in good order and does nothing more for it."""
+    """`run.handed_over`: its owner stopped in good order and does nothing more for the run."""
 
     reason: Literal["deadline", "interrupted"] = "deadline"
-    """`interrupted`: something could not be stored, or its worker stopped in the middle. What was asked for may be
-    asked again, and calls may be in doubt."""
+    """`interrupted`: an entry could not be stored, or the worker stopped within a step. Requests may then be sent
+    again, and calls may be in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunCancelled:
-    """`run.cancelled`: a person asked for it to stop; from here it begins nothing new but telling so."""
+    """`run.cancelled`: a person cancelled the run. It starts nothing new but the cancellation notice."""
 
     by: str
-    """Who asked, as people will read it."""
+    """The display name of the person who cancelled."""
     item: str = ""
-    """Id of the inbox item it came in."""
+    """The id of the inbox item with the cancellation."""
     actor: str = ""
-    """The source's id of the actor that the run has to have; empty is any actor."""
+    """The actor that the run must have for this to count, as the source's id; empty means any actor."""
     message: str = ""
-    """Which message the wish was about, by its ts: one that the run is about or wrote; empty is the run as a whole."""
+    """The ts of the message that the cancellation is about, which the run read or wrote; empty means the whole run."""
     silent: bool = False
-    """Whether no person is left to be told: the status message is deleted."""
+    """Whether no person is left to notify: then the status message is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRetried:
-    """`run.retried`: an operator asked for the next attempt now; with `restored`, of a run that a backup had."""
+    """`run.retried`: an operator requested the next attempt now; with `restored`, for a run that a backup restored."""
 
     by: str
-    """Who asked, as people will read it."""
+    """The display name of the operator."""
     item: str = ""
-    """Id of the inbox item it came in."""
+    """The id of the inbox item with the request."""
     restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunConcluded:
-    """`run.concluded`: the work is over and this is what will be said; from here only its delivery is left."""
+    """`run.concluded`: the work is over and the answer is fixed; only its delivery is left."""
 
     status: Status
     reason: str
     text: str
-    """The answer, or the honest reason why there is none, as people will read it."""
+    """The answer for people, or the reason why there is none."""
     output: Mapping[str, object] | None = None
-    """The answer as the value that the workflow's `output` asks for."""
+    """The answer as the value that the workflow's `output` specifies."""
     cause: Cause = ""
     system: str = ""
-    """The system outside that was the cause, by the name people know it by; empty where none was."""
+    """The display name of the outside system that was the cause, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """`run.finished`: the end, after the answer was delivered or with the reason why not."""
+    """`run.finished`: the end of the run, after its answer was delivered or delivery failed for `reason`."""
 
     status: Status
     reason: str = ""
@@ -278,7 +279,7 @@ class RunFinished:
 
 
 Item = MessageReceived | RunCancelled | RunRetried | ApprovalClicked
-"""What outsiders may put into an inbox."""
+"""The entries that other processes may put into an inbox."""
 
 Entry = (
     RunAccepted
@@ -341,12 +342,12 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }
-"""Every kind of entry by the name it has in a journal."""
+"""Every class of entries by its kind in a journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An entry where it stands: its address `n.i` and the wall-clock time of its frame."""
+    """A stored entry with its address `n.i`, and the time and owner of its frame."""
 
     n: int
     i: int
@@ -357,5 +358,5 @@ class Recorded:
 
     @property
     def address(self) -> str:
-        """`n.i`: frame number and place in the frame."""
+        """`n.i`: the number of the frame and the index in the frame."""
         return f"{self.n}.{self.i}"

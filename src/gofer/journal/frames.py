@@ -1,8 +1,8 @@
-"""The frame of a journal, and the chain of its bytes to the one before.
+"""The frames of a journal, and the chain of hashes between them.
 
-A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when values were spilled, sealed for its
-position. Before it stands in plain bytes which form it has and `prev_hash`, the hash of the stored bytes before it: so
-a reader without the key can still tell that frames were changed, lost or reordered.
+A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when fields were spilled, sealed for its
+position. Before the sealed part come two plain fields: the format, and `prev_hash`, the hash of the stored bytes of the
+frame before. A reader without the key can thus detect changed, lost or reordered frames.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from gofer.values.errors import Corrupt, EarlierVersion, OtherVersion
 FORM = bytes([FORMAT])
 """The first byte of every stored frame."""
 GENESIS = bytes(32)
-"""`prev_hash` of frame 1."""
+"""The `prev_hash` of frame 1."""
 _HEADER = len(FORM) + len(GENESIS)
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Where a spilled value belongs: entry `i`, field `field`; its canonical JSON, sealed, is the blob `sha256`."""
+    """The place of a spilled value: field `field` of entry `i`. The blob `sha256` holds its sealed canonical JSON."""
 
     i: int
     field: str
@@ -34,21 +34,21 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One immutable write of a run: `entries` are JSON objects, and `bodies` says where spilled fields are."""
+    """One immutable write of a run: `entries` are JSON objects, and `bodies` are the places of spilled fields."""
 
     n: int
     at: int
     """Unix milliseconds."""
     owner: str
     nonce: str
-    """Unique per write: tells our own lost response from another owner's frame."""
+    """Unique per write; tells the owner's own write, whose response was lost, from a frame of another owner."""
     prev_hash: bytes
     entries: Sequence[Mapping[str, object]]
     bodies: Sequence[Body] = ()
 
 
 def frame_bytes(frame: Frame, seal: Seal) -> bytes:
-    """Return the bytes of a frame, as every store keeps them."""
+    """Return the bytes of a frame as they are stored."""
     value: dict[str, object] = {
         "at": frame.at,
         "owner": frame.owner,
@@ -62,12 +62,12 @@ def frame_bytes(frame: Frame, seal: Seal) -> bytes:
 
 
 def frame_hash(stored: bytes) -> bytes:
-    """Return the hash by which the next frame names this one."""
+    """Return the hash of a stored frame for the `prev_hash` of the next one."""
     return hashlib.sha256(stored).digest()
 
 
 def check_chain(run: str, stored: Sequence[bytes]) -> None:
-    """Check that each frame follows the one before, without a key. Raises Corrupt naming the first that does not."""
+    """Check without a key that each frame follows the one before. Raises Corrupt naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
         if not raw.startswith(FORM):
@@ -77,9 +77,9 @@ def check_chain(run: str, stored: Sequence[bytes]) -> None:
 
 
 def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
-    """Return all frames of a run from its first.
+    """Return all frames of a run, from the first on.
 
-    Raises Corrupt naming the first frame that does not fit, and OtherVersion.
+    Raises OtherVersion, and Corrupt naming the first damaged frame.
     """
     frames: list[Frame] = []
     previous = GENESIS
@@ -87,7 +87,7 @@ def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
         if not raw.startswith(FORM):
             raise _other_form(n, raw, seal)
         _check_link(seal.run, n, raw, previous)
-        # Opened before the next link is looked at: a change is named where it is, not where it shows.
+        # Opened before the next link is checked, so that the error names the changed frame and not the next one.
         frames.append(open_alone(n, raw, seal))
         previous = frame_hash(raw)
     return frames
@@ -99,7 +99,7 @@ def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
 
 
 def _other_form(n: int, raw: bytes, seal: Seal) -> Corrupt:
-    """Return the error for a frame with another first byte: the seal tells another version from a changed byte."""
+    """Return the error for a frame with another first byte. The seal tells another version from a changed byte."""
     try:
         seal.open(f"frame {n}", raw[_HEADER:], raw[:_HEADER])
     except Corrupt:
@@ -118,7 +118,7 @@ def _unreadable_form(run: str, n: int) -> Corrupt:
 
 
 def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
-    """Return one frame, without a look at the one before it. Raises Corrupt."""
+    """Return one frame without a check of the frame before it. Raises Corrupt."""
     header = raw[:_HEADER]
     plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:

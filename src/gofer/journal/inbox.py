@@ -1,4 +1,4 @@
-"""The inbox of a run: other processes put items into it, and its owner reads them."""
+"""The inbox of a run: other processes put items into it, and the owner of the run reads them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,24 +11,25 @@ from gofer.journal.store import Store
 
 
 async def put(store: Store, run: str, item_id: str, item: Item) -> None:
-    """Put an item, sealed, into the inbox of a run; the same id again changes nothing.
+    """Put a sealed item into the inbox of a run; putting the same id again changes nothing.
 
-    Raises Gone when the run was deleted or never was. No owner is told: the caller also enqueues the run.
+    The caller must also enqueue the run, so that its owner looks at the inbox. Raises Gone when the run was deleted or
+    never existed.
     """
     seal = await seal_of(run, store)
-    await store.put_item(run, InboxItem(item_id, seal.close(_place(item_id), item_bytes(item))))
+    await store.put_item(run, InboxItem(item_id, seal.close(_place_of(item_id), item_bytes(item))))
 
 
 async def read(store: Store, seal: Seal) -> Sequence[Item]:
-    """Return what waits in a run's inbox, in the order of the ids; each says in `item` which one it is.
+    """Return the items in the inbox of a run in the order of their ids, which are in their field `item`.
 
     Raises Corrupt.
     """
     return [
-        replace(item_from_bytes(seal.open(_place(stored.id), stored.entry)), item=stored.id)
+        replace(item_from_bytes(seal.open(_place_of(stored.id), stored.entry)), item=stored.id)
         for stored in await store.items(seal.run)
     ]
 
 
-def _place(item_id: str) -> str:
+def _place_of(item_id: str) -> str:
     return f"item {item_id}"

@@ -1,7 +1,7 @@
-"""The ids of runs: of one event and workflow, of a subagent, and of the run that a subagent is part of.
+"""The ids of runs: of an event and a workflow, of a subagent, and of the root of a subagent run.
 
-A subagent works in a run of its own. Its id follows from who asks and with which call: the next owner
-of the one that asks finds it again. It has no head, no key and no bodies of its own: they are those of the root.
+A subagent works in a run of its own. Its id follows from the run and the call that asked for it, so the next owner of
+that run finds it again. It has no head, no key and no bodies of its own, but uses those of its root.
 """
 
 import hashlib
@@ -11,19 +11,19 @@ from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 
 _DOT = "."
-"""Between the root's id and what names the run below it; no root has one in its id."""
+"""The separator between the id of the root and the hash of a subagent run; the id of a root contains none."""
 
 
 def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
-    """Return 24 hexadecimal digits: the same for every delivery of one event, and not to be guessed by outsiders."""
+    """Return 24 hexadecimal digits, the same for every delivery of an event; outsiders cannot guess them."""
     return Tokens(installation_key).run(event.source, event.kind, event.identity, workflow)
 
 
 def root_of(run: str) -> str:
-    """Return the run that a run is part of: itself, or the one that a person or a schedule started."""
+    """Return the root of a subagent run, or the run itself if it is a root."""
     return run.partition(_DOT)[0]
 
 
 def child_of(run: str, call: str) -> str:
-    """Return the run of the subagent that a run asks with a call."""
+    """Return the id of the subagent run for a call of a run."""
     return f"{root_of(run)}{_DOT}{hashlib.sha256(f'{run}/{call}'.encode()).hexdigest()[:20]}"

@@ -1,6 +1,6 @@
-"""The journal of a run: every reader reads it, and only its owner appends to it.
+"""The journal of one run: readers read it, and only the owner of the run appends to it.
 
-`Journal.commit` is the only way a frame after the first comes into being; `engine/owned_run.py` is the only caller.
+`Journal.commit` is the only code that writes a frame after the first; `engine/owned_run.py` is its only caller.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ from gofer.values.outside import Outside
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """What writing a frame needs from outside: who writes, the time and a fresh nonce."""
+    """What a journal needs to write a frame: the id of the owner, and the clock and ids of the outside world."""
 
     owner: str
     outside: Outside
 
     def at(self) -> int:
-        """Return now, in unix milliseconds."""
+        """Return the current time in unix milliseconds."""
         return int(self.outside.clock.now() * 1000)
 
     def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
-        """Return a frame by this owner, with a nonce of its own."""
+        """Return a frame by this owner with a fresh nonce."""
         return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
 
 
 class Journal:
-    """The journal of one run in the hands of its owner: entries are added to a draft, then committed as a frame.
+    """The journal of one run for its owner: the owner adds entries to a draft and commits the draft as a frame.
 
-    An entry has its address and time as soon as it is added, because no other owner can write that frame. It is
-    durable only after `commit`, so an intent is committed before its effect begins. What is added while a frame is
-    being written belongs to the next one: several steps of a run may be under way at once.
+    An entry has its address and time as soon as it is added, because no other owner can write that frame. It is durable
+    only after `commit`, so the owner commits an intent before its effect begins. Entries that are added while a frame
+    is being written belong to the next frame, because several steps of a run may be running.
     """
 
     def __init__(self, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes], seal: Seal) -> None:
@@ -71,26 +71,26 @@ class Journal:
 
     @property
     def frames(self) -> int:
-        """How many frames are durable."""
+        """The number of durable frames."""
         return self._n
 
     @property
     def drafted(self) -> bool:
-        """Whether there is anything that is not durable yet."""
+        """Whether any entry is not durable yet."""
         return bool(self._draft or self._writing)
 
     def discard(self) -> None:
-        """Forget the draft: what it said was never durable."""
+        """Drop the entries of the draft, which were never durable."""
         self._draft = []
 
     async def keep(self, content: bytes) -> str:
-        """Store a body of the run, so that an entry can name it; return its name. Raises TemporaryError."""
+        """Store a body of the run and return its name for an entry. Raises TemporaryError."""
         return await keep(self._blobs, self.seal, content)
 
     async def commit(self) -> bool:
-        """Write the draft as the next frame; return whether there was any. Commits follow one another.
+        """Write the draft as the next frame; return whether it had entries. Concurrent commits run one after another.
 
-        Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
+        Raises Fenced when another owner wrote that frame, and TemporaryError when nothing was written.
         """
         async with self._turn:
             if not self._draft:
@@ -100,14 +100,13 @@ class Journal:
             try:
                 await self._write(self._writing)
             except BaseException:
-                # Not durable, and so a part of the next frame again, in front of what came meanwhile.
-                self._draft = [
-                    replace(recorded, n=self._n + 1, i=i) for i, recorded in enumerate([*self._writing, *self._draft])
-                ]
+                # These entries are not durable, so they come first in the next frame.
+                draft = [*self._writing, *self._draft]
+                self._draft = [replace(recorded, n=self._n + 1, i=i) for i, recorded in enumerate(draft)]
                 raise
             finally:
                 self._writing = []
-            # Without its count the frame is durable all the same, and the next count covers it.
+            # The frame is durable even if its count is not written; the next count covers it.
             with contextlib.suppress(TemporaryError):
                 await note_frames(self.run, self._n, self._store, self.pen.at())
             return True
@@ -117,29 +116,29 @@ class Journal:
         kept, bodies = await spill(self._blobs, objects, self.seal)
         frame = self.pen.frame(self._n + 1, drafted[0].at, self._hash, kept, bodies)
         raw = frame_bytes(frame, self.seal)
-        standing = await self._store.create(self.run, frame.n, raw)
-        # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
-        if standing is not None and standing != raw:
-            raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
+        existing = await self._store.create(self.run, frame.n, raw)
+        # Equal bytes have this owner's nonce: the response to its write was lost, and a retry met that write.
+        if existing is not None and existing != raw:
+            raise Fenced(f"Run {self.run} has another owner from frame {frame.n} on.")
         self._n = frame.n
         self._hash = frame_hash(raw)
 
 
 async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
-    """Return what was kept as a body of a run. Raises Corrupt, Gone when the run was deleted."""
+    """Return a stored body of a run. Raises Corrupt, and Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
         return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
     except Corrupt:
-        # It is missing too when its run is being deleted just now: that is no damage.
+        # A body is also missing while its run is deleted: then seal_of raises Gone.
         await seal_of(run, store)
         raise
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
-    """Return a journal and all its entries so far.
+    """Return the journal of a run, and all its entries so far.
 
-    Raises Corrupt when its bytes are not what was written, OtherVersion, Gone.
+    Raises Corrupt when stored bytes changed or are missing, OtherVersion, and Gone when the run was deleted.
     """
     stored = await _stored(run, store)
     seal = await seal_of(run, store)
@@ -147,9 +146,9 @@ async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    """Return all entries of a run, for readers; empty when there is no such run.
+    """Return all entries of a run for a reader, or none if there is no such run.
 
-    Raises Corrupt, OtherVersion, Gone when deleted.
+    Raises Corrupt, OtherVersion, and Gone when the run was deleted.
     """
     stored = await _stored(run, store)
     if stored:
@@ -158,10 +157,10 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
-    """Create frame 1 of a run and its key, which is the claim: None. Return the frame that stands there else.
+    """Claim a run: write its key and frame 1, and return None. If frame 1 exists, return its bytes and write nothing.
 
-    What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
-    subagent after its root was deleted.
+    Fields that are too large for a frame are stored as bodies first. Raises TemporaryError, and Gone for a subagent run
+    after its root was deleted.
     """
     objects = [to_json(accepted)]
     at = pen.at()
@@ -169,35 +168,35 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
         key = pen.outside.new_key()
         seal = Seal(run, key)
     else:
-        # Its key is that of its root. It ends and is deleted with it, so its claim is never listed as a lost one.
+        # A subagent run uses the key of its root and is deleted with it, so its claim needs no time.
         key = b""
         at = 0
         seal = await seal_of(run, store)
     if too_large(objects) and (stored := await store.frames(run)):
-        # A claimed run, or one that was deleted, gets no further bodies.
+        # Store no bodies for a run that was claimed or deleted before.
         return stored[0]
     kept, bodies = await spill(blobs, objects, seal)
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
-    standing = await store.claim(run, raw, key, at)
-    if standing == raw:
+    existing = await store.claim(run, raw, key, at)
+    if existing == raw:
         return None
-    return standing
+    return existing
 
 
 async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:
-    """Return what frame 1 of a run says, from its stored bytes; None when it was deleted.
+    """Return the entry in frame 1 of a run from its stored bytes, or None if the run was deleted.
 
     Raises Corrupt, OtherVersion.
     """
     try:
         seal = await seal_of(run, store)
-        # It is emptied only after its key was destroyed.
+        # A frame is emptied only after its key was destroyed, so with a key it has content.
         (frame,) = open_chain([first], seal)
         (recorded,) = await _read(frame, seal, blobs)
     except Gone:
         return None
     except Corrupt:
-        # Its bodies are missing too when it is being deleted just now.
+        # Bodies are also missing while the run is deleted.
         if await _deleted(run, store):
             return None
         raise
@@ -213,9 +212,9 @@ async def _deleted(run: str, store: Store) -> bool:
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """Return the frames of a run as they are stored. Raises Corrupt when their chain breaks or there were more."""
-    # The count first: the other way round, a journal that grows in between would look cut. The key comes after both:
-    # as long as it is there, no frame has been emptied.
+    """Return the stored frames of a run. Raises Corrupt when their chain is broken or the last ones are missing."""
+    # Read the count first, because a frame that is appended between both reads would raise the count alone. The
+    # caller reads the key after both: as long as the key exists, no frame was emptied.
     known = await known_frames(run, store)
     stored = await store.frames(run)
     if len(stored) < known:
@@ -229,7 +228,7 @@ async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bod
     try:
         return [recorded for frame in open_chain(stored, seal) for recorded in await _read(frame, seal, blobs)]
     except Corrupt:
-        # Its bodies are missing too when it is being deleted just now: that is no damage.
+        # Bodies are also missing while the run is deleted: then seal_of raises Gone.
         await seal_of(seal.run, store)
         raise
 
@@ -237,7 +236,7 @@ async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bod
 async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
     try:
         entries = [from_json(value) for value in await restore(blobs, frame, seal)]
-        if frame.n == 1 and not isinstance(entries[0] if entries else None, RunAccepted):
+        if frame.n == 1 and not (entries and isinstance(entries[0], RunAccepted)):
             raise Corrupt("It does not begin with the claim; restore it from a backup.")
     except Corrupt as error:
         said = str(error)

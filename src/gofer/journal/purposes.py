@@ -20,7 +20,7 @@ SUBAGENT_QUESTION = "subagent/{}"
 WRITE_PLACE = "write-place"
 """Look up the place that a write goes to."""
 READ_PLACE = "read-place"
-"""Look up the channel that a read takes from, which the run may carry elsewhere later."""
+"""Look up the channel of a read, because the run may later write what it read elsewhere."""
 
 APPROVER_GROUPS = "approver-groups/{}"
 """Look up the user groups that may decide about a call."""
@@ -61,5 +61,5 @@ OWNER_NOTICE = "owner-notice/1"
 
 
 def is_own(call: str) -> bool:
-    """Return whether the run makes a call by itself."""
+    """Return whether the run makes this call by itself."""
     return "/" in call

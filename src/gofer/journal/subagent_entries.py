@@ -1,4 +1,4 @@
-"""The entries of a subagent in the journal of the run that asks it."""
+"""Entries about subagents in the journal of the run that asks them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gofer.values.messages import Usage
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What a subagent may use of what its run has left; kept for it until it is settled."""
+    """The part of a run's remaining limits that is reserved for a subagent until it finishes."""
 
     llm_calls: int
     tool_calls: int
@@ -20,67 +20,69 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A request to a model and its answer."""
+    """The tokens of a request to a model and its answer."""
 
     model: str
     tokens: int
-    """Of both together."""
+    """Tokens of request and answer together."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """`subagent.started`: a subagent is about to be asked: one question to a model, or an agent in a run of its own."""
+    """`subagent.started`: a subagent is about to be asked: one question to a model, or an agent with its own run."""
 
     call: str
     name: str
-    """Its file in `subagents/`."""
+    """The name of its file in `subagents/`."""
     prompt: str
     params: Mapping[str, object]
-    """Of a question; an agent has them in its own journal."""
+    """The parameters of the question; an agent has its parameters in its own journal."""
     run: str = ""
-    """The run that an agent works in; empty for a question."""
+    """The run of an agent; empty for a question."""
     files: tuple[str, ...] = ()
-    """Files that it is given, by id."""
+    """The ids of the files that it gets."""
     reserved: Slice | None = None
-    """What an agent may use."""
+    """The limits of an agent."""
     writes: bool = False
     """Whether an agent has tools with effects outside."""
     resumed: int = 0
-    """How often an owner found it, on taking over, to have got on."""
+    """How often a new owner of the run found that the agent had made progress and resumed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentFinished:
-    """`subagent.finished`: its one recorded answer. Without it the same is asked again: nothing happened outside."""
+    """`subagent.finished`: the recorded answer. Without it a question is asked again, because it has no effects
+    outside.
+    """
 
     call: str
     status: Literal["ok", "error"]
     text: str
-    """The answer, or why there is none of use."""
+    """The answer, or the reason why there is no usable answer."""
     model: str
     usage: Usage
     cost_usd: float | None
-    """None when the model's price is not known."""
+    """None if the price of the model is unknown."""
     duration_ms: int
     code: str = ""
-    """For code: why there is none of use."""
+    """For code: the reason why there is no usable answer."""
     run: str = ""
-    """The run that an agent worked in; `usage` and `cost_usd` are then those of all its calls."""
+    """The run of an agent; `usage` and `cost_usd` are then sums over all its calls."""
     llm_calls: int = 1
-    """Calls to models."""
+    """The number of calls to models."""
     tool_calls: int = 0
     locked: tuple[tuple[str, ...], ...] = ()
-    """Tool and destination of its calls with an unknown outcome."""
+    """Tool and destination of each of its calls with an unknown outcome."""
     largest: tuple[Exchanged, ...] = ()
-    """Of an agent, the largest exchange with each model; those below it count too."""
+    """For an agent, the largest exchange with each model, including exchanges of its own subagents."""
     frames: int = 0
-    """Of an agent, how many frames its journal has; 0 when unknown."""
+    """For an agent, the number of frames of its journal; 0 if unknown."""
     spent_usd: float | None = None
-    """The known cost of an agent; None of a question, which costs `cost_usd`."""
+    """For an agent, the part of its cost that is known; None for a question, whose cost is `cost_usd`."""
 
     @property
     def known_usd(self) -> float:
-        """The US dollars of its calls with a known price."""
+        """The cost of its calls with a known price, in US dollars."""
         if self.spent_usd is not None:
             return self.spent_usd
         return self.cost_usd or 0.0

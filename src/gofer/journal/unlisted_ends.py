@@ -1,7 +1,7 @@
 """Counts of runs that ended without an answer and are not listed, by hour, system and cause.
 
-A run stays private until its place is known to be public, and no list shows it. These counts show operators that there
-were such runs, and why they ended, but not which runs, workflows, channels or people.
+A run is private until its place is known to be public, and no list shows private runs. These counts show the operator
+that such runs ended and why, but not which runs, workflows, channels or people they were about.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from gofer.values.canonical_json import as_object, decode, encode_text
 from gofer.values.errors import Cause
 
 Stage = Literal["begin", "answer", "go on"]
-"""What such a run could not do."""
+"""What such a run failed to do."""
 DAYS = 2
-"""Days that are read, today among them."""
+"""The number of days that are read, today included."""
 
-_WHY: Mapping[str, str] = {
+_REASONS: Mapping[str, str] = {
     "outage": "{system} did not answer",
     "credential": "{system} did not accept Gofer's credential; renew it",
     "permission": "{system} did not allow a call that was needed; the log names it",
@@ -28,46 +28,48 @@ _WHY: Mapping[str, str] = {
     "turned_away": "the workflow is not for the person who asked",
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
-    "poison": "workers were lost again and again",
+    "poison": "its workers crashed again and again",
     "corrupt": "the journal is damaged; the log names the place",
 }
-"""By cause."""
+"""The reason for the operator, by cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Runs that ended alike in one hour."""
+    """The number of runs that ended in one hour in the same stage and for the same cause."""
 
     hour: int
-    """When the hour began, unix milliseconds."""
+    """The beginning of the hour, unix milliseconds."""
     stage: Stage
     cause: str
-    """One of `errors.Cause`."""
+    """An `errors.Cause`."""
     system: str
-    """The system outside that was the cause, as people know it; empty where none was."""
+    """The display name of the outside system that was the cause, or empty."""
     count: int
 
     def sentence(self) -> str:
-        """Return what an operator reads, without a time."""
-        plural = "s" * (self.count != 1)
-        why = _WHY.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
-        return f"{self.count} run{plural} {_failed(self.stage)}: {why}."
+        """Return the text for the operator, without the time."""
+        runs = "1 run"
+        if self.count != 1:
+            runs = f"{self.count} runs"
+        reason = _REASONS.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
+        return f"{runs} {_failed(self.stage)}: {reason}."
 
 
 async def count(store: Store, stage: Stage, cause: Cause, system: str, at: int) -> Ends:
-    """Count one end, at a time in unix milliseconds; return the count of its hour. Raises TemporaryError."""
+    """Count one end at a time in unix milliseconds, and return the count of its hour. Raises TemporaryError."""
     hour = at - at % HOUR_MS
     name = f"{hour}/{stage}/{cause}/{system}"
     key = _key(at)
-    stands = await store.memo(key)
+    stored = await store.memo(key)
     while True:
-        counts = _counts(stands)
+        counts = _counts(stored)
         counts[name] = counts.get(name, 0) + 1
         written = encode_text(counts)
-        found = await store.exchange_memo(key, stands, written, at)
+        found = await store.exchange_memo(key, stored, written, at)
         if found == written:
             return Ends(hour, stage, cause, system, counts[name])
-        stands = found
+        stored = found
 
 
 async def recent(store: Store, now: int) -> Sequence[Ends]:
@@ -75,7 +77,10 @@ async def recent(store: Store, now: int) -> Sequence[Ends]:
     found: list[Ends] = []
     for day in reversed(range(DAYS)):
         counts = _counts(await store.memo(_key(now - day * DAY_MS)))
-        found += [ends for name, number in counts.items() if (ends := _read(name, number)) is not None]
+        for name, number in counts.items():
+            ends = _read(name, number)
+            if ends is not None:
+                found.append(ends)
     return sorted(found, key=lambda ends: (ends.hour, ends.stage, ends.cause, ends.system))
 
 
@@ -83,10 +88,10 @@ def _key(at: int) -> str:
     return f"unlisted-ends:{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
 
 
-def _counts(stands: str | None) -> dict[str, int]:
-    if stands is None:
+def _counts(stored: str | None) -> dict[str, int]:
+    if stored is None:
         return {}
-    return {name: value for name, value in as_object(decode(stands.encode())).items() if isinstance(value, int)}
+    return {name: value for name, value in as_object(decode(stored.encode())).items() if isinstance(value, int)}
 
 
 def _read(name: str, number: int) -> Ends | None:

@@ -1,4 +1,4 @@
-"""The entries of what a run has beside its conversation: files, skills and a plan."""
+"""Entries about the workspace of a run: its files, its skills and its plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,36 +9,38 @@ from gofer.values.missing import Missing
 
 @dataclass(frozen=True, slots=True)
 class FileAdded:
-    """`file.added`: something the run can look into by its id, without having it in its window.
+    """`file.added`: a file that the run can read by its id, without having it in its context window.
 
-    Of a file that stands elsewhere (an attachment) it comes twice: when the run learns of it, and when it was fetched.
+    An attachment has two entries: one when the run learns of the file, and one when the file was fetched.
     """
 
     file: str
-    """Its id, as tools take it: `<prefix>_<first digits of a hash>`."""
+    """The id for tools: `<prefix>_<first digits of a hash>`."""
     name: str
-    """For people and models: what an outsider may have called it, without anything that is not plain text."""
+    """The name for people and models: may come from an outsider, and is reduced to plain text."""
     media_type: str
     size: int
-    """Bytes; of one that was not fetched yet as its origin says it."""
+    """Bytes; before the file was fetched, the size that its origin reports."""
     origin: str
-    """Where it comes from, in a few words: a system, a tool, `extracted from file_1a2b3c4d`."""
+    """The origin in a few words: a system, a tool, or `extracted from file_1a2b3c4d`."""
     body: str = ""
-    """Hash of its sealed content; empty while it was not fetched."""
+    """The hash of the sealed content; empty before the file was fetched."""
     run: str = ""
-    """The run that holds the content; empty is this one."""
+    """The run that stores the content; empty means this run."""
     source: Mapping[str, object] | None = None
-    """What fetches it: `tool` and its `arguments`; None for what the run made itself."""
+    """The `tool` that fetches the file and its `arguments`; None for a file that the run itself made."""
     preloaded: bool = False
-    """Whether its whole content stands in the first message."""
+    """Whether the first message holds the whole content."""
     missing: tuple[Missing, ...] = ()
-    """Parts of the document that this text of it does not hold; empty for a complete file."""
+    """The parts of the document that this text lacks; empty for a complete file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """`file.read`: a part of a file was shown to the model. Lines and pages count from 1, bytes from 0; `stop` is
-    included for lines and pages and not for bytes."""
+    """`file.read`: a part of a file was shown to the model.
+
+    Lines and pages count from 1, bytes from 0. `stop` is included for lines and pages, and excluded for bytes.
+    """
 
     file: str
     unit: Literal["lines", "bytes", "pages", "matches"]
@@ -52,7 +54,7 @@ class SkillLoaded:
 
     skill: str
     file: str = ""
-    """Path below the skill's folder; empty is SKILL.md."""
+    """The path below the skill's folder; empty means SKILL.md."""
 
 
 TodoStatus = Literal["pending", "in_progress", "completed", "blocked"]
@@ -66,51 +68,51 @@ class Todo:
     description: str
     status: TodoStatus = "pending"
     needs: str = ""
-    """Of a blocked one: what is needed from a person."""
+    """For a blocked step: what a person must provide."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanUpdated:
-    """`plan.updated`: the whole plan as it is from now on."""
+    """`plan.updated`: the whole plan from now on."""
 
     todos: tuple[Todo, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Estimated tokens of one request, before any provider counted it."""
+    """The estimated tokens of one request, before a provider counts them."""
 
     roles: Mapping[str, int]
-    """By what it is there for: system, tools, skills, files, history, tail."""
+    """Tokens by role: system, tools, skills, files, history, tail."""
     kinds: Mapping[str, int]
-    """By kind of content, which is what vocabularies differ in."""
+    """Tokens by kind of content, because tokenizers differ by kind."""
     window: int = 0
-    """Tokens that the model takes at most, answer included."""
+    """The most tokens that the model accepts, answer included."""
     expected: int = 0
-    """How many tokens the request was expected to have, by earlier counts and these estimates."""
+    """The expected tokens of the request, from earlier counts and these estimates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextCompacted:
-    """`context.compacted`: the beginning of the history leaves the window; a summary and a file stand in for it."""
+    """`context.compacted`: a summary and a file replace the beginning of the history in the context window."""
 
     summary: str
     file: str
-    """Id of the file that holds what left, word for word."""
+    """The id of the file with the exact text of the removed messages."""
     kept: int
-    """Messages of the beginning that stay, before the summary."""
+    """The number of messages at the beginning that stay, before the summary."""
     folded: int
-    """Messages that leave, after those."""
+    """The number of removed messages after those."""
     turns: tuple[int, int]
-    """The first and the last answer of the model among them, counted from 1."""
+    """The first and the last model turn among the removed messages, counted from 1."""
     by: Literal["model", "code"]
-    """Who wrote the summary: the model, or, where it gave none of use, code."""
+    """The author of the summary: the model, or code if the model returned no usable summary."""
 
 
 FINISH = "finish"
-"""The tool that ends the work."""
+"""The name of the tool that ends the work."""
 BOOKKEEPING = frozenset({"todo_write", "todo_update", "todo_read", FINISH})
-"""Tools by which a run keeps its own books; they count toward no limit of tool calls."""
+"""The tools for the run's own plan and end; they count toward no limit of tool calls."""
 
 Fact = FileAdded | FileRead | SkillLoaded | PlanUpdated
-"""What a tool may find or change of the workspace; the step that called it writes it down beside its result."""
+"""Changes of the workspace that a tool returns; the step that called the tool journals them with its result."""

@@ -1,6 +1,6 @@
-"""Views of a journal. Each has two functions, and neither reads a clock, a store or the world.
+"""Views of a journal. Each has two functions, which read no clock, no store and no network.
 
-`project(entries)` is pure: it returns a view of its own, made of the entries and of nothing else.
-`fold(state, recorded)` adds one more entry to such a view in place, as an owner does while its journal grows. Both come
-to the same: the view of a whole journal is the view of any beginning of it with the rest folded in.
+`project(entries)` is pure: it returns a new view that depends on the entries only. `fold(state, recorded)` adds one
+more entry to a view in place, as an owner does while its journal grows. Both agree: the view of a whole journal equals
+the view of any beginning of it with the remaining entries folded in.
 """

@@ -1,8 +1,7 @@
 """The messages between a run and its model, encoded.
 
-Every message is encoded once, when its entry is folded. The outcomes of a turn enter together and in the order
-of the calls, not in that of their arrival, so a history never has a call without its outcome. An answer that says
-nothing does not enter at all.
+Every message is encoded once, when its entry is folded. The outcomes of a turn enter together and in the order of the
+calls, not of their arrival, so the history never has a call without its outcome. An empty answer does not enter.
 """
 
 import itertools
@@ -19,11 +18,11 @@ from gofer.values.messages import ToolAsk, meant
 _ID = re.compile("[!-~]{1,64}")
 _NOT_IN_NAMES = re.compile("[^a-zA-Z0-9_-]")
 NAMED = 40
-"""Files that are named at most of those that were looked at and left; the newest."""
+"""The most files that the note about removed images and pages names; the newest."""
 LEFT = "[Gofer, by code] Your turns 1"
-"""What begins what stands in for turns that left."""
+"""The first words of the message that replaces removed turns."""
 SUMMARY = " A summary of all of them:\n\n"
-"""What stands there right before their summary."""
+"""The words right before the summary in that message."""
 Flaw = Literal[
     "",
     "empty",
@@ -40,11 +39,10 @@ Flaw = Literal[
     "refusal",
     "filtered",
 ]
-"""What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
+"""The flaw of the model's last answer: none; neither text nor calls; cut off before any call; not of the form that the
 workflow asks for; too early; a call written as text; calls in an answer that was cut off; calls in the deprecated
-`function_call`; calls that gave the same before; calls whose arguments cannot be read; calls of unknown tools;
-calls of which none could happen, for several reasons; the model says that it will not; its provider does not let it
-through."""
+`function_call`; calls that returned the same before; calls with unreadable arguments; calls of unknown tools; calls
+that were all refused for different reasons; refused by the model; blocked by its provider."""
 REFUSALS: Mapping[str, Flaw] = {
     "cut_call": "cut_call",
     "deprecated": "deprecated",
@@ -52,74 +50,73 @@ REFUSALS: Mapping[str, Flaw] = {
     "broken": "broken",
     "unknown_tool": "unknown_tool",
 }
-"""What is wrong with an answer whose calls were all refused with one code."""
+"""The flaw of an answer whose calls were all refused with one code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something that a model looks at beside text."""
+    """An image or document in the history."""
 
     part: int
-    """Where in the history its message stands."""
+    """The index of its message in the history."""
     turn: int
-    """The answer of the model that it follows, counted from 1; 0 for the first message."""
+    """The model turn before it, counted from 1; 0 for the first message."""
     file: str
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The history of one run as far as its journal goes."""
+    """The history of one run so far."""
 
     parts: list[bytes] = field(default_factory=list[bytes])
-    """Encoded messages in order, without the system prompt."""
+    """The encoded messages in order, without the system prompt."""
     through: str = ""
-    """Address of the last entry whose message is in `parts`."""
+    """The address of the last entry whose message is in `parts`."""
     turn: int = 0
-    """How many answers the model has given."""
+    """The number of answers of the model."""
     answer: str = ""
-    """What the model said last beside its tool calls."""
+    """The text of the last answer, without its calls."""
     drafts: list[str] = field(default_factory=list[str])
-    """The last answers in a row that held a call as text, whole."""
-    so_far: str = ""
-    """The last words of the model that are for people: what there is to show of a run that ends early."""
-    before: str = ""
-    """The same before its last answer, which may turn out to be none."""
+    """The last answers in a row that contained a call as text, in full."""
+    text_so_far: str = ""
+    """The last text of the model that is for people, shown if the run ends early."""
+    text_before: str = ""
+    """The same before the last answer, which may turn out to contain a call as text."""
     finish: str = ""
-    """Why its last answer stopped."""
+    """The finish reason of the last answer."""
     asks: dict[str, ToolAsk] = field(default_factory=dict[str, ToolAsk])
-    """Calls of the current turn by our call id, in order, each as the tool that is meant; empty once all have
-    outcomes."""
+    """The calls of the current turn by call id, in order, with normalized tool names; empty once all have outcomes."""
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
-    """Texts for the model of those calls of the turn that have an outcome."""
+    """The texts for the model of the calls of the turn that have an outcome."""
     held: list[e.MessageReceived] = field(default_factory=list[e.MessageReceived])
-    """Messages that came while calls of the turn were open; they follow its outcomes."""
+    """Messages that arrived while calls of the turn were open; they follow the outcomes."""
     answered: bool = False
-    """Whether the last word is the model's, whole and without tool calls."""
+    """Whether the last message is an answer of the model, complete and without calls."""
     ids: dict[str, str] = field(default_factory=dict[str, str])
-    """The id that the history gives each call of the turn, by our call id."""
+    """The id in the history of each call of the turn, by call id."""
     taken: set[str] = field(default_factory=set[str])
-    """Every id in the history."""
+    """All ids in the history."""
     uncalled: list[str] = field(default_factory=list[str])
-    """Why calls of the turn could not be made, as codes; empty where there is none."""
+    """The codes of the calls of the turn that could not be made; an empty string if a call has no code."""
     flaw: Flaw = ""
-    strikes: int = 0
-    """How many answers in a row were of no use."""
+    useless_answers: int = 0
+    """The number of useless answers in a row."""
     starts: list[int] = field(default_factory=list[int])
-    """Where in `parts` each answer of the model stands that is still there."""
+    """The index in `parts` of each answer of the model that is still in the history."""
     epoch: int = 0
-    """How often the beginning of the history was folded away; between two times it only grows."""
+    """How often the beginning of the history was compacted; in between, the history only grows."""
     folded: int = 0
-    """How many answers of the model have left."""
+    """The number of model answers that were removed."""
     first: int = 1
-    """How many messages of the beginning are still there."""
+    """The number of messages of the beginning that are still in the history."""
     seen: list[Seen] = field(default_factory=list[Seen])
-    """What is there to be looked at, in order."""
-    left: dict[str, int] = field(default_factory=dict[str, int])
-    """The same of what left, as files with the turn in which each was shown last."""
+    """The images and documents in the history, in order."""
+    removed_files: dict[str, int] = field(default_factory=dict[str, int])
+    """The files of removed images and documents, with the turn in which each was last shown."""
 
     @property
     def open(self) -> dict[str, ToolAsk]:
-        """Calls of the current turn that have no outcome yet."""
+        """The calls of the current turn without an outcome."""
         return {call: ask for call, ask in self.asks.items() if call not in self.outcomes}
 
 
@@ -135,9 +132,9 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
     """Add one more entry to the conversation, in place."""
     match recorded.entry:
         case e.MessageReceived() as message:
-            _tell(state, recorded, message)
+            _add_message(state, recorded, message)
         case e.LlmResponse() as response:
-            _hear(state, recorded, response)
+            _add_answer(state, recorded, response)
         case e.ToolResult(call=call, text=text) | e.ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
             if _uncallable(recorded.entry):
@@ -147,9 +144,9 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
         case e.ToolResult() | e.ToolUnknown() | e.ToolCall() | e.LlmRequest() | e.CallDeferred() | e.PermitRenewed():
             pass
         case e.SubagentStarted() | e.SubagentFinished() | e.ValueRecorded():
-            pass  # asked and answered beside it
+            pass  # not part of the conversation
         case e.ContextCompacted() as compacted:
-            _fold_away(state, recorded, compacted)
+            _compact(state, recorded, compacted)
         case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass  # shown in the tail
         case (
@@ -171,7 +168,7 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
 
 
 def _uncallable(outcome: e.ToolResult | e.ToolUnknown) -> bool:
-    """Whether a call was one that could not be made; what a person decides against is no fault of the model."""
+    """Return whether a call could not be made through a fault of the model; a denied approval is no such fault."""
     if not isinstance(outcome, e.ToolResult) or outcome.status != "refused":
         return False
     return not outcome.details or _code(outcome) in REFUSALS
@@ -185,33 +182,37 @@ def _code(outcome: e.ToolResult | e.ToolUnknown) -> str:
             return ""
 
 
-def _tell(state: Conversation, recorded: e.Recorded, message: e.MessageReceived) -> None:
+def _add_message(state: Conversation, recorded: e.Recorded, message: e.MessageReceived) -> None:
     if state.asks:
         state.held.append(message)
     else:
-        _enter(state, message)
+        _append(state, message)
         state.through = recorded.address
     if state.answered:
-        # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
-        flaw = message.code or "unfit"
-        state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
+        # A message of a person continues after the answer. A message of the run says why the answer is no end.
+        if message.item:
+            state.flaw = ""
+            state.useless_answers = 0
+        else:
+            state.flaw = message.code or "unfit"
+            state.useless_answers += 1
     if message.code == "call_as_text":
-        # A call is nothing to show; the words before it may be.
+        # A call written as text is not shown to people, but the text of the answer before may be.
         state.flaw = "call_as_text"
         state.answer = ""
-        state.drafts.append(state.so_far)
-        state.so_far = state.before
+        state.drafts.append(state.text_so_far)
+        state.text_so_far = state.text_before
     state.answered = False
 
 
-def _enter(state: Conversation, message: e.MessageReceived) -> None:
+def _append(state: Conversation, message: e.MessageReceived) -> None:
     part = len(state.parts)
     turn = state.folded + len(state.starts)
     state.seen += [Seen(part, turn, media.file) for media in message.media]
     state.parts.append(messages.user(message.text, message.media))
 
 
-def _hear(state: Conversation, recorded: e.Recorded, response: e.LlmResponse) -> None:
+def _add_answer(state: Conversation, recorded: e.Recorded, response: e.LlmResponse) -> None:
     state.turn += 1
     if state.flaw != "call_as_text":
         state.drafts.clear()
@@ -220,29 +221,35 @@ def _hear(state: Conversation, recorded: e.Recorded, response: e.LlmResponse) ->
     state.outcomes = {}
     state.uncalled = []
     state.finish = response.finish_reason
-    state.before = state.so_far
+    state.text_before = state.text_so_far
     if response.text.strip() or response.tool_calls:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state, response.tool_calls), response.extra))
+        state.parts.append(messages.assistant(response.text, _stored_calls(state, response.tool_calls), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
     if response.text.strip() and state.flaw not in ("refusal", "filtered"):
-        state.so_far = response.text
+        state.text_so_far = response.text
     state.answered = not response.tool_calls and not state.flaw
     if state.flaw and not response.tool_calls:
-        # Without a flaw it is the end, or it is told why not.
-        state.strikes += 1
+        # An answer without a flaw ends the run, or gets a message why not, which counts it as useless.
+        state.useless_answers += 1
 
 
-def _fold_away(state: Conversation, recorded: e.Recorded, compacted: e.ContextCompacted) -> None:
+def _compact(state: Conversation, recorded: e.Recorded, compacted: e.ContextCompacted) -> None:
     begin = compacted.kept
     end = begin + compacted.folded
-    moved = [replace(one, part=one.part - compacted.folded + 1) for one in state.seen if one.part >= end]
-    state.left |= {one.file: one.turn for one in state.seen if begin <= one.part < end}
-    state.seen = [*(one for one in state.seen if one.part < begin), *moved]
-    in_view = {one.file for one in state.seen}
-    gone = {file: turn for file, turn in state.left.items() if file not in in_view}
-    state.parts[begin:end] = [messages.user(recalled(compacted, gone))]
+    seen: list[Seen] = []
+    for media in state.seen:
+        if media.part < begin:
+            seen.append(media)
+        elif media.part < end:
+            state.removed_files[media.file] = media.turn
+        else:
+            seen.append(replace(media, part=media.part - compacted.folded + 1))
+    state.seen = seen
+    in_view = {media.file for media in seen}
+    removed = {file: turn for file, turn in state.removed_files.items() if file not in in_view}
+    state.parts[begin:end] = [messages.user(_summary_message(compacted, removed))]
     state.folded += sum(start < end for start in state.starts)
     state.starts = [start - compacted.folded + 1 for start in state.starts if start >= end]
     state.first = compacted.kept
@@ -250,28 +257,40 @@ def _fold_away(state: Conversation, recorded: e.Recorded, compacted: e.ContextCo
     state.epoch += 1
 
 
-def recalled(compacted: e.ContextCompacted, gone: Mapping[str, int]) -> str:
-    """What stands in the history for what left it; `gone` is what was looked at, with its turn."""
+def _summary_message(compacted: e.ContextCompacted, removed: Mapping[str, int]) -> str:
+    """Return the message that replaces removed turns; `removed` are removed files with their turns."""
     first, last = compacted.turns
-    held = "them" if first == 1 else f"turns {first} to {last}"
-    older = "" if first == 1 else " Older files of this run, named by their turns, hold those before."
+    held = "them"
+    older = ""
+    if first > 1:
+        held = f"turns {first} to {last}"
+        older = " Older files of this run, named by their turns, hold those before."
+    media = _removed_media(removed)
     return (
         f"{LEFT} to {last} have left this conversation; {compacted.file} holds {held} word for word: look for things "
-        f"in it with file_regex, and read it with file_read.{older}{_looked_at(gone)}{SUMMARY}{compacted.summary}"
+        f"in it with file_regex, and read it with file_read.{older}{media}{SUMMARY}{compacted.summary}"
     )
 
 
-def _looked_at(gone: Mapping[str, int]) -> str:
-    if not gone:
+def _removed_media(removed: Mapping[str, int]) -> str:
+    if not removed:
         return ""
-    newest = sorted(gone.items(), key=lambda shown: shown[1])[-NAMED:]
-    named = ", ".join(f"{file} ({f'turn {turn}' if turn else 'the first message'})" for file, turn in newest)
-    more = f", and {len(gone) - NAMED} before" if len(gone) > NAMED else ""
+    newest = sorted(removed.items(), key=lambda shown: shown[1])[-NAMED:]
+    named = ", ".join(f"{file} ({_turn_name(turn)})" for file, turn in newest)
+    more = ""
+    if len(removed) > NAMED:
+        more = f", and {len(removed) - NAMED} before"
     return f" You looked at these and do not see them any more: {named}{more}; load_file shows one again."
 
 
-def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk, ...]:
-    """The calls of the turn as the history has them: as they were written, each under an id of its own."""
+def _turn_name(turn: int) -> str:
+    if turn == 0:
+        return "the first message"
+    return f"turn {turn}"
+
+
+def _stored_calls(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk, ...]:
+    """Return the calls of the turn for the history: with the model's arguments, and each with a unique id."""
     shown: list[ToolAsk] = []
     state.ids = {}
     for index, (call, ask) in enumerate(zip(state.asks, asks, strict=True)):
@@ -289,32 +308,34 @@ def _flaw(response: e.LlmResponse) -> Flaw:
             return "filtered"
         case "length" if not response.tool_calls:
             return "cut"
+        case _ if response.text.strip() or response.tool_calls:
+            return ""
         case _:
-            return "" if response.text.strip() or response.tool_calls else "empty"
+            return "empty"
 
 
 def _close_turn(state: Conversation, recorded: e.Recorded, last: e.ToolResult | e.ToolUnknown) -> None:
     for call in state.asks:
         state.parts.append(messages.tool(state.ids[call], state.outcomes[call]))
     for message in state.held:
-        _enter(state, message)
+        _append(state, message)
     state.through = recorded.address
-    if useless := _useless(state, last):
-        state.flaw = useless
-        state.strikes += 1
+    if flaw := _flaw_of_turn(state, last):
+        state.flaw = flaw
+        state.useless_answers += 1
     else:
-        state.strikes = 0
-    if (answer := _finished(state, last)) is not None:
-        # Who said something meanwhile wants it to go on.
+        state.useless_answers = 0
+    if (answer := _final_answer(state, last)) is not None:
+        # A message that arrived meanwhile continues the conversation.
         state.answer = answer
         state.answered = not state.held
-        state.so_far = answer or state.so_far
+        state.text_so_far = answer or state.text_so_far
     state.asks = {}
     state.outcomes = {}
     state.held = []
 
 
-def _useless(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> Flaw:
+def _flaw_of_turn(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> Flaw:
     match last:
         case e.ToolResult(status="refused", details={"code": "premature"}):
             return "premature"
@@ -330,8 +351,8 @@ def _useless(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> Flaw:
             return REFUSALS.get(codes.pop(), "uncallable")
 
 
-def _finished(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> str | None:
-    """The answer of a call that ends the work; it stands alone in its turn."""
+def _final_answer(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> str | None:
+    """Return the answer in a call that ends the work; such a call must be the only one of its turn."""
     if [ask.tool for ask in state.asks.values()] != [FINISH]:
         return None
     match last:
@@ -342,28 +363,28 @@ def _finished(state: Conversation, last: e.ToolResult | e.ToolUnknown) -> str | 
 
 
 def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> ToolAsk:
-    """Return a call as the history has it: an id that is not `taken`, a name any provider allows, arguments in JSON.
+    """Return a call for the history: with a unique id, a tool name that all providers accept, and JSON arguments.
 
-    A provider refuses a whole request for one id that is there twice, one name that it does not allow, or one string of
-    arguments that is no JSON. As a history only grows, it would refuse every later request too.
+    A provider refuses a whole request for one duplicate id, one invalid name, or one string of arguments that is no
+    JSON. Because a history only grows, it would refuse every later request too.
     """
     id_ = ask.id
     if not _ID.fullmatch(id_) or id_ in taken:
-        id_ = _own_id(turn, index, taken)
+        id_ = _new_id(turn, index, taken)
     arguments = ask.arguments
-    if not _whole(arguments):
+    if not _is_json(arguments):
         arguments = "{}"
     tool = _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed"
     return ToolAsk(id=id_, tool=tool, arguments=arguments, extra=ask.extra)
 
 
-def _own_id(turn: int, index: int, taken: Collection[str]) -> str:
-    """Return nine letters and digits, which is what the strictest provider demands."""
+def _new_id(turn: int, index: int, taken: Collection[str]) -> str:
+    """Return a free id of nine letters and digits, the form that the strictest provider demands."""
     ids = (f"g{number % 10**8:08}" for number in itertools.count(turn * 1_000 + index))
     return next(candidate for candidate in ids if candidate not in taken)
 
 
-def _whole(text: str) -> bool:
+def _is_json(text: str) -> bool:
     try:
         messages.arguments(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the lists of runs show of each run."""
+"""The texts and fields of a run in lists."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,37 +10,37 @@ from gofer.projections.trace import timestamp
 from gofer.projections.waits import dated
 
 UNPRICED = "its cost is not known, because a model has no price"
-"""Said of a run in lists, which `usd` did not limit."""
+"""A note for runs whose limit `usd` could not be checked."""
 
 
 def unlisted_lines(ends: Sequence[Ends]) -> list[str]:
-    """Return one line for each hour, cause and system of runs that no list shows."""
-    return [f"{_hour(one.hour)}: {one.sentence()}" for one in ends]
+    """Return one line for each hour, cause and system of unlisted runs."""
+    return [f"{_hour(group.hour)}: {group.sentence()}" for group in ends]
 
 
 def _hour(begin: int) -> str:
-    """Return the hour that begins then, unix milliseconds, as people read it."""
+    """Return the hour that begins at `begin` (unix milliseconds), for people."""
     first = datetime.fromtimestamp(begin / 1000, UTC)
     after = first + timedelta(hours=1)
     return f"{first.day} {first:%B}, {first:%H:%M} to {after:%H:%M} UTC"
 
 
 def why(head: Head) -> str:
-    """Return the reason of a run; of a parked one what it waits for, and until when."""
+    """Return the reason of a run; for a parked run, what it waits for and until when."""
     if head.status != "parked" or not head.wakes_at:
         return head.reason
     return dated(head.reason, timestamp(head.wakes_at))
 
 
 def with_cost(reason: str, progress: Progress) -> str:
-    """Return the reason of a run that ended, with a word on its cost where that is not known."""
+    """Return the reason of an ended run, with a note if its cost is unknown."""
     if progress.cost_usd is not None:
         return reason
     return "; ".join(filter(None, [reason.rstrip("."), UNPRICED]))
 
 
 def row_of(head: Head) -> dict[str, object]:
-    """One run as `gofer runs --json` and the page of runs have it; never of a private one."""
+    """Return a run as `gofer runs --json` and the page of runs show it. Never call this for a private run."""
     return {
         "run": head.run,
         "workflow": head.workflow,

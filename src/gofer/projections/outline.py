@@ -1,4 +1,4 @@
-"""The lines of a trace for a terminal."""
+"""A trace as lines for a terminal."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,40 +11,41 @@ _MARKS = {
 
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
-    """One line per span: when it began, how it went, what it was, how long it took and what it cost."""
+    """Return one line per span: its start, status, name, duration, tokens and cost."""
     beginning = spans[0].start
-    deep = levels(spans)
+    depths = levels(spans)
     lines = [f"run {run}"]
     for span in spans:
-        took = "" if span.end is None else f"{span.end - span.start} ms"
+        duration = ""
+        if span.end is not None:
+            duration = f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
-        name = f"{'  ' * deep[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
-        lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {about(span)}".rstrip())
+        name = f"{'  ' * depths[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
+        lines.append(f"  {start}  {name:<40} {span.status:<9} {duration:>9}  {about(span)}".rstrip())
     return lines
 
 
 def levels(spans: Sequence[Span]) -> Mapping[str, int]:
-    """How many spans each stands below, by id; those above come first."""
-    deep: dict[str, int] = {}
+    """Return the depth of each span by its id; a parent must come before its children."""
+    depths: dict[str, int] = {}
     for span in spans:
-        deep[span.id] = 0 if span.parent is None else deep[span.parent] + 1
-    return deep
+        if span.parent is None:
+            depths[span.id] = 0
+        else:
+            depths[span.id] = depths[span.parent] + 1
+    return depths
 
 
 def about(span: Span) -> str:
-    """Return what is worth saying of one span: tokens and cost, what a tool did, waits, why a run ended."""
-    return "; ".join(fact for fact in (_did(span), _wait(span)) if fact)
+    """Return the most important facts of a span: tokens and cost, the outcome of a tool, waits, the end of a run."""
+    return "; ".join(fact for fact in (_outcome(span), _wait(span)) if fact)
 
 
-def _did(span: Span) -> str:
+def _outcome(span: Span) -> str:
     facts = span.attributes
     match span.kind:
         case "llm" | "agent" if "gen_ai.usage.input_tokens" in facts:
-            cost = facts.get("gofer.cost_usd")
-            money = "cost unknown" if cost is None else f"{cost:.4f} USD"
-            tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
-            used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
-            return f"{used}; {facts['gofer.reason']}" if "gofer.reason" in facts else used
+            return _usage(facts)
         case "approval":
             if by := facts.get("gofer.approval.by", ""):
                 return f"by {by}"
@@ -55,12 +56,23 @@ def _did(span: Span) -> str:
             return str(facts.get("gofer.reason") or facts.get("gofer.waits_for", ""))
 
 
+def _usage(facts: Mapping[str, object]) -> str:
+    money = "cost unknown"
+    if (cost := facts.get("gofer.cost_usd")) is not None:
+        money = f"{cost:.4f} USD"
+    tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
+    used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+    if "gofer.reason" in facts:
+        return f"{used}; {facts['gofer.reason']}"
+    return used
+
+
 def _wait(span: Span) -> str:
-    """Return how long a call waited, and for which reason; of a call that waits still, the reason alone."""
-    why = str(span.attributes.get("gofer.deferred", "")).rstrip(".")
+    """Return how long a call waited and why; for a call that still waits, only why."""
+    reason = str(span.attributes.get("gofer.deferred", "")).rstrip(".")
     waited = span.attributes.get("gofer.waited_ms")
     if isinstance(waited, int):
-        return f"waited {waited / 1000:.1f} s: {why}"
-    if span.kind == "tool" and why:
-        return f"waits: {why}"
-    return why
+        return f"waited {waited / 1000:.1f} s: {reason}"
+    if span.kind == "tool" and reason:
+        return f"waits: {reason}"
+    return reason

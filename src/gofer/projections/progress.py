@@ -1,4 +1,4 @@
-"""How far a run is: its status, what it spent, and which of its calls are in doubt."""
+"""The progress of a run: its status, its usage, and its calls in doubt."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from gofer.values.messages import Usage, asked_at
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One request and, once there is one, what was decided."""
+    """An approval request and its decision, or None before that."""
 
     requested: e.ApprovalRequested
     decided: e.ApprovalDecided | None = None
@@ -25,90 +25,90 @@ class Approval:
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run stands. Times are unix milliseconds."""
+    """The progress of a run. Times are unix milliseconds."""
 
     workflow: str = ""
     event: Event | None = None
     routes: tuple[e.Route, ...] = ()
-    """The routes that the event matched, where they lead to several workflows."""
+    """The routes that the event matched if they lead to several workflows."""
     started: e.RunStarted | None = None
     concluded: e.RunConcluded | None = None
     finished: e.RunFinished | None = None
     llm_calls: int = 0
     tool_calls: int = 0
-    """Calls the model or the script asked for that were permitted; what the run does by itself does not count."""
+    """The permitted calls of the model or script; calls of the run itself do not count."""
     called: dict[str, int] = field(default_factory=dict[str, int])
-    """How often each tool was among those calls."""
+    """The number of those calls by tool."""
     models: list[str] = field(default_factory=list[str])
-    """What answered, by the provider's name, in the order in which each did first."""
+    """The models that answered, by the provider's names, in the order of their first answers."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
-    """None as soon as one call's price is not known."""
+    """None as soon as the price of one call is unknown."""
     spent_usd: float = 0.0
-    """Of the calls whose price is known; limits count these."""
+    """The cost of the calls with a known price; limits count this."""
     largest: dict[str, int] = field(default_factory=dict[str, int])
-    """Tokens of the largest exchange with each model that answered, request and answer together."""
+    """The tokens of the largest exchange with each model, request and answer together."""
     accepted_at: int = 0
     owned_at: int = 0
-    """When the present owner took over."""
+    """The time at which the present owner took over."""
     owned_before_ms: int = 0
-    """How long earlier owners had it, until their last frame."""
+    """How long earlier owners had the run, until their last frames."""
     last_at: int = 0
     parked: e.RunParked | None = None
-    """Why no worker has it now, if it is parked."""
+    """The entry of a parked run; None otherwise."""
     cancelled: e.RunCancelled | None = None
     restored: bool = False
-    """Whether it goes on from a backup, and so may have done more than its journal says."""
+    """Whether the run continues from a backup, and so may have done more than its journal says."""
     attempts: Attempts = field(default_factory=Attempts)
-    """Owners in a row that did nothing new, as far as the journal tells: those that crashed, those a store refused."""
+    """The owners in a row without progress that the journal knows: crashed ones, and ones that a store refused."""
     deferrals: int = 0
-    """How often in a row the model was not there."""
+    """How often in a row no model answered."""
     deferred_ms: int = 0
-    """How long it was put off for that in all."""
+    """How long the run was deferred for that in total."""
     deferred_why: str = ""
-    """What went wrong the last time, for people."""
+    """The reason of the last deferral, for people."""
     asked: str = ""
-    """The model that was asked last, as `messages.asked_at` has it; empty when the first one of the run is up next."""
+    """The model that was asked last (as in `messages.asked_at`); empty when the run's first model is next."""
     asked_at: int = 0
-    """When it was asked."""
+    """The time of that request."""
     waited_ms: int = 0
-    """How long the run had to wait for models that gave no answer; no limit counts that time."""
+    """How long the run waited for models that did not answer; no limit counts that time."""
     outcomes: dict[str, e.ToolResult | e.ToolUnknown] = field(default_factory=dict[str, e.ToolResult | e.ToolUnknown])
-    """What came of each call that has an outcome, by call id."""
+    """The outcomes of calls, by call id."""
     taken: set[str] = field(default_factory=set[str])
-    """Ids of inbox items that were journaled."""
+    """The ids of journaled inbox items."""
     locked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Tool and destination of calls with an unknown outcome."""
+    """The tools and destinations of calls with an unknown outcome."""
     quiet_until: int = 0
-    """When the quiet time for the calls in doubt is over; 0 when it has not begun."""
+    """The end of the quiet time for the calls in doubt; 0 before it began."""
     approvals: dict[tuple[About, str], Approval] = field(default_factory=dict[tuple[About, str], Approval])
-    """Requests by what they are about and by call id."""
+    """The approval requests by question and call id."""
     clicks: list[e.ApprovalClicked] = field(default_factory=list[e.ApprovalClicked])
-    """Buttons that were pressed, in the order in which that was journaled."""
+    """The pressed buttons in the order of the journal."""
     intended_at: dict[str, int] = field(default_factory=dict[str, int])
-    """When each call of a tool was first about to happen, by call id."""
+    """The time of the first intent of each tool call, by call id."""
     in_doubt: dict[str, e.ToolCall] = field(default_factory=dict[str, e.ToolCall])
-    """Calls that were about to happen and have no outcome."""
+    """The calls with an intent and without an outcome."""
     call_waits_ms: dict[str, int] = field(default_factory=dict[str, int])
-    """How long each call of a tool waited in all, because a system outside takes no more or does not answer."""
+    """How long each tool call waited in total because an outside system limited its rate or did not answer."""
     waits: dict[str, e.CallDeferred] = field(default_factory=dict[str, e.CallDeferred])
-    """The last wait of each call of a tool, by call id; `until` is when it ended, where it was cut short."""
+    """The last wait of each tool call, by call id; `until` is the actual end of a wait that was cut short."""
     asking: dict[str, e.SubagentStarted] = field(default_factory=dict[str, e.SubagentStarted])
-    """Subagents that were asked and have not answered, by call id."""
+    """The subagents that have not answered, by call id."""
     subagents: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """The calls that each subagent was asked with, by its name."""
+    """The ids of the calls of each subagent, by its name."""
     parent: str = ""
-    """Of a subagent's run: the run that asks it."""
+    """For a subagent run, the run that asked for it."""
     depth: int = 0
-    """How many runs stand above it."""
+    """The number of runs above a subagent run."""
 
     @property
     def children(self) -> dict[str, e.SubagentStarted]:
-        """Subagents that work in runs of their own and have not answered, by call id."""
+        """The subagents with their own runs that have not answered, by call id."""
         return {call: started for call, started in self.asking.items() if started.run}
 
     def reserved(self, but: str = "") -> Slice:
-        """What is kept for subagents that have not answered, all `but` one."""
+        """Return the limits that are reserved for subagents that have not answered, without the call `but`."""
         parts = [
             one.reserved or Slice(llm_calls=1, tool_calls=0, tokens=0, usd=0.0, minutes=0.0)
             for call, one in self.asking.items()
@@ -124,11 +124,11 @@ class Progress:
 
     @property
     def stopping(self) -> bool:
-        """Whether a person asked it to stop before it was concluded: it begins nothing but the notice."""
+        """Whether a person cancelled the run before it was concluded: then it starts nothing but the notice."""
         return self.cancelled is not None and self.concluded is None
 
-    def heeded(self, cancelled: e.RunCancelled) -> e.RunCancelled | None:
-        """A wish to stop if it is about this run."""
+    def relevant_cancellation(self, cancelled: e.RunCancelled) -> e.RunCancelled | None:
+        """Return the cancellation if it concerns this run, else None."""
         if not cancelled.actor and not cancelled.message:
             return cancelled
         if self.event is None or cancelled.actor not in ("", self.event.actor.id):
@@ -141,13 +141,14 @@ class Progress:
 
     @property
     def waiting(self) -> Approval | None:
-        """The request without a decision, if there is one."""
+        """The first approval request without a decision, or None."""
         return next((one for one in self.approvals.values() if one.decided is None), None)
 
     @property
-    def why_parked(self) -> str:
-        """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
-        match self.parked.reason if self.parked else "quiet_time":
+    def parked_reason(self) -> str:
+        """What a parked run waits for, for people who see lists; may be empty."""
+        reason = self.parked and self.parked.reason
+        match reason:
             case "rate_limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
                 return sentence_of(wait)
             case "model" if self.deferred_why:
@@ -158,14 +159,14 @@ class Progress:
                 return "waits for an earlier run that does the same"
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
-            case "quiet_time" if self.parked:
+            case "quiet_time":
                 return sentence_of_quiet(next((self.waits[call] for call in self.in_doubt if call in self.waits), None))
             case _:
                 return ""
 
     @property
     def private(self) -> bool:
-        """Whether the run began where only some people can see; unknown counts as private."""
+        """Whether the run began in a place that only some people can see; unknown counts as private."""
         if self.started is not None:
             return self.started.private
         if self.event is None:
@@ -179,7 +180,7 @@ class Progress:
                 return True
 
     def owned_ms(self, now: int) -> int:
-        """How long workers have had the run in hand, waiting for tools and for models that answered included."""
+        """Return how long workers have owned the run, without waits for models that did not answer."""
         owned = self.owned_before_ms
         if self.owned_at:
             owned += max(0, now - self.owned_at)
@@ -200,14 +201,14 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
         case e.RunAccepted() as accepted:
             _accept(state, recorded.at, accepted)
         case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
-            _change_hands(state, recorded.at, change)
+            _change_owner(state, recorded.at, change)
         case e.RunStarted() as started:
             state.started = started
-            _get_on(state)
+            _reset_attempts(state)
         case e.LlmResponse() as answer:
             _spend(state, answer)
         case e.SubagentStarted() as asked:
-            _ask(state, recorded.at, asked)
+            _ask_subagent(state, recorded.at, asked)
         case e.SubagentFinished(call=call) as answer:
             state.asking.pop(call, None)
             _spend(state, answer)
@@ -222,28 +223,27 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
         case e.ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
-            _get_on(state)
+            _reset_attempts(state)
         case e.ToolUnknown() as unknown:
-            _lock(state, unknown)
-        case e.CallDeferred(call=call) as deferred:
-            defer = _defer_call if call in state.in_doubt else _defer
-            defer(state, recorded.at, deferred)
+            _block_tool(state, unknown)
+        case e.CallDeferred() as deferred:
+            _defer(state, recorded.at, deferred)
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() as item:
-            _take(state, item)
+            _take_item(state, item)
         case e.RunConcluded() as concluded:
             state.concluded = concluded
-            _get_on(state)
+            _reset_attempts(state)
         case e.RunFinished() as finished:
             state.finished = finished
         case e.ApprovalRequested() | e.ApprovalDecided() as change:
             _approve(state, change)
         case e.PermitRenewed():
-            # Something is about to be sent again: what it may do has to land before an owner looks for it.
+            # A request is about to be sent again, and must land before a later owner looks for its effect.
             state.quiet_until = 0
         case e.ValueRecorded() | e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass
         case e.ContextCompacted():
-            _get_on(state)
+            _reset_attempts(state)
         case e.LlmRequest(params=params):
             state.asked = asked_at(params)
             state.asked_at = recorded.at
@@ -261,20 +261,20 @@ def _accept(state: Progress, at: int, accepted: e.RunAccepted) -> None:
     state.routes = accepted.routes
 
 
-def _ask(state: Progress, at: int, asked: e.SubagentStarted) -> None:
+def _ask_subagent(state: Progress, at: int, asked: e.SubagentStarted) -> None:
     state.subagents.setdefault(asked.name, set()).add(asked.call)
     state.asking[asked.call] = asked
     if not asked.run:
         state.asked_at = at
     elif asked.resumed:
-        _get_on(state)
+        _reset_attempts(state)
 
 
-def _take(state: Progress, item: e.Item) -> None:
+def _take_item(state: Progress, item: e.Item) -> None:
     state.taken.add(item.item)
     match item:
         case e.RunCancelled():
-            state.cancelled = state.cancelled or state.heeded(item)
+            state.cancelled = state.cancelled or state.relevant_cancellation(item)
         case e.ApprovalClicked():
             state.clicks.append(item)
         case e.RunRetried(restored=restored):
@@ -289,19 +289,22 @@ def _approve(state: Progress, change: e.ApprovalRequested | e.ApprovalDecided) -
         state.approvals[name] = Approval(change)
     elif name in state.approvals:
         state.approvals[name] = replace(state.approvals[name], decided=change)
-    _get_on(state)
+    _reset_attempts(state)
 
 
-def _lock(state: Progress, unknown: e.ToolUnknown) -> None:
+def _block_tool(state: Progress, unknown: e.ToolUnknown) -> None:
     call = state.in_doubt.pop(unknown.call, None)
-    # What the run says of itself is nothing that people have to check.
+    # Calls of the run itself (answers, notices) block no tool, because no person has to check them.
     if call and not is_own(call.call):
         state.locked.add((call.tool, unknown.destination))
     state.outcomes[unknown.call] = unknown
-    _get_on(state)
+    _reset_attempts(state)
 
 
 def _defer(state: Progress, at: int, deferred: e.CallDeferred) -> None:
+    if deferred.call in state.in_doubt:
+        _defer_tool_call(state, at, deferred)
+        return
     if state.asked_at:
         state.waited_ms += max(0, at - state.asked_at)
     if deferred.until:
@@ -312,61 +315,68 @@ def _defer(state: Progress, at: int, deferred: e.CallDeferred) -> None:
         state.asked_at = 0
 
 
-def _defer_call(state: Progress, at: int, deferred: e.CallDeferred) -> None:
+def _defer_tool_call(state: Progress, at: int, deferred: e.CallDeferred) -> None:
     call = deferred.call
     state.call_waits_ms[call] = state.call_waits_ms.get(call, 0) + max(0, deferred.until - at)
     state.waits[call] = deferred
     state.deferred_why = deferred.reason
     if not deferred.in_doubt:
-        # It was not made, and counts when it is.
+        # The call was not made. It counts toward the limits when it is made.
         del state.in_doubt[call]
         state.tool_calls -= not is_own(call)
 
 
-def _change_hands(state: Progress, at: int, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
-    # Followed by an owner, the one before was lost after its last frame; otherwise it leaves in good order, now.
-    lost = isinstance(change, e.RunOwned)
+def _change_owner(state: Progress, at: int, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
+    # If another owner took over, the earlier one crashed after its last frame. Otherwise it leaves in good order now.
+    taken_over = isinstance(change, e.RunOwned)
     if state.owned_at:
-        state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
-        state.attempts = replace(state.attempts, crashed=state.attempts.crashed + lost)
-    if lost:
-        _end_waits(state, at)
-    state.owned_at = at if lost else 0
-    state.parked = change if isinstance(change, e.RunParked) else None
+        until = at
+        if taken_over:
+            until = state.last_at
+            state.attempts = replace(state.attempts, crashed=state.attempts.crashed + 1)
+        state.owned_before_ms += max(0, until - state.owned_at)
+    state.owned_at = 0
+    state.parked = None
+    if isinstance(change, e.RunParked):
+        state.parked = change
     match change:
-        case e.RunParked(reason="quiet_time", until=until):
-            # Waiting for what a lost owner sent is nothing new done.
-            state.quiet_until = until
+        case e.RunOwned():
+            state.owned_at = at
+            _end_waits(state, at)
+        case e.RunParked(reason="quiet_time", until=quiet_until):
+            # Waiting for requests of a crashed owner is no progress.
+            state.quiet_until = quiet_until
         case e.RunHandedOver(reason="interrupted"):
             state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
         case e.RunParked() | e.RunHandedOver():
-            _get_on(state)
-        case e.RunOwned():
-            pass
+            _reset_attempts(state)
 
 
 def _end_waits(state: Progress, at: int) -> None:
-    """Let calls wait no longer; a wait that was cut short counts for as long as it was."""
+    """End all waits at `at`; a wait that was cut short counts for its actual length."""
     for call, deferred in state.waits.items():
         if deferred.until > at:
             state.call_waits_ms[call] -= deferred.until - at
             state.waits[call] = replace(deferred, until=at)
 
 
-def _get_on(state: Progress) -> None:
-    """Note that something new was done, so the next owner is not at the same point again."""
+def _reset_attempts(state: Progress) -> None:
+    """Note progress: the next owner is not at the same point again."""
     state.attempts = Attempts()
 
 
 def _spend(state: Progress, response: e.LlmResponse | e.SubagentFinished) -> None:
-    state.llm_calls += 1 if isinstance(response, e.LlmResponse) else response.llm_calls
     if isinstance(response, e.SubagentFinished):
+        state.llm_calls += response.llm_calls
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
+    else:
+        state.llm_calls += 1
     if response.model and response.model not in state.models:
         state.models.append(response.model)
-    state.deferrals = state.deferred_ms = 0
-    _get_on(state)
+    state.deferrals = 0
+    state.deferred_ms = 0
+    _reset_attempts(state)
     state.usage = Usage(
         input_tokens=state.usage.input_tokens + response.usage.input_tokens,
         output_tokens=state.usage.output_tokens + response.usage.output_tokens,
@@ -382,7 +392,7 @@ def _spend(state: Progress, response: e.LlmResponse | e.SubagentFinished) -> Non
 
 
 def _exchanged(response: e.LlmResponse | e.SubagentFinished) -> Sequence[Exchanged]:
-    """The largest exchanges; what an agent used in all is none."""
+    """Return the largest exchanges of a response. The usage of an agent is a sum over many, and so is no exchange."""
     if isinstance(response, e.SubagentFinished) and response.run:
         return response.largest
     return (Exchanged(response.model, response.usage.input_tokens + response.usage.output_tokens),)

@@ -1,4 +1,4 @@
-"""The recap of an earlier run for the run that goes on from it."""
+"""The recap of an earlier run for the run that continues its conversation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,14 +11,14 @@ from gofer.values.messages import ToolAsk, meant
 ARGUMENTS_LIMIT = 300
 RESULT_LIMIT = 1_500
 RECAP_LIMIT = 10_000
-"""Characters of one call's arguments, of one result, and of the whole; the newest results are kept."""
+"""The most characters of the arguments of a call, of a result, and of the recap, which keeps the newest results."""
 
-HANDLES = 100
-"""Files that are passed on; the newest."""
+MOST_FILES = 100
+"""The most files that the next run inherits; the newest are kept."""
 
 
 def recap(run: str, journal: Sequence[Recorded]) -> str:
-    """What a run looked up and did, and how it ended, as a section of the first message of the run after it."""
+    """Return the calls, results and end of a run as a section of the first message of the next run."""
     results = _results(journal)
     kept: list[str] = []
     for line in reversed(results):
@@ -27,13 +27,20 @@ def recap(run: str, journal: Sequence[Recorded]) -> str:
             break
         kept.append(line)
     head = f"You were at work in this thread before (run {run[:8]}, which ended: {_ending(journal)})."
-    return "\n".join([head, "Tools it called, and what they gave then:", *reversed(kept)] if kept else [head])
+    if not kept:
+        return head
+    return "\n".join([head, "Tools it called, and what they gave then:", *reversed(kept)])
 
 
-def handles(run: str, journal: Sequence[Recorded]) -> Sequence[FileAdded]:
-    """The newest files that a run had, as the one after it has them: what was fetched stays where it is stored."""
-    held = [file.added for file in workspace.project(journal).files.values()]
-    return [replace(added, run=(added.run or run) if added.body else "", preloaded=False) for added in held[-HANDLES:]]
+def inherited_files(run: str, journal: Sequence[Recorded]) -> Sequence[FileAdded]:
+    """Return the newest files of a run for the next run; fetched content stays with the run that stores it."""
+    files: list[FileAdded] = []
+    for file in list(workspace.project(journal).files.values())[-MOST_FILES:]:
+        storing_run = ""
+        if file.fetched:
+            storing_run = file.added.run or run
+        files.append(replace(file.added, run=storing_run, preloaded=False))
+    return files
 
 
 def _results(journal: Sequence[Recorded]) -> list[str]:
@@ -47,8 +54,8 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
                 asks |= {f"{turn}.{index}": meant(ask) for index, ask in enumerate(asked)}
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:
                 ask = asks[call]
-                said = _cut(ask.arguments, ARGUMENTS_LIMIT)
-                lines.append(f"- {ask.tool} {said}\n{_indented(_cut(text, RESULT_LIMIT))}")
+                arguments = _cut(ask.arguments, ARGUMENTS_LIMIT)
+                lines.append(f"- {ask.tool} {arguments}\n{_indented(_cut(text, RESULT_LIMIT))}")
             case _:
                 pass
     return lines
@@ -57,8 +64,9 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
 def _ending(journal: Sequence[Recorded]) -> str:
     for recorded in reversed(journal):
         if isinstance(recorded.entry, RunFinished):
-            reason = recorded.entry.reason
-            return f"{recorded.entry.status}, {reason}" if reason else recorded.entry.status
+            if recorded.entry.reason:
+                return f"{recorded.entry.status}, {recorded.entry.reason}"
+            return recorded.entry.status
     return "not yet"
 
 
@@ -67,4 +75,6 @@ def _indented(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]} [cut]"
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} [cut]"

@@ -1,9 +1,9 @@
-"""The calls of a model that would only give again what they gave.
+"""The calls of a model that would only return what they returned before.
 
-A call stands still when it is made with the same arguments, gives the same text as the last time, and nothing else
-was new since. New is an outcome that a call did not have the last time, a plan that the run did not have since
-anything else was new, and what people say meanwhile. What a call says of the plan itself is nothing new: a plan that
-only goes to and fro is no work.
+A call is repeated if it has the same arguments as before, returned the same text as the last time, and nothing was new
+since. New are: an outcome that the call did not have the last time, a plan that the run did not have since something
+else was new, and messages of people. The text that a call returns about the plan is never new, so that changing the
+plan back and forth does not count as work.
 """
 
 import hashlib
@@ -18,23 +18,23 @@ from gofer.values.messages import ToolAsk, arguments, meant
 
 @dataclass(slots=True)
 class Repetition:
-    """What the calls of one run gave, as far as its journal goes."""
+    """The outcomes of the calls of one run so far."""
 
     turn: int = 0
     asks: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """What each call of the turn asks for, by our call id."""
-    gave: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
-    """The last outcome of everything that was ever asked for."""
+    """The tool and arguments of each call of the turn, hashed, by call id."""
+    outcomes: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    """The last outcome of every tool with its arguments, both hashed."""
     times: dict[bytes, int] = field(default_factory=dict[bytes, int])
-    """How often in a row it had that outcome, since anything was new."""
+    """How often in a row each had that outcome since something was new."""
     bookkeeping: frozenset[str] = frozenset()
-    """The calls of the turn that are about the plan."""
+    """The calls of the turn that concern the plan."""
     plan: tuple[Todo, ...] = ()
     plans: set[tuple[Todo, ...]] = field(default_factory=set[tuple[Todo, ...]])
-    """Those that the run had since anything else was new."""
+    """The plans that the run had since something else was new."""
 
-    def fruitless(self, ask: ToolAsk) -> int:
-        """How often in a row the same call gave the same, with nothing new since."""
+    def repeats(self, ask: ToolAsk) -> int:
+        """Return how often in a row the same call had the same outcome, with nothing new since."""
         return self.times.get(_identity(ask), 0)
 
 
@@ -51,41 +51,43 @@ def fold(state: Repetition, recorded: Recorded) -> None:
     match recorded.entry:
         case LlmResponse(tool_calls=asks):
             state.turn += 1
-            wanted = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
-            state.asks = {call: _identity(ask) for call, ask in wanted.items()}
-            state.bookkeeping = frozenset(call for call, ask in wanted.items() if ask.tool in BOOKKEEPING)
+            asked = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
+            state.asks = {call: _identity(ask) for call, ask in asked.items()}
+            state.bookkeeping = frozenset(call for call, ask in asked.items() if ask.tool in BOOKKEEPING)
         case MessageReceived(item=item) if item:
-            _renew(state)
+            _reset(state)
         case PlanUpdated(todos=plan):
             if plan not in state.plans:
                 state.times.clear()
             state.plan = plan
             state.plans.add(plan)
         case ToolResult(status="refused"):
-            pass  # it did not happen
+            pass  # the call was not made
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
-            outcome = b"" if call in state.bookkeeping else hashlib.sha256(text.encode()).digest()
-            _take(state, state.asks[call], outcome)
+            outcome = b""
+            if call not in state.bookkeeping:
+                outcome = hashlib.sha256(text.encode()).digest()
+            _record(state, state.asks[call], outcome)
         case _:
             pass
 
 
-def _renew(state: Repetition) -> None:
-    """Something is new: every call may give something else, and every plan but the present one is another."""
+def _reset(state: Repetition) -> None:
+    """Note that something is new: every call may have another outcome, and every other plan counts as new."""
     state.times.clear()
     state.plans = {state.plan}
 
 
-def _take(state: Repetition, ask: bytes, outcome: bytes) -> None:
-    """`outcome` is empty where it never says anything new."""
-    if outcome and state.gave.get(ask) != outcome:
-        _renew(state)
-    state.gave[ask] = outcome
+def _record(state: Repetition, ask: bytes, outcome: bytes) -> None:
+    """Record the outcome of a call; an empty outcome is never new."""
+    if outcome and state.outcomes.get(ask) != outcome:
+        _reset(state)
+    state.outcomes[ask] = outcome
     state.times[ask] = state.times.get(ask, 0) + 1
 
 
 def _identity(ask: ToolAsk) -> bytes:
-    """The same for the same tool and the same arguments, however they are written."""
+    """Return a hash that is equal for equal tools and arguments, however the arguments are formatted."""
     try:
         written = encode([ask.tool, arguments(ask.arguments)])
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the script of a run was told so far, which it is told again when it runs from its top."""
+"""The results that the script of a run got so far, and gets again when it runs from its beginning."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,18 +21,18 @@ from gofer.journal.workspace_entries import FileAdded
 
 @dataclass(slots=True)
 class Replay:
-    """What a journal has of a script's calls, by their ids. The outcomes of tools are those of `Progress`."""
+    """The recorded calls of a script, by their ids. `Progress` has the outcomes of tools."""
 
     effects: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
-    """Calls that did, or may have done, something outside."""
+    """The calls that had, or may have had, an effect outside."""
     answers: dict[str, SubagentFinished] = field(default_factory=dict[str, SubagentFinished])
     values: dict[str, object] = field(default_factory=dict[str, object])
     refused: int = 0
-    """How many calls were refused before they happened."""
+    """The number of calls that were refused before they were made."""
     files: dict[str, list[FileAdded]] = field(default_factory=dict[str, list[FileAdded]])
-    """What each call told of files; under the empty id what was known before the script began."""
-    untold: list[FileAdded] = field(default_factory=list[FileAdded])
-    """Files whose call has no result yet: that stands right after them."""
+    """The files that each call returned; under the empty id, the files from before the script began."""
+    unassigned: list[FileAdded] = field(default_factory=list[FileAdded])
+    """Files whose call has no result yet; the result follows right after them."""
 
 
 def project(entries: Iterable[Recorded]) -> Replay:
@@ -54,9 +54,9 @@ def fold(state: Replay, recorded: Recorded) -> None:
         case ToolResult(call=call, status="refused") if is_of_a_script(call):
             state.refused += 1
         case SubagentStarted(call=call, writes=True) as asked if is_of_a_script(call):
-            # What it did outside, the run did.
-            said: dict[str, object] = {"prompt": asked.prompt, "files": list(asked.files)}
-            state.effects[call] = ToolCall(call, f"subagent.{asked.name}", "keyed", said)
+            # The effects of the subagent count as effects of the run.
+            arguments: dict[str, object] = {"prompt": asked.prompt, "files": list(asked.files)}
+            state.effects[call] = ToolCall(call, f"subagent.{asked.name}", "keyed", arguments)
         case SubagentFinished(call=call) as finished:
             state.answers[call] = finished
         case ValueRecorded(call=call, value=value):
@@ -68,19 +68,21 @@ def fold(state: Replay, recorded: Recorded) -> None:
 def _follow_files(state: Replay, entry: Entry) -> None:
     match entry:
         case FileAdded():
-            state.untold.append(entry)
+            state.unassigned.append(entry)
         case ToolResult(call=call) | ToolUnknown(call=call):
-            # What the run fetches for a subagent of the script tells the script nothing.
-            if not call.startswith(f"{SUBAGENT_FILE}/"):
-                state.files.setdefault(call if is_of_a_script(call) else "", []).extend(state.untold)
-            state.untold = []
+            # Files that the run fetches for a subagent are not returned to the script.
+            if is_of_a_script(call):
+                state.files.setdefault(call, []).extend(state.unassigned)
+            elif not call.startswith(f"{SUBAGENT_FILE}/"):
+                state.files.setdefault("", []).extend(state.unassigned)
+            state.unassigned = []
         case MessageReceived():
-            state.files.setdefault("", []).extend(state.untold)
-            state.untold = []
+            state.files.setdefault("", []).extend(state.unassigned)
+            state.unassigned = []
         case _:
             pass
 
 
 def is_of_a_script(call: str) -> bool:
-    """Whether a call's id is one that a script's calls have; what is done about such a call has another beginning."""
+    """Return whether an id belongs to a call of a script, and not to a call of the run about such a call."""
     return call.startswith(("0:", "0."))

@@ -1,7 +1,7 @@
-"""The tokens of the next request: the provider's count of the last one, and an estimate of what came since.
+"""The expected tokens of the next request: the provider's count of the last one, and an estimate of the changes.
 
-Estimates are wrong by a constant for each model and kind of content. What a provider counted of a request whose
-estimate is known says by how much, so the factors are learned from the run itself; nothing is downloaded for it.
+An estimate is wrong by a constant factor for each model and kind of content. The provider's count of an estimated
+request reveals the factor, so factors are learned from the run itself and nothing is downloaded.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,47 +11,47 @@ from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
 from gofer.journal.workspace_entries import Weights
 
 LEAST = 50
-"""Estimated tokens that have to be new in a request before it teaches anything."""
+"""The least estimated new tokens in a request from which factors are learned."""
 _FACTORS = (0.4, 2.5)
-"""No vocabulary is further off than this; a count that says so is not about this request."""
+"""The least and the largest factor. No tokenizer is further off, so a larger deviation has another cause."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What one model's provider has counted so far."""
+    """The token counts of one model's provider so far."""
 
     measured: int = 0
-    """Tokens of the last request, as counted; 0 before the first."""
+    """The counted tokens of the last request; 0 before the first."""
     counted: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Estimates of that request, by kind of content."""
+    """The estimates of that request, by kind of content."""
     factors: dict[str, float] = field(default_factory=dict[str, float])
-    """Counted tokens for each estimated one, by kind of content."""
+    """Counted tokens per estimated token, by kind of content."""
     overall: float = 1.0
-    """The same for kinds that have not been seen."""
+    """The factor for kinds of content without a count."""
 
     def predict(self, kinds: Mapping[str, int]) -> int:
-        """Tokens of a request of which these are the estimates."""
-        grown = self._grown(kinds)
-        return max(0, self.measured + round(sum(self._factor(kind) * tokens for kind, tokens in grown.items())))
+        """Return the expected tokens of a request from its estimates by kind of content."""
+        changes = self._changes(kinds)
+        return max(0, self.measured + round(sum(self._factor(kind) * tokens for kind, tokens in changes.items())))
 
     def learn(self, kinds: Mapping[str, int], measured: int) -> None:
-        """Takes a count of a request of which these were the estimates."""
-        grown = self._grown(kinds)
-        new = {kind: self._factor(kind) * tokens for kind, tokens in grown.items() if tokens > 0}
-        shrunk = sum(self._factor(kind) * tokens for kind, tokens in grown.items() if tokens < 0)
+        """Update the factors with the counted tokens of a request and its estimates by kind of content."""
+        changes = self._changes(kinds)
+        new = {kind: self._factor(kind) * tokens for kind, tokens in changes.items() if tokens > 0}
+        shrunk = sum(self._factor(kind) * tokens for kind, tokens in changes.items() if tokens < 0)
         expected = sum(new.values())
         actual = measured - self.measured - shrunk
         if expected >= LEAST and actual > 0:
             for kind, share in new.items():
-                # Each kind answers for its share of what was wrong.
+                # Each kind of content is corrected by its share of the deviation.
                 self.factors[kind] = _bounded(self._factor(kind) * (actual / expected) ** (share / expected))
             if not self.measured:
                 self.overall = _bounded(actual / expected)
         self.measured = measured
         self.counted = kinds
 
-    def _grown(self, kinds: Mapping[str, int]) -> Mapping[str, int]:
-        # In one order in every process: sums of floats depend on it, and a model is told what comes out.
+    def _changes(self, kinds: Mapping[str, int]) -> Mapping[str, int]:
+        # Sorted, because sums of floats depend on their order, and the model is shown the result.
         known = sorted(kinds.keys() | self.counted.keys())
         return {kind: kinds.get(kind, 0) - self.counted.get(kind, 0) for kind in known}
 
@@ -61,17 +61,17 @@ class Ledger:
 
 @dataclass(slots=True)
 class Account:
-    """What a run knows of the size of its requests."""
+    """The token counts of a run, by model."""
 
     ledgers: dict[str, Ledger] = field(default_factory=dict[str, Ledger])
-    """By model."""
+    """The ledgers by model."""
     asked: tuple[str, Weights] | None = None
-    """The model that is being asked, and the estimates of its request."""
+    """The model of the running request, and the estimates of that request."""
     peak: int = 0
-    """Tokens of the largest request so far, as counted."""
+    """The counted tokens of the largest request so far."""
 
     def predict(self, model: str, kinds: Mapping[str, int]) -> int:
-        """Tokens of a request to a model, of which these are the estimates by kind of content."""
+        """Return the expected tokens of a request to a model from its estimates by kind of content."""
         return self.ledgers.get(model, Ledger()).predict(kinds)
 
 

@@ -1,4 +1,4 @@
-"""The spans of a run, with OpenTelemetry's GenAI names: what it did, when, and how each step went.
+"""The spans of a run, with OpenTelemetry's GenAI names: its steps, their times and their outcomes.
 
 Spans carry names, counts and statuses, never contents. A step without an outcome is a span without an end.
 """
@@ -18,29 +18,29 @@ _PARAMETERS = {
     "seed": "gen_ai.request.seed",
     "max_completion_tokens": "gen_ai.request.max_tokens",
 }
-"""What a request says of the model it is for, and the name that OpenTelemetry has for it."""
+"""The attribute names of OpenTelemetry and of Gofer for the parameters of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One step of a run. `start` and `end` are unix milliseconds; `end` is None while it is open or in doubt."""
+    """One step of a run. `start` and `end` are unix milliseconds; `end` is None while the step is open or in doubt."""
 
     id: str
     parent: str | None
     kind: str
-    """`run`, `llm`, `tool`, `agent` (a subagent in a run of its own) or `approval`."""
+    """`run`, `llm`, `tool`, `agent` (a subagent with its own run) or `approval`."""
     name: str
     status: str
     start: int
     end: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict[str, object])
     began_in: str = ""
-    """Address of the entry that began it."""
+    """The address of the entry with its start."""
     ended_in: str = ""
-    """Address of the entry that ended it; empty while there is none."""
+    """The address of the entry with its end; empty before that."""
 
     def to_json(self) -> dict[str, object]:
-        """`{id, parent, kind, name, status, start, end, attributes}`, times as RFC 3339 in UTC."""
+        """Return `{id, parent, kind, name, status, start, end, attributes}` with times as RFC 3339 in UTC."""
         return {
             "id": self.id,
             "parent": self.parent,
@@ -55,15 +55,15 @@ class Span:
 
 @dataclass(slots=True)
 class Trace:
-    """The spans of one run so far, by id, in the order in which they began."""
+    """The spans of one run so far by id, in the order of their starts."""
 
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
     llm_calls: int = 0
     llm: str = ""
-    """Id of the model call under way or last ended."""
+    """The id of the running or last model call."""
     compactions: int = 0
     waiting: dict[str, int] = field(default_factory=dict[str, int])
-    """When the first wait of each call without an outcome began, by the id of its span."""
+    """The time of the first wait of each call without an outcome, by the id of its span."""
 
 
 def project(entries: Iterable[e.Recorded]) -> tuple[Span, ...]:
@@ -90,24 +90,24 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
                 attributes=attributes,
             )
         case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:
-            _change_hands(state, recorded.owner, change)
+            _change_owner(state, recorded.owner, change)
         case e.RunStarted(bundle=bundle, continues=earlier):
-            _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
+            _update(state, "run", _without_empty({"gofer.bundle": bundle, "gofer.continues": earlier}))
         case e.LlmRequest() as request:
             _ask(state, recorded, request)
         case e.LlmResponse() as response:
-            _hear(state, recorded, response)
+            _answer(state, recorded, response)
         case e.SubagentStarted(run="") as subagent:
             _start_subagent(state, recorded, subagent)
         case e.SubagentStarted() as subagent:
-            _begin_agent(state, recorded, subagent)
+            _start_agent(state, recorded, subagent)
         case e.SubagentFinished(call=call, status=status) as subagent:
             waited = _waited(state, call, recorded.at - subagent.duration_ms)
-            _update(state, call, {**_answered(subagent), **waited}, status=status, ended=recorded)
+            _update(state, call, {**_answer_attributes(subagent), **waited}, status=status, ended=recorded)
         case e.ToolCall() as intent:
-            _begin(state, recorded, intent)
+            _start_call(state, recorded, intent)
         case e.ToolResult() as result:
-            _settle(state, recorded, result)
+            _end_call(state, recorded, result)
         case e.ToolUnknown(call=call):
             _update(state, call, _waited(state, call, recorded.at), status="unknown", ended=recorded)
         case e.RunFinished() as finished:
@@ -130,13 +130,13 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
                 {"gofer.compacted.turns": list(turns), "gofer.compacted.by": by},
             )
         case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
-            pass  # said by the call that it came of
+            pass  # the span of the call that caused it has the summary
         case _:
             assert_never(recorded.entry)
 
 
 def timestamp(at: int) -> str:
-    """Unix milliseconds as RFC 3339 in UTC."""
+    """Return unix milliseconds as RFC 3339 in UTC."""
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -152,7 +152,7 @@ def _open(
     start: int | None = None,
     attributes: Mapping[str, object] | None = None,
 ) -> None:
-    """Begin a span with an entry, at the time of the entry where no other `start` is known."""
+    """Add a span that an entry starts, at `start` or else at the time of the entry."""
     state.spans[id] = Span(
         id=id,
         parent=parent,
@@ -170,7 +170,7 @@ def _ask(state: Trace, recorded: e.Recorded, request: e.LlmRequest) -> None:
     state.llm = f"llm/{state.llm_calls}"
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "chat",
-        **_requested(request.params),
+        **_request_attributes(request.params),
         "gofer.prompt.through": request.through,
         "gofer.prompt.prefix_sha256": request.prefix_sha256,
     }
@@ -181,16 +181,16 @@ def _ask(state: Trace, recorded: e.Recorded, request: e.LlmRequest) -> None:
     _open(state, recorded, id=state.llm, kind="llm", name=name, attributes=attributes)
 
 
-def _requested(params: Mapping[str, object]) -> dict[str, object]:
+def _request_attributes(params: Mapping[str, object]) -> dict[str, object]:
     return {attribute: params[name] for name, attribute in _PARAMETERS.items() if name in params}
 
 
-def _hear(state: Trace, recorded: e.Recorded, response: e.LlmResponse) -> None:
-    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
+def _answer(state: Trace, recorded: e.Recorded, response: e.LlmResponse) -> None:
+    attributes = {**_answer_attributes(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
     _update(state, state.llm, attributes, status="ok", ended=recorded)
 
 
-def _answered(answer: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
+def _answer_attributes(answer: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
     below: dict[str, object] = {}
     if isinstance(answer, e.SubagentFinished) and answer.run:
         below = {"gofer.llm_calls": answer.llm_calls, "gofer.tool_calls": answer.tool_calls}
@@ -206,11 +206,11 @@ def _answered(answer: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
 
 
 def _start_subagent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
-    """A subagent that is asked again, by another worker or another model, stays one span."""
+    """Add the span of a subagent, or reopen it if the subagent is asked again by another worker or model."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": asked.name,
-        **_requested(asked.params),
+        **_request_attributes(asked.params),
     }
     if earlier := state.spans.get(asked.call):
         if asked.call in state.waiting:
@@ -222,8 +222,8 @@ def _start_subagent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted
     _open(state, recorded, id=asked.call, kind="llm", name=name, attributes=attributes)
 
 
-def _begin_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
-    """A subagent in a run of its own; the call by which a model asked for it is the same span."""
+def _start_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:
+    """Add the span of a subagent with its own run. A tool call that asked for it becomes that span."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": asked.name,
@@ -237,13 +237,17 @@ def _begin_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -
         state.spans[asked.call] = replace(earlier, kind="agent", name=name, attributes=attributes)
 
 
-def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
-    """The spans of a subagent's run as they stand below its span; its run itself is that span."""
-    return [
-        replace(one, id=f"{span.id}>{one.id}", parent=span.id if one.parent == "run" else f"{span.id}>{one.parent}")
-        for one in below
-        if one.parent is not None
-    ]
+def nested_spans(span: Span, below: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans of a subagent run below the span of the subagent, which stands for the run itself."""
+    nested: list[Span] = []
+    for child in below:
+        if child.parent is None:
+            continue
+        parent = f"{span.id}>{child.parent}"
+        if child.parent == "run":
+            parent = span.id
+        nested.append(replace(child, id=f"{span.id}>{child.id}", parent=parent))
+    return nested
 
 
 def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None:
@@ -255,10 +259,15 @@ def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None
     attributes: dict[str, object] = {"gofer.deferred": deferred.reason}
     if deferred.system:
         attributes["gofer.system"] = deferred.system
-    if said := deferred.provider_error:
-        named = {"code": said.code, "type": said.type, "parameter": said.parameter}
-        attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
-        attributes["error.type"] = said.failure
+    if error := deferred.provider_error:
+        attributes |= _without_empty(
+            {
+                "gofer.provider.code": error.code,
+                "gofer.provider.type": error.type,
+                "gofer.provider.parameter": error.parameter,
+            }
+        )
+        attributes["error.type"] = error.failure
     if deferred.call == "model":
         _update(state, state.llm, attributes, status="deferred", ended=recorded)
         return
@@ -268,16 +277,18 @@ def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None
 
 
 def _waited(state: Trace, call: str, until: int) -> dict[str, object]:
-    """Return how long a call waited before the attempt that had an outcome; empty for a call that never waited."""
+    """Return how long a call waited before the attempt with its outcome; empty if the call never waited."""
     since = state.waiting.pop(call, None)
     if since is None:
         return {}
     return {"gofer.waited_ms": max(0, until - since)}
 
 
-def _begin(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
-    # What a model asked for belongs to its answer; what the run or its script does, to the run.
-    parent = "run" if is_own(call.call) or not state.llm else state.llm
+def _start_call(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
+    # A call of a model belongs below the model's span, a call of the run or its script below the run's span.
+    parent = state.llm or "run"
+    if is_own(call.call):
+        parent = "run"
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
@@ -292,7 +303,7 @@ def _begin(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
     _open(state, recorded, id=call.call, parent=parent, kind="tool", name=call.tool, start=start, attributes=attributes)
 
 
-def _change_hands(state: Trace, owner: str, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
+def _change_owner(state: Trace, owner: str, change: e.RunOwned | e.RunParked | e.RunHandedOver) -> None:
     match change:
         case e.RunOwned():
             _update(state, "run", {"gofer.owner": owner}, status="running")
@@ -303,28 +314,35 @@ def _change_hands(state: Trace, owner: str, change: e.RunOwned | e.RunParked | e
 
 
 def _approve(state: Trace, recorded: e.Recorded, change: e.ApprovalRequested | e.ApprovalDecided) -> None:
-    """A request is a span from when it was asked to when it was decided."""
-    name = f"{'approval' if change.about == 'call' else change.about}/{change.call}"
+    """Add the span of an approval request, or end it with the decision."""
+    prefix = change.about
+    if change.about == "call":
+        prefix = "approval"
+    span_id = f"{prefix}/{change.call}"
     if isinstance(change, e.ApprovalDecided):
-        named = {"gofer.approval.by": change.by} if change.by else {}
-        return _update(state, name, named, status=change.decision, ended=recorded)
-    attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
-    attributes["gofer.approval.asked"] = ", ".join(change.by)
+        attributes = _without_empty({"gofer.approval.by": change.by})
+        _update(state, span_id, attributes, status=change.decision, ended=recorded)
+        return
+    attributes = {
+        "gen_ai.tool.name": change.tool,
+        "gofer.approval.until": timestamp(change.until),
+        "gofer.approval.asked": ", ".join(change.by),
+    }
     parent = state.llm or "run"
     title = f"approval of {change.tool}"
-    _open(state, recorded, id=name, parent=parent, kind="approval", name=title, attributes=attributes)
-    return None
+    _open(state, recorded, id=span_id, parent=parent, kind="approval", name=title, attributes=attributes)
 
 
-def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
+def _end_call(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
     if result.call not in state.spans:
         parent = state.llm or "run"
-        name = _uncalled(result)
+        name = _name_without_call(result)
         _open(state, recorded, id=result.call, parent=parent, kind="tool", name=name, status=result.status)
-    attributes: dict[str, object] = {"gofer.summary": result.summary} if result.summary else {}
-    code = (result.details or {}).get("code") if result.status == "error" else None
-    if isinstance(code, str) and code:
-        attributes["error.type"] = code
+    attributes = _without_empty({"gofer.summary": result.summary})
+    if result.status == "error":
+        code = (result.details or {}).get("code")
+        if isinstance(code, str) and code:
+            attributes["error.type"] = code
     ended = recorded
     if result.call in state.waiting:
         attributes |= _waited(state, result.call, recorded.at - result.duration_ms)
@@ -333,24 +351,36 @@ def _settle(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
     _update(state, result.call, attributes, status=result.status, ended=ended)
 
 
-def _uncalled(result: e.ToolResult) -> str:
-    """What stands for a call that had no intent: it was refused, or an earlier run had made it."""
-    return "(refused)" if result.status == "refused" else "(done before)"
+def _name_without_call(result: e.ToolResult) -> str:
+    """Return the name of the span for a result without an intent: refused, or done by an earlier run."""
+    if result.status == "refused":
+        return "(refused)"
+    return "(done before)"
 
 
 def _finish(state: Trace, recorded: e.Recorded, finished: e.RunFinished) -> None:
-    """End the run, what its models never answered, and what waited for a decision or for an attempt that never came."""
+    """End the span of the run, and all spans that are open or wait for an attempt that never came."""
+    status_of_waiting = "error"
+    if finished.status == "cancelled":
+        status_of_waiting = "closed"
     for span in list(state.spans.values()):
+        ended = None
+        if span.end is None:
+            ended = recorded
         followed = span.id.startswith("llm/") and span.id != state.llm
         if span.status == "deferred" and not followed:
             waited = _waited(state, span.id, recorded.at)
-            status = "closed" if finished.status == "cancelled" else "error"
-            _update(state, span.id, waited, status=status, ended=recorded if span.end is None else None)
-        elif span.kind in ("llm", "agent", "approval") and span.end is None:
-            _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
-    said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
-    attributes = {name: value for name, value in said.items() if value}
-    _update(state, "run", attributes, status=finished.status, ended=recorded)
+            _update(state, span.id, waited, status=status_of_waiting, ended=ended)
+        elif span.kind == "approval" and ended:
+            _update(state, span.id, status="closed", ended=ended)
+        elif span.kind in ("llm", "agent") and ended:
+            _update(state, span.id, status="error", ended=ended)
+    attributes = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
+    _update(state, "run", _without_empty(attributes), status=finished.status, ended=recorded)
+
+
+def _without_empty(attributes: Mapping[str, str]) -> dict[str, object]:
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _update(
@@ -361,11 +391,10 @@ def _update(
     status: str = "",
     ended: e.Recorded | None = None,
 ) -> None:
-    if span := state.spans.get(span_id):
-        state.spans[span_id] = replace(
-            span,
-            status=status or span.status,
-            end=ended.at if ended else span.end,
-            ended_in=ended.address if ended else span.ended_in,
-            attributes={**span.attributes, **(attributes or {})},
-        )
+    span = state.spans.get(span_id)
+    if span is None:
+        return
+    span = replace(span, status=status or span.status, attributes={**span.attributes, **(attributes or {})})
+    if ended is not None:
+        span = replace(span, end=ended.at, ended_in=ended.address)
+    state.spans[span_id] = span

@@ -1,15 +1,15 @@
-"""The words about what a parked run waits for."""
+"""The texts about what a parked run waits for."""
 
 from datetime import UTC, datetime
 
 from gofer.journal.entries import CallDeferred
 
 ATTEMPTS = "; next attempt "
-"""What introduces the times of the attempts that follow; a sentence with it says by itself until when a run waits."""
+"""The words before the times of the next attempts. A reason that contains them needs no other time."""
 
 
 def moment(at: int, now: int) -> str:
-    """Return a time as people read it, as `14:30 UTC`, with its day when that is another one; unix milliseconds."""
+    """Return a time for people, such as `14:30 UTC`, with its date if it is not today; both in unix milliseconds."""
     then = datetime.fromtimestamp(at / 1000, UTC)
     if then.date() == datetime.fromtimestamp(now / 1000, UTC).date():
         return f"{then:%H:%M} UTC"
@@ -17,7 +17,7 @@ def moment(at: int, now: int) -> str:
 
 
 def sentence_of(wait: CallDeferred) -> str:
-    """Return why a call of a tool waits, and when its next and its last attempt are."""
+    """Return why a tool call waits, and the times of its next and its last attempt."""
     following = f"{wait.reason.rstrip('.')}{ATTEMPTS}{moment(wait.until, wait.until)}"
     if not wait.last_attempt_at:
         return following
@@ -25,7 +25,7 @@ def sentence_of(wait: CallDeferred) -> str:
 
 
 def sentence_of_quiet(wait: CallDeferred | None) -> str:
-    """Return what a run with a call in doubt waits for; `wait` is the last wait of that call, if it ever waited."""
+    """Return what a run with a call in doubt waits for; `wait` is the last wait of that call, or None."""
     if wait is None:
         return "waits until messages that a crashed worker may have sent would be visible"
     why = wait.reason.rstrip(".")
@@ -33,7 +33,7 @@ def sentence_of_quiet(wait: CallDeferred | None) -> str:
 
 
 def dated(reason: str, until: str) -> str:
-    """Return what a run waits for with the time until which it does, unless the reason has times of its own."""
+    """Return what a run waits for and until when, unless the reason names times itself."""
     if ATTEMPTS in reason:
         return reason
     return f"until {until}: {reason or 'it waits'}"

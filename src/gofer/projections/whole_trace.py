@@ -1,19 +1,20 @@
-"""One trace of a run and of its subagents, from all their journals."""
+"""One trace of a run and its subagent runs, from all their journals."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gofer.journal.child_runs import Below
+from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.entries import Recorded
 from gofer.projections import progress
-from gofer.projections.trace import Span, project, timestamp, within
+from gofer.projections.trace import Span, nested_spans, project, timestamp
 from gofer.projections.waits import dated
 
 
-def whole_trace(entries: Sequence[Recorded], below: Below) -> Sequence[Span]:
-    """Return the spans of a journal, each subagent's below its own.
+def whole_trace(entries: Sequence[Recorded], subagents: SubagentJournals) -> Sequence[Span]:
+    """Return the spans of a journal, with the spans of each subagent run below the span of the subagent.
 
-    The span of a subagent says why its run ended, waits or cannot be read; that of a parked run says what it waits for.
+    The span of a subagent has the reason why its run ended, waits or cannot be read. The span of a parked run has what
+    the run waits for.
     """
     spans: list[Span] = []
     for span in project(entries):
@@ -21,20 +22,20 @@ def whole_trace(entries: Sequence[Recorded], below: Below) -> Sequence[Span]:
             spans.append(replace(span, attributes={**span.attributes, **_waits(entries)}))
             continue
         run = str(span.attributes.get("gofer.subagent.run", ""))
-        beneath = whole_trace(below.journals.get(run, ()), below)
-        told = dict(span.attributes)
-        if beneath:
-            root = beneath[0].attributes
-            told |= {name: root[name] for name in ("gofer.reason", "gofer.waits_for") if name in root}
-        if run in below.damaged:
-            told["gofer.reason"] = below.damaged[run]
-        spans += [replace(span, attributes=told), *within(span, beneath)]
+        spans_below = whole_trace(subagents.journals.get(run, ()), subagents)
+        attributes = dict(span.attributes)
+        if spans_below:
+            root = spans_below[0].attributes
+            attributes |= {name: root[name] for name in ("gofer.reason", "gofer.waits_for") if name in root}
+        if run in subagents.damaged:
+            attributes["gofer.reason"] = subagents.damaged[run]
+        spans += [replace(span, attributes=attributes), *nested_spans(span, spans_below)]
     return spans
 
 
 def _waits(entries: Sequence[Recorded]) -> dict[str, object]:
-    """Return what a parked run waits for; empty for any other."""
-    reached = progress.project(entries)
-    if reached.parked is None or reached.finished is not None:
+    """Return what a parked run waits for, as an attribute; empty for any other run."""
+    state = progress.project(entries)
+    if state.parked is None or state.finished is not None:
         return {}
-    return {"gofer.waits_for": dated(reached.why_parked, timestamp(reached.parked.until))}
+    return {"gofer.waits_for": dated(state.parked_reason, timestamp(state.parked.until))}

@@ -1,4 +1,4 @@
-"""The workspace of a run: its files and what of them was read, its skills and its plan."""
+"""The workspace of a run: its files and the parts that were read, its skills and its plan."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,44 +6,44 @@ from dataclasses import dataclass, field, replace
 from gofer.journal.entries import Recorded
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Todo
 
-REMEMBERED = 20
-"""Separate ranges of one file that are remembered; further apart ones become one."""
+MOST_RANGES = 20
+"""The most separate ranges of one file that are kept; beyond that, the nearest ranges are joined."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """One file of a run as it stands now."""
+    """One file of a run, and the parts of it that were shown."""
 
     added: FileAdded
     lines: Sequence[tuple[int, int]] = ()
-    """Ranges of lines that were shown, first and last included, in order and apart from each other."""
+    """The ranges of lines that were shown, ends included, sorted and disjoint."""
     bytes: Sequence[tuple[int, int]] = ()
-    """Ranges of bytes that were shown, without their end."""
+    """The ranges of bytes that were shown, ends excluded."""
     pages: Sequence[tuple[int, int]] = ()
-    """Ranges of pages that were shown as images, first and last included."""
+    """The ranges of pages that were shown as images, ends included."""
     searches: int = 0
 
     @property
     def fetched(self) -> bool:
-        """Whether its content is known."""
+        """Whether its content was fetched."""
         return bool(self.added.body)
 
 
 @dataclass(slots=True)
 class Workspace:
-    """What one run has at hand, as far as its journal goes."""
+    """The files, skills and plan of one run so far."""
 
     files: dict[str, HeldFile] = field(default_factory=dict[str, HeldFile])
-    """By id, in the order in which the run learned of them."""
+    """The files by id, in the order in which the run learned of them."""
     skills: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """What was shown of each skill and has not left the window: paths of its files, the empty one for SKILL.md."""
+    """The shown files of each skill that are still in the context window, by path; the empty path is SKILL.md."""
     plan: tuple[Todo, ...] = ()
     plans: int = 0
-    """How often it was written or changed."""
+    """How often the plan was written or changed."""
 
     @property
     def bytes_held(self) -> int:
-        """Bytes of all files whose content is known and stored with this run."""
+        """The bytes of all fetched files that this run stores."""
         return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.run)
 
 
@@ -61,14 +61,14 @@ def fold(state: Workspace, recorded: Recorded) -> None:
         case FileAdded() as added:
             _add(state, added)
         case FileRead() as read if held := state.files.get(read.file):
-            state.files[read.file] = _shown(held, read)
+            state.files[read.file] = _with_read(held, read)
         case SkillLoaded(skill=skill, file=file):
             state.skills.setdefault(skill, set()).add(file)
         case PlanUpdated(todos=todos):
             state.plan = todos
             state.plans += 1
         case ContextCompacted(kept=first):
-            _fold_away(state, first)
+            _compact(state, first)
         case _:
             pass
 
@@ -78,20 +78,20 @@ def _add(state: Workspace, added: FileAdded) -> None:
     if held is None:
         state.files[added.file] = HeldFile(added)
     elif added.body:
-        # Fetched by now; what it was called first stays.
+        # The file was fetched now. Its first name stays.
         now = replace(added, name=held.added.name, preloaded=held.added.preloaded or added.preloaded)
         state.files[added.file] = replace(held, added=now)
 
 
-def _fold_away(state: Workspace, first: int) -> None:
-    """What was shown may not stand in the window any more; what was read of files is known to have been read."""
+def _compact(state: Workspace, first: int) -> None:
+    """Forget what may have left the context window. The record of the parts that were read stays."""
     state.skills.clear()
     if not first:
         for file, held in state.files.items():
             state.files[file] = replace(held, added=replace(held.added, preloaded=False))
 
 
-def _shown(held: HeldFile, read: FileRead) -> HeldFile:
+def _with_read(held: HeldFile, read: FileRead) -> HeldFile:
     match read.unit:
         case "lines":
             return replace(held, lines=merged([*held.lines, (read.start, read.stop)], gap=1))
@@ -104,14 +104,14 @@ def _shown(held: HeldFile, read: FileRead) -> HeldFile:
 
 
 def merged(ranges: Iterable[tuple[int, int]], gap: int) -> Sequence[tuple[int, int]]:
-    """The same ranges, in order; those that touch, or are at most `gap` apart, are one."""
-    apart: list[tuple[int, int]] = []
+    """Return the ranges sorted and disjoint; ranges that touch or are at most `gap` apart are joined."""
+    disjoint: list[tuple[int, int]] = []
     for start, stop in sorted(ranges):
-        if apart and start <= apart[-1][1] + gap:
-            apart[-1] = apart[-1][0], max(apart[-1][1], stop)
+        if disjoint and start <= disjoint[-1][1] + gap:
+            disjoint[-1] = disjoint[-1][0], max(disjoint[-1][1], stop)
         else:
-            apart.append((start, stop))
-    while len(apart) > REMEMBERED:
-        nearest = min(range(len(apart) - 1), key=lambda i: apart[i + 1][0] - apart[i][1])
-        apart[nearest : nearest + 2] = [(apart[nearest][0], apart[nearest + 1][1])]
-    return tuple(apart)
+            disjoint.append((start, stop))
+    while len(disjoint) > MOST_RANGES:
+        nearest = min(range(len(disjoint) - 1), key=lambda i: disjoint[i + 1][0] - disjoint[i][1])
+        disjoint[nearest : nearest + 2] = [(disjoint[nearest][0], disjoint[nearest + 1][1])]
+    return tuple(disjoint)

@@ -1,7 +1,7 @@
-"""A person's request to a run to stop.
+"""A person's request to stop a run.
 
-It is an item in the inbox of the run and a queue message. The owner journals it before it begins anything new.
-Receivers load this module, so it projects no journal.
+The request is an item in the inbox of the run and a queue message. The owner journals it before it starts anything new.
+Receivers import this module, so it reads no journal.
 """
 
 from gofer.journal import inbox
@@ -12,17 +12,17 @@ from gofer.stores.queue import Queue
 from gofer.values.errors import Gone
 
 
-async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
-    """Ask for a run to stop; `item` is the same for every repetition of the same wish.
+async def cancel(run: str, cancellation: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
+    """Ask a run to stop; `item` is the same for every repetition of the same request.
 
-    False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
-    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nothing was stored.
+    Return False if there is no such run or it has ended. A run with a fixed answer still delivers it. A run that is
+    held after a restore stops when an operator retries it. Raises TemporaryError when nothing was stored.
     """
     head = await store.head(run)
     if head is None or (head.ended and not await restored_from(run, store)):
         return False
     try:
-        await inbox.put(store, run, item, wish)
+        await inbox.put(store, run, item, cancellation)
     except Gone:
         return False
     await queue.enqueue(run)

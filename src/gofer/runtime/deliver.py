@@ -1,9 +1,10 @@
-"""Delivery: the answer reaches the people who asked, and they read what happens before it, or why there is none.
+"""Delivery: posts the answer, the message before it, or the reason why there is no answer.
 
-A run posts one message (`status/1`) as soon as it is admitted; its answer replaces the text of that message. What will
-be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further. Delivery is a
-step like any other: a run cannot end without its answer having arrived or with a visible reason why not. A long answer
-is several messages, each a call of its own; the same text always gives the same ones, so the calls need no arguments.
+A run posts one message (`status/1`) as soon as it is admitted, and its answer replaces the text of that message. The
+answer is journaled first (`run.concluded`), so that a resumed run delivers this answer and does not work further.
+Delivery is a step like any other: a run ends only after its answer arrived or with a visible reason why not. A long
+answer takes several messages, each with its own call. The same text always gives the same messages, so the calls need
+no arguments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,35 +31,35 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
 _AWAY = "_{system} does not answer. I keep trying until {last}._"
-_BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
+_BUSY = "_{system} accepts no more requests now. I will continue at {next}._"
 _DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
-_IN_FILE = "_This is the beginning; the attached file has all of it._"
+_IN_FILE = "_This is the beginning; the attached file has the whole answer._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The message that said that the run is at work."""
+    """The message that announced that the run is working."""
 
     step: OwnStep
     messages: Messages
     posted: Mapping[str, object]
-    """What posting it gave."""
+    """The result of posting it."""
 
     def edit(self, call: str, text: str) -> PurposeCall:
         """Return the call that replaces its text."""
         return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest=DELIVERY)
 
     def delete(self) -> PurposeCall:
-        """Return the call that takes it back."""
+        """Return the call that deletes it."""
         return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest=DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The answer of one run on its way: where it goes, and how it is written there."""
+    """The delivery of the answer of one run: its destination and format."""
 
     step: OwnStep
     event: Event
@@ -67,14 +68,14 @@ class Delivery:
 
     @property
     def place(self) -> str:
-        """The thread of the first message; empty for one that stands in the channel itself."""
+        """The thread of the first message; empty if it is posted in the channel."""
         if self.reply == "channel":
             return ""
         return thread_of(self.step, self.event)
 
     @property
     def thread(self) -> str:
-        """The thread of everything but the first message: in a channel it is the one below that message."""
+        """The thread of the other messages; in a channel, the thread of the first message."""
         if place := self.place:
             return place
         if (messages := self.answers.messages) is None:
@@ -88,12 +89,12 @@ class Delivery:
         return ""
 
     async def post(self, call: str, text: str, thread: str, provenance: Provenance) -> Outcome:
-        """Write a text. Raises what a step raises."""
-        asked = self.answers.write(self.event, thread, text)
-        return await self.step.call(PurposeCall(call, asked, recorded=False, longest=DELIVERY), provenance)
+        """Post a text. Raises the errors of a step."""
+        tool_call = self.answers.write(self.event, thread, text)
+        return await self.step.call(PurposeCall(call, tool_call, recorded=False, longest=DELIVERY), provenance)
 
     async def first(self, text: str, provenance: Provenance) -> Outcome:
-        """Replace what was announced, or post anew where that cannot be changed any more or never was."""
+        """Replace the announcement, or post a new message if there is none or it cannot be edited any more."""
         announced = _announced(self.step, self.event)
         if announced is None:
             return await self.post(ANSWER, text, self.place, provenance)
@@ -110,125 +111,134 @@ class Delivery:
 
 
 def conclude(ending: Ending, progress: Progress, tools: Mapping[str, AnyTool]) -> RunConcluded:
-    """Return the end of the work as it is recorded and told; a write of unknown outcome needs a person's attention.
+    """Return the end of the work as it is recorded and shown; writes with unknown outcomes need a person's attention.
 
-    `tools` are those that Gofer has, by name.
+    `tools` are the tools of Gofer by name.
     """
     if ending.status == "cancelled" and progress.cancelled and progress.cancelled.actor:
-        # Such a stop counts only for what the same person asked for.
+        # A cancellation with an actor counts only for runs of that person, who asked for this one.
         ending = replace(ending, plain_reason="Stopped, as you asked.")
-    text = spoken(ending)
+    text = answer_text(ending)
     if progress.locked:
         names = sorted({tool for tool, _ in progress.locked})
         text = f"{text}\n\n{_DOUBT.format(systems=_systems(names, tools))}".strip()
         ending = _unclear(ending, f"the outcome of {', '.join(names)} cannot be determined")
-    if ending.status == "done" and (locked_out := _locked_out(progress)):
-        ending = replace(ending, reason=locked_out)
+    if ending.status == "done" and (refused_credential := _refused_credential(progress)):
+        ending = replace(ending, reason=refused_credential)
     return RunConcluded(ending.status, ending.reason, text, ending.output, ending.cause, ending.system)
 
 
 def _unclear(ending: Ending, unknown: str) -> Ending:
-    """Add for the operator what is not known at the end."""
+    """Return the ending with a note for the operator about unknown outcomes."""
     if ending.status == "done":
         return replace(ending, status="needs_attention", reason=unknown)
     return replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
 
 
 def _systems(names: Sequence[str], tools: Mapping[str, AnyTool]) -> str:
-    """Name the systems that tools write to, as people know them."""
+    """Return the display names of the systems that tools write to."""
     systems = {tools[name].target.system for name in names if name in tools}
     return " and ".join(sorted(systems - {""})) or "a system outside"
 
 
-def _locked_out(progress: Progress) -> str:
-    """Return why a system outside did not let Gofer in before its credential is renewed; empty when all did."""
+def _refused_credential(progress: Progress) -> str:
+    """Return why an outside system refused Gofer's credential, or an empty text."""
     for outcome in progress.outcomes.values():
         match outcome:
-            case ToolResult(status="error", details={"access": "credential"}, text=why):
-                return why
+            case ToolResult(status="error", details={"access": "credential"}, text=error):
+                return error
             case _:
                 pass
     return ""
 
 
 async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Post that the run is at work, where the answer will be; once per run."""
-    # Without a thread no person waits, and what one person alone sees cannot be changed later.
+    """Post once per run that the run is working, where the answer will be."""
+    # Without a thread no person waits for an answer, and a message to one person alone cannot be edited later.
     answers = answers_of(event, reply)
     if answers is None or answers.messages is None:
         return
     if reply in ("thread", "channel") and thread_of(step, event):
         place = Delivery(step, event, reply, answers).place
-        asked = answers.write(event, place, AT_WORK)
-        await step.call(PurposeCall(STATUS, asked, recorded=False), provenance)
+        tool_call = answers.write(event, place, AT_WORK)
+        await step.call(PurposeCall(STATUS, tool_call, recorded=False), provenance)
 
 
 async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
-    """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
+    """Replace the announcement once with what the run waits for. The run waits for no system to post this."""
     event = step.progress.event
     if event is None or (announced := _announced(step, event)) is None:
         return
-    if words := _notice(step, parked, source_of(event).system):
-        await step.call(replace(announced.edit(WAITING, words), longest=0.0), provenance)
+    if text := _notice(step, parked, source_of(event).system):
+        await step.call(replace(announced.edit(WAITING, text), longest=0.0), provenance)
 
 
-def _notice(step: OwnStep, parked: RunParked, told_in: str) -> str:
-    """Return what people are told of a wait; empty for a wait that they know of, or for the system they are told in."""
+def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:
+    """Return the text about a wait; empty if people know it, or if it is for the system that they read it in."""
     if parked.reason == "model":
         return WAITS
-    waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != told_in]
+    waits = [
+        wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != answering_system
+    ]
     if not waits or parked.reason not in ("rate_limit", "outage"):
         return ""
-    words = _AWAY if parked.reason == "outage" else _BUSY
+    text = _BUSY
+    if parked.reason == "outage":
+        text = _AWAY
     wait = waits[0]
     last = moment(wait.last_attempt_at, step.now_ms())
     following = moment(wait.until, step.now_ms())
-    return words.format(system=wait.system or "A system outside", last=last, next=following)
+    return text.format(system=wait.system or "A system outside", last=last, next=following)
 
 
 async def deliver(
     step: OwnStep, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
-    """Write what was concluded, in place of what was announced, and return the end of the run."""
+    """Post the answer in place of the announcement, and return the end of the run."""
     if concluded.status == "ignored":
         return _ended(concluded)
     answers = answers_of(event, reply)
     if answers is None:
-        return _told_nowhere(concluded)
+        return _undelivered_end(concluded)
     announced = _announced(step, event)
-    if answers.messages and _is_taken_back(step, concluded):
-        await _take_back(announced, provenance, _DELETED)
+    if answers.messages and _is_withdrawn(step, concluded):
+        await _delete_announced(announced, provenance, _DELETED)
         return _ended(concluded)
     text = concluded.text
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
             if await tell(step, event, words, provenance):
-                await _take_back(announced, provenance, _DONE_BEFORE)
+                await _delete_announced(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
         if reply in ("dm", "ephemeral"):
             outcomes = await answer_privately(step, event, words, reply, provenance, text)
             return _finish(concluded, outcomes, source_of(event).system)
     if announced and WAITING in step.progress.in_doubt:
-        # Settled first: an edit whose outcome is not known could land over the answer.
+        # Repeated first, because the earlier edit with an unknown outcome could still overwrite the answer.
         await step.call(replace(announced.edit(WAITING, AT_WORK), longest=0.0), provenance)
     outcomes = await _write(Delivery(step, event, reply, answers), text, provenance)
     return _finish(concluded, outcomes, source_of(event).system)
 
 
 async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Sequence[Outcome]:
-    """Write an answer in as many messages as it takes, with its file before them."""
+    """Post an answer in as many messages as it needs, its file first."""
     answer = delivery.answers.compose(text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
     if answer.file and (messages := delivery.answers.messages):
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
-        asked = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
-        outcomes.append(await delivery.step.call(asked, provenance))
-        texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
+        purpose_call = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
+        outcomes.append(await delivery.step.call(purpose_call, provenance))
+        note = _NO_FILE
+        if _arrived(outcomes[0]):
+            note = _IN_FILE
+        texts = [f"{texts[0]}\n\n{note}"]
     for number, part in enumerate(texts, 1):
-        # The links stand under the last message, where the answer ends.
-        links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
+        # Only the last message has the links, because the answer ends there.
+        links = replace(provenance, prompt_url="", run_url=None)
+        if number == len(texts):
+            links = provenance
         if number == 1:
             outcomes.append(await delivery.first(part, links))
         else:
@@ -238,27 +248,27 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     return outcomes
 
 
-def nowhere(event: Event, reply: Reply) -> bool:
-    """Return whether nothing of a run is written where it began, be it an answer or a failure."""
+def has_no_reply(event: Event, reply: Reply) -> bool:
+    """Return whether a run posts nothing where it began, neither an answer nor a failure."""
     return answers_of(event, reply) is None
 
 
 def answers_of(event: Event, reply: Reply) -> Answers | None:
-    """Return how a run is answered where it began; None where nothing of it is written."""
+    """Return how a run posts where it began, or None if it posts nothing there."""
     answers = source_of(event).answers
     if reply == "none" or answers is None or not answers.has_place(event):
         return None
     return answers
 
 
-def _is_taken_back(step: OwnStep, concluded: RunConcluded) -> bool:
-    """Return whether the run was stopped because the message that asked for it was deleted."""
+def _is_withdrawn(step: OwnStep, concluded: RunConcluded) -> bool:
+    """Return whether the run was cancelled because the message that asked for it was deleted."""
     cancelled = step.progress.cancelled
     return concluded.status == "cancelled" and cancelled is not None and cancelled.silent
 
 
-async def _take_back(announced: Announced | None, provenance: Provenance, instead: str) -> None:
-    """Delete what was announced; where it may not be deleted, it reads `instead`."""
+async def _delete_announced(announced: Announced | None, provenance: Provenance, instead: str) -> None:
+    """Delete the announcement, or replace its text with `instead` if it cannot be deleted."""
     if announced is None:
         return
     step = announced.step
@@ -266,37 +276,41 @@ async def _take_back(announced: Announced | None, provenance: Provenance, instea
         await step.call(announced.edit(ANSWER, instead), provenance)
 
 
-def spoken(ending: Ending) -> str:
-    """Return what people read: the answer, with the reason in front when it is not the whole answer."""
+def answer_text(ending: Ending) -> str:
+    """Return the text for people: the answer, or the reason first if the answer is not complete."""
     if ending.notice:
         return ending.notice
     match ending.status:
         case "done":
-            return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."
+            return ending.answer.strip() or "I have no answer: the model returned an empty text."
         case "ignored":
             return ""
         case "cancelled":
-            told = ending.plain_reason or f"Stopped: {ending.reason}."
-            return f"_{told}_"
+            text = ending.plain_reason or f"Stopped: {ending.reason}."
+            return f"_{text}_"
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
-            told = ending.plain_reason or f"I {ending.reason}; here is what I have:"
-            return f"_{told}_\n\n{so_far}"
+            text = ending.plain_reason or f"I {ending.reason}; here is what I have:"
+            return f"_{text}_\n\n{so_far}"
         case _:
             so_far = ending.answer.strip()
-            return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
+            if not so_far:
+                return _failure_text(ending)
+            return f"{_failure_text(ending)}{_SO_FAR}{so_far}"
 
 
-def _why(ending: Ending) -> str:
-    """Return why a run failed, in the words for a colleague where there are some."""
+def _failure_text(ending: Ending) -> str:
+    """Return why a run failed, in words for a colleague if there are some."""
     if ending.plain_reason:
         return ending.plain_reason
     reason = ending.reason.removeprefix("poison: ")
-    return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
+    if ending.said:
+        reason = f"{reason}: {ending.said}"
+    return f"I could not finish this: {reason}"
 
 
 def _announced(step: OwnStep, event: Event) -> Announced | None:
-    """Return what was announced; None when nothing was, or where its outcome is unknown."""
+    """Return the announcement, or None if there is none or its outcome is unknown."""
     answers = source_of(event).answers
     outcome = step.progress.outcomes.get(STATUS)
     match outcome:
@@ -310,7 +324,7 @@ def _ended(concluded: RunConcluded) -> RunFinished:
     return RunFinished(concluded.status, concluded.reason, concluded.cause, concluded.system)
 
 
-def _told_nowhere(concluded: RunConcluded) -> RunFinished:
+def _undelivered_end(concluded: RunConcluded) -> RunFinished:
     ended = _ended(concluded)
     if concluded.status in ("done", "cancelled") or concluded.cause:
         return ended
@@ -323,15 +337,17 @@ def _arrived(outcome: Outcome) -> bool:
 
 def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str) -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
-    whole = "" if len(missing) == len(outcomes) else " as a whole"
+    partly = " as a whole"
+    if len(missing) == len(outcomes):
+        partly = ""
     match missing:
         case []:
             return _ended(concluded)
-        case [*_, ToolResult(text=why) as outcome]:
-            # What ended its work comes before what kept people from hearing of it.
+        case [*_, ToolResult(text=error) as outcome]:
+            # The cause that ended the work takes precedence over the cause of the failed delivery.
             cause = concluded.cause or cause_of(outcome)
-            reason = f"the answer was not delivered{whole}: {why}"
+            reason = f"the answer was not delivered{partly}: {error}"
             return RunFinished("failed", reason, cause, concluded.system or system)
         case _:
-            unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
+            unclear = f"the answer may not have been delivered{partly}: {missing[-1].text}"
             return RunFinished("needs_attention", unclear, concluded.cause or "unknown", concluded.system or system)

@@ -1,4 +1,4 @@
-"""The owner of a run, from taking it over to letting it go."""
+"""The owner of a run, from taking it over to leaving it."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.purposes import SUMMARY
-from gofer.runtime.deliver import announce, conclude, deliver, nowhere, postpone
+from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.tools.definition import Provenance
 from gofer.values.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
@@ -31,46 +31,47 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Reply
 
-POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+POISON = "poison: it stopped at the same point again and again. The operator can see where in its trace."
 
 _log = logging.getLogger(__name__)
 
 Coordinator = Callable[[WorkingStep, Bundle, Provenance], Awaitable[Ending]]
 COORDINATORS: Mapping[str, Coordinator] = {"llm": loop.coordinate, "script": script.coordinate}
-"""Who decides the next step of a run, by the name that workflow files use."""
+"""The coordinators, which decide the next step of a run, by their names in workflow files."""
 
 Left = RunFinished | RunParked | RunHandedOver
-"""How an owner leaves a run."""
+"""The entry with which an owner leaves a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of runs, which acts for them; its caller keeps others out, by a lease or a lock."""
+    """An owner of runs. Its caller keeps other owners out by a lease or a lock."""
 
     services: Services
     catalog: Catalog
     alone: bool
-    """Whether every earlier owner is known to be dead, so that nothing of theirs can be under way."""
+    """Whether all earlier owners are known to be dead, so that none can still be sending."""
 
     async def work(self, step: OwnStep, again: bool) -> Left:
-        """Goes on with a run as far as possible; `again` when an earlier attempt may have left no mark.
+        """Continue a run as far as possible; `again` if an earlier attempt may have left no mark.
 
-        Raises Fenced, Damaged, TemporaryError.
+        Raises Fenced, Corrupt, TemporaryError.
         """
         if ended := step.progress.finished:
             return ended
-        if (parked := step.progress.parked) and self._too_early(step, parked) and not await step.has_news():
+        parked = step.progress.parked
+        if parked and self._too_early(step, parked) and not await step.has_news():
             return parked
         again = again or bool(step.progress.owned_at)
         step.note(RunOwned())
         if again or step.progress.in_doubt:
-            # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
-            # It also is the mark by which an owner that is lost at once is counted.
+            # From this frame on no earlier owner can append, so this owner may now look for its effects. The frame
+            # also counts this owner if it crashes at once.
             await step.commit()
         try:
             await step.take_inbox()
-            left = self._quiet(step) or await self._go_on(step)
-            # Before the end is written: an owner that is lost in between is followed by one that does it again.
+            left = self._quiet_time(step) or await self._go_on(step)
+            # Usage is recorded before the end: if this owner crashes in between, the next one records it again.
             await record(step, self.catalog.workflows.get(step.progress.workflow))
             step.note(left)
             await step.commit()
@@ -78,69 +79,77 @@ class Owner:
             await step.let_go(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
-            # Cut off while its worker stops. An owner without the lease writes nothing: another one has the run by now.
+            # The worker stops. An owner that lost its lease writes nothing, because another owner may have the run.
             if step.stopping:
                 await step.let_go(RunHandedOver("interrupted"))
             raise
         return left
 
     def _too_early(self, step: OwnStep, parked: RunParked) -> bool:
-        """Whether a parked run still waits; not for a time that a clock set, which was ahead and is right again."""
+        """Return whether a parked run must still wait; not if its end was set by a clock that was ahead."""
         set_back = self.alone and step.progress.last_at > step.now_ms()
         return parked.until > step.now_ms() and not set_back
 
-    def _quiet(self, step: OwnStep) -> RunParked | None:
+    def _quiet_time(self, step: OwnStep) -> RunParked | None:
         seconds = step.quiet_left(self.alone)
-        return RunParked("quiet_time", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
+        if not seconds:
+            return None
+        return RunParked("quiet_time", step.now_ms() + int(seconds * 1000) + 1)
 
     async def _go_on(self, step: OwnStep) -> Left:
         try:
-            return await self._to_its_end(step)
+            return await self._work_and_deliver(step)
         except OutOfTime:
             return RunHandedOver()
         except Parked as parked:
             return parked.entry
 
-    async def _to_its_end(self, step: OwnStep) -> RunFinished:
+    async def _work_and_deliver(self, step: OwnStep) -> RunFinished:
         event = step.progress.event
         loaded = self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event", "corrupt")
-        bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
+        bundle = None
+        used_workflow = loaded
+        if step.progress.started:
+            bundle = await pinned(self.services, step.progress.started)
+            used_workflow = bundle.loaded
         poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:
-            ending = self._poisoned(step, bundle) if poisoned else await self._end(step, event, loaded, bundle)
+            if poisoned:
+                ending = self._poisoned_ending(step, bundle)
+            else:
+                ending = await self._end(step, event, loaded, bundle)
             concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:
-            told = SUMMARY in step.progress.in_doubt
-            step.record_unknown_calls("every worker that had it was lost")
-            if not told:
-                reason = "poison: every worker that tried to deliver its answer was lost"
+            delivered = SUMMARY in step.progress.in_doubt
+            step.record_unknown_calls("every worker that made it crashed")
+            if not delivered:
+                reason = "poison: every worker that tried to deliver its answer crashed"
                 return RunFinished("failed", reason, "poison")
-        used = bundle.loaded if bundle else loaded
-        reply, prompt_file = _where(used)
+        reply, prompt_file = _reply_and_prompt(used_workflow)
         provenance = step.provenance(prompt_file)
         await end_subagents(step, "the run that asked it ended", provenance)
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
-        if nowhere(event, reply):
-            await notify_owner(step, finished, self.catalog.defaults, used, provenance)
-        await summarise(step, finished, self.catalog.defaults, used, provenance)
+        if has_no_reply(event, reply):
+            await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
+        await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)
         return finished
 
     async def _end(self, step: OwnStep, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         try:
-            # A run that has begun goes on by its own bundle, also when another one is published meanwhile.
+            # A run that has begun keeps its bundle, even if a newer one was published meanwhile.
             if bundle is None:
                 if loaded is None:
                     await check_withdrawn(step, event)
-                    step.record_unknown_calls("its workflow was taken away meanwhile")
+                    step.record_unknown_calls("its workflow was removed")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
             ending = await self._coordinate(step, event, bundle, loaded)
-            # A wish to stop that came in during the last call counts, because nothing was said yet.
+            # A cancellation that arrived during the last call still counts, because the answer is not fixed yet.
             await step.take_inbox()
             step.heed_cancel()
             return ending
@@ -153,8 +162,8 @@ class Owner:
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
 
-    def _poisoned(self, step: OwnStep, bundle: Bundle | None) -> Ending:
-        step.record_unknown_calls("every worker that had it was lost")
+    def _poisoned_ending(self, step: OwnStep, bundle: Bundle | None) -> Ending:
+        step.record_unknown_calls("every worker that made it crashed")
         return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
 
     def _tools(self, bundle: Bundle | None) -> Collection[str]:
@@ -164,7 +173,7 @@ class Owner:
         return self.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
 
     async def _admitted(self, step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
-        """Let the run in. A fault of Gofer ends it with a reason: the next owner would meet the same fault."""
+        """Admit the run. A fault of Gofer ends it with a reason, because the next owner would meet the same fault."""
         try:
             return await admit(step, event, loaded)
         except ToolError as error:
@@ -184,7 +193,7 @@ class Owner:
         await show_link(step, event, bundle.loaded.workflow.reply, provenance)
         withdrawn: frozenset[str] = frozenset()
         if loaded is not None:
-            # As its file has it now: what is prohibited meanwhile holds for runs that have begun.
+            # By the current file: a skill that it prohibits is withdrawn from running runs too.
             withdrawn = frozenset(loaded.workflow.skills.prohibited)
         working = working_step_of(step, bundle, alone=self.alone, withdrawn=withdrawn)
         try:
@@ -194,7 +203,7 @@ class Owner:
             raise
 
     async def _show_whether_private(self, step: OwnStep) -> None:
-        """Gives a run that turned out not to be private its place in the lists, and takes it from one that is."""
+        """Correct the privacy in the head of a run after admission, so that lists show public runs only."""
         store = self.services.store
         private = step.progress.private or await is_hidden(step.run, store)
         head = await store.head(step.run)
@@ -202,6 +211,8 @@ class Owner:
             await store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
 
 
-def _where(loaded: Loaded | None) -> tuple[Reply, str]:
-    """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
-    return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
+def _reply_and_prompt(loaded: Loaded | None) -> tuple[Reply, str]:
+    """Return the reply setting and the prompt file of a run; a run without a workflow answers in the thread."""
+    if loaded is None:
+        return "thread", ""
+    return loaded.workflow.reply, loaded.prompt_file

@@ -1,8 +1,8 @@
-"""The way of a raw request to its 2xx: verify, translate, claim, ring; nothing else.
+"""The way of a request to its response: verify, translate, claim, enqueue; nothing else.
 
-Nothing is written before the signature holds, and no 2xx leaves before the claim is durable. A duplicate repeats
-the last steps, so that a claim of which the queue message was lost is enqueued again. What starts nothing has one
-reason, which the sender is told and the log counts.
+Nothing is written before the signature is verified, and no 2xx is sent before the claim is durable. A duplicate repeats
+the last steps, so that a run that lost its queue message is enqueued again. A delivery that starts nothing has one
+reason, which the sender gets and the log counts.
 """
 
 import asyncio
@@ -42,45 +42,45 @@ from gofer.workflows.routes import Routes, fits
 
 _PAGE = 500
 _EVER = 2**62
-"""Unix milliseconds after everything."""
+"""Unix milliseconds after every time."""
 _ELSEWHERE = "an unknown path"
-"""Stands for every path without a receiver: what a sender writes is neither counted nor logged."""
+"""Replaces every path without a receiver, so that no text of a sender is counted or logged."""
 _PROBES = frozenset({"no_receiver"})
 """Refusals that any visitor of a public address causes."""
 _UNLOGGED = frozenset({"own_act", "click_too_late"})
-"""Codes of deliveries that are expected, and that would show that a run was at work, also in a private place."""
-_UNNAMED = (
+"""Codes of expected deliveries. A log line about them would reveal runs, also in private places."""
+_NO_NAMES = (
     "no workflow's conditions are met; no workflow is named, because the delivery may be about a private place: "
     "`gofer explain` names it"
 )
 
 
-async def _nobody_waits(offered: Registration) -> None:
-    raise BadRequest(403, "Nobody waits for a secret of yours.", code="window_closed")
+async def _refuse_registration(offered: Registration) -> None:
+    raise BadRequest(403, "Gofer does not expect a secret now.", code="window_closed")
 
 
 @dataclass(frozen=True, slots=True)
 class Ingress:
-    """The front of Gofer: from a raw request to a claimed run."""
+    """The receiving side of Gofer: turns a request into claimed runs."""
 
     receivers: Mapping[str, Receiver]
-    """Doors by the path they listen on."""
+    """The receivers by their paths."""
     routes: Routes
     stores: FrontStores
     installation_key: Secret
     outside: Outside
-    register: Callable[[Registration], Awaitable[None]] = _nobody_waits
-    """Keep the secret that a vendor offers, where a person waits for it. Raises TemporaryError."""
+    register: Callable[[Registration], Awaitable[None]] = _refuse_registration
+    """Keep the secret that a vendor offers if a person waits for it. Raises TemporaryError."""
     log: DeliveryLog = field(default_factory=DeliveryLog)
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The setting with the secret of each source, by path; also of sources that are not set up."""
+    """The setting with the secret of each source by path, including sources that are not set up."""
 
     @property
     def _tokens(self) -> Tokens:
         return Tokens(self.installation_key)
 
     async def receive(self, request: RawRequest) -> Reply:
-        """The answer to a request; never raises for what a sender can cause."""
+        """Return the response to a request. Raises nothing that a sender can cause."""
         receiver = self.receivers.get(request.path)
         if request.method != "POST":
             return _no_delivery(known=receiver is not None)
@@ -94,45 +94,52 @@ class Ingress:
         return await self.receive_verified(receiver, request)
 
     def refuse(self, path: str, error: BadRequest) -> Reply:
-        """Return the answer to a request that is refused, and note its reason in the log."""
-        place = path if path in self.receivers or path in self.settings else _ELSEWHERE
-        level = logging.INFO if error.code in _PROBES else logging.WARNING
+        """Return the response to a refused request, and log the reason."""
+        place = _ELSEWHERE
+        if path in self.receivers or path in self.settings:
+            place = path
+        level = logging.WARNING
+        if error.code in _PROBES:
+            level = logging.INFO
         clause = operator_clause(error.code, self.settings.get(path, ""))
         self._note(place, Outcome(verb="refused", code=error.code, reason=clause, level=level))
         return Reply(error.status, str(error).encode())
 
     def _no_receiver(self, path: str) -> BadRequest:
-        code: RefusalCode = "not_set_up" if path in self.settings else "no_receiver"
+        code: RefusalCode = "no_receiver"
+        if path in self.settings:
+            code = "not_set_up"
         return BadRequest(404, "There is nothing at this path.", code=code)
 
     def _ignore(self, path: str, ignored: Ignored) -> Reply:
-        """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
-        level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
+        """Return the response to a genuine delivery that starts nothing, and log the reason."""
         if ignored.code not in _UNLOGGED:
-            self._note(
-                path, Outcome(verb="ignored", code=ignored.code, reason=ignored.logged or ignored.reason, level=level)
-            )
+            level = logging.INFO
+            if ignored.code in ACT_NOW:
+                level = logging.ERROR
+            reason = ignored.logged or ignored.reason
+            self._note(path, Outcome(verb="ignored", code=ignored.code, reason=reason, level=level))
         return Reply(200, f"Ignored: {ignored.reason}.".encode())
 
     def _note(self, path: str, outcome: Outcome) -> None:
         self.log.note(path, outcome, self.outside.clock.monotonic())
 
     async def receive_verified(self, receiver: Receiver, request: RawRequest) -> Reply:
-        """Answer a delivery of a sender that is known already, as through a socket that Gofer opened."""
+        """Return the response to a delivery from a verified sender, such as a socket that Gofer opened."""
         try:
             _check_size(request.body)
-            return await self._enter(receiver, request)
+            return await self._process(receiver, request)
         except BadRequest as error:
             return self.refuse(request.path, error)
         except (TemporaryError, Corrupt) as error:
-            # Not stored, so not accepted: the sender is asked to come again.
+            # An event that is not stored is not accepted: the sender must send it again.
             self._note(
                 request.path,
                 Outcome(verb="turned away", code="not_stored", reason=_not_stored(error), level=logging.ERROR),
             )
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
-    async def _enter(self, receiver: Receiver, request: RawRequest) -> Reply:
+    async def _process(self, receiver: Receiver, request: RawRequest) -> Reply:
         match receiver.translate(request):
             case Handshake(echo=echo):
                 return Reply(200, echo.encode())
@@ -144,11 +151,11 @@ class Ingress:
             case Stop() as stop:
                 if await self.stop(stop):
                     return Reply(200, b"Accepted.")
-                return self._ignore(request.path, Ignored("nothing_to_stop", "no run is stopped by it"))
+                return self._ignore(request.path, Ignored("nothing_to_stop", "it concerns no unfinished run"))
             case Click() as click:
                 if ignored := await self.press(click):
                     return self._ignore(request.path, ignored)
-                # The answer to a press that counts is empty.
+                # The response to a valid click is empty.
                 return Reply(200)
             case Event() as event:
                 if await self.accept(event):
@@ -156,34 +163,38 @@ class Ingress:
                 return self._unmatched(request.path, event)
 
     def _unmatched(self, path: str, event: Event) -> Reply:
-        """Return the answer to an event that starts no workflow. A name may tell of a private place."""
+        """Return the response to an event that starts no workflow; the log names no workflow of a private place."""
         miss = near_miss(self.routes, event)
         if not miss.workflow:
             return self._ignore(path, Ignored("no_listener", miss.tell()))
-        logged = "" if event.private is False else _UNNAMED
+        logged = _NO_NAMES
+        if event.private is False:
+            logged = ""
         return self._ignore(path, Ignored("conditions", miss.tell(), logged=logged))
 
     async def accept(self, event: Event) -> Sequence[str]:
-        """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
+        """Claim and enqueue a run for every workflow that the event starts; return the run ids."""
         matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
-        # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
+        # Every run of the event decides by this list which workflow wins. A single workflow needs no list.
         rivals: tuple[Route, ...] = ()
         if len(workflows) > 1:
             rivals = tuple(matched)
         return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
 
     async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:
-        """Return the routes that an earlier delivery of the event matched, or else those that match now.
+        """Return the routes that an earlier delivery of the event matched, or else the matching routes.
 
-        Between two deliveries of one event workflows may be published. An event of one workflow costs nothing more.
+        Workflows may be published between two deliveries of one event. An event with a single workflow needs no reads.
         """
         workflows = sorted({route.workflow for route in matched})
         if len(workflows) < 2 or event.window:
             return matched
         for workflow in workflows:
             claimed = await self._claimed(run_id(self.installation_key, event, workflow))
-            match claimed.entry if claimed else None:
+            if claimed is None:
+                continue
+            match claimed.entry:
                 case RunAccepted(routes=()):
                     return [route for route in matched if route.workflow == workflow]
                 case RunAccepted(routes=before):
@@ -193,44 +204,46 @@ class Ingress:
         return matched
 
     async def press(self, click: Click) -> Ignored | None:
-        """Puts the press of a button into the inbox of the run that asked; returns why it did not, if so.
+        """Put a click into the inbox of the run that asked, or return why it is ignored.
 
         Nothing is written for a button that this Gofer did not make. Raises TemporaryError.
         """
         stamp = read_token(self.installation_key, click.token)
         if stamp is None:
-            return Ignored("no_own_button", "the button is none that Gofer made")
-        # Only a root has an inbox that anybody is rung for.
+            return Ignored("no_own_button", "Gofer did not make the button")
+        # Queue messages name roots only, so the inbox of the root gets the click.
         run = root_of(stamp.run)
         head = await self.stores.journals.head(run)
         if head is None or head.ended:
             return Ignored("click_too_late", "the run that asked has ended")
-        told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
-        # In the order of the clicks, and the same for every delivery of one.
-        item = f"click-{click.at:015d}-{self._tokens.item('click', *told)}"
+        decision = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
+        # The id sorts by time, and is the same for every delivery of a click.
+        item = f"click-{click.at:015d}-{self._tokens.item('click', *decision)}"
+        subagent = ""
+        if stamp.run != run:
+            subagent = stamp.run
         try:
-            below = stamp.run if stamp.run != run else ""
-            await inbox.put(self.stores.journals, run, item, ApprovalClicked(*told, run=below))
+            await inbox.put(self.stores.journals, run, item, ApprovalClicked(*decision, run=subagent))
         except Gone:
             return Ignored("click_too_late", "the run that asked was deleted")
         await self.stores.queue.enqueue(run)
         return None
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
-        """Claim the run of one workflow for one event: frame 1, head row, queue message.
+        """Claim the run of one workflow for one event: write frame 1 and the head, and enqueue the run.
 
-        `routes` are those that the event matched, where they lead to several workflows.
-        Raises TemporaryError, and BadRequest(409) when it was claimed for another delivery.
+        `routes` are the routes that the event matched if they lead to several workflows. Raises TemporaryError, and
+        BadRequest(409) when another delivery with the same key was accepted.
         """
         if event.window:
             event = await self._within_window(event, workflow)
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
         accepted = RunAccepted(event, workflow, routes=routes)
-        standing = await claim(run, accepted, pen, self.stores.journals, self.stores.blobs)
-        if standing is not None and event.digest:
-            await self._check_same(run, standing, event)
-        # Unknown counts as private: it has no list row until admission knows better.
+        existing = await claim(run, accepted, pen, self.stores.journals, self.stores.blobs)
+        if existing is not None and event.digest:
+            await self._check_same(run, existing, event)
+        # A run with an unknown place counts as private and is not listed until admission knows its place.
         private = event.private is not False
         conversation = self._tokens.conversation(event.conversation)
         await self.stores.journals.create_head(
@@ -240,47 +253,56 @@ class Ingress:
         return run
 
     async def _within_window(self, event: Event, workflow: str) -> Event:
-        """The event in its slice of time: the one before when an equal event was claimed there within the window."""
+        """Return the event with its time slice: the previous one if an equal event was claimed there in the window."""
         now = self.outside.clock.now()
         current = int(now // event.window)
         earlier = _in_slice(event, current - 1)
         run = run_id(self.installation_key, earlier, workflow)
-        began = await self._began(run)
-        return earlier if now * 1000 - began < event.window * 1000 else _in_slice(event, current)
+        claimed_at = await self._claimed_at(run)
+        if now * 1000 - claimed_at < event.window * 1000:
+            return earlier
+        return _in_slice(event, current)
 
-    async def _began(self, run: str) -> int:
-        """When a run was claimed, in unix milliseconds; 0 when it never was."""
+    async def _claimed_at(self, run: str) -> int:
+        """Return the time of the claim of a run in unix milliseconds; 0 if there is none."""
         if claimed := await self._claimed(run):
             return claimed.at
-        # What was deleted left its head.
-        return head.accepted_at if (head := await self.stores.journals.head(run)) else 0
+        # A deleted run still has its head.
+        head = await self.stores.journals.head(run)
+        if head is None:
+            return 0
+        return head.accepted_at
 
     async def _claimed(self, run: str) -> Recorded | None:
-        """Return what frame 1 of a run says; None when there is no such run, or when it was deleted."""
+        """Return the entry in frame 1 of a run, or None if the run does not exist or was deleted."""
         frames = await self.stores.journals.frames(run)
         if not frames:
             return None
         return await open_claim(run, frames[0], self.stores.journals, self.stores.blobs)
 
-    async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
-        claimed = await open_claim(run, standing, self.stores.journals, self.stores.blobs)
-        # What was deleted cannot be compared any more, and counts as the same.
-        match claimed.entry if claimed else None:
+    async def _check_same(self, run: str, existing: bytes, event: Event) -> None:
+        claimed = await open_claim(run, existing, self.stores.journals, self.stores.blobs)
+        # The event of a deleted run cannot be compared, so it counts as the same.
+        if claimed is None:
+            return
+        match claimed.entry:
             case RunAccepted(event=before) if before.digest != event.digest:
-                said = "Another body was accepted under this key. Send it under a key of its own."
-                raise BadRequest(409, said, code="key_conflict")
+                message = "A different body was accepted under this key. Send this one with another key."
+                raise BadRequest(409, message, code="key_conflict")
             case _:
                 return
 
     async def stop(self, stop: Stop) -> Sequence[str]:
-        """Tells the runs that are meant to stop; gives those that had not ended. Raises TemporaryError."""
-        wish = RunCancelled(stop.by, actor=stop.of, message=stop.on, silent=stop.silent)
+        """Send a cancellation to all runs that it concerns; return those that had not ended. Raises TemporaryError."""
+        cancellation = RunCancelled(stop.by, actor=stop.of, message=stop.on, silent=stop.silent)
         item = self._tokens.item("stop", stop.item)
-        meant = [run async for run in self._meant(stop)]
-        return [run for run in meant if await cancel(run, wish, self.stores.journals, self.stores.queue, item)]
+        candidates = [run async for run in self._candidate_runs(stop)]
+        return [
+            run for run in candidates if await cancel(run, cancellation, self.stores.journals, self.stores.queue, item)
+        ]
 
-    async def _meant(self, stop: Stop) -> AsyncIterator[str]:
-        """The runs that a wish may be about; the owner of each knows more."""
+    async def _candidate_runs(self, stop: Stop) -> AsyncIterator[str]:
+        """Yield the runs that a cancellation may concern; the owner of each run decides."""
         for kind in stop.kinds:
             for workflow in self.routes.workflows(kind):
                 yield self._tokens.run(stop.source, kind, stop.identity, workflow)
@@ -296,21 +318,21 @@ class Ingress:
 
 
 def _not_stored(error: TemporaryError | Corrupt) -> str:
-    """Return why a delivery was not stored, without what the error may name, such as a run."""
+    """Return why a delivery was not stored, without names in the error."""
     if isinstance(error, Corrupt):
-        return "what is stored of the same event is damaged; `gofer runs` and the log of the worker have more"
-    return f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
+        return "the stored data of the same event is damaged; see `gofer runs` and the log of the worker"
+    return f"it could not be stored ({error}); if its sender does not retry by itself, let it send the event again"
 
 
 def _no_delivery(*, known: bool) -> Reply:
-    """Return the answer to a request that delivers nothing, such as a look at a page; the log leaves it out."""
+    """Return the response to a request that delivers nothing, such as a visit of a browser; it is not logged."""
     if known:
         return Reply(405, b"Use POST.")
     return Reply(404, b"There is nothing at this path.")
 
 
 def _in_slice(event: Event, number: int) -> Event:
-    """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
+    """Return an event and its conversation in a time slice; runs do not continue across slices."""
     identity = (*event.identity, str(number))
     conversation = f"{event.conversation}:{number}"
     return replace(event, identity=identity, conversation=conversation)

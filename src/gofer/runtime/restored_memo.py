@@ -1,21 +1,21 @@
-"""The memo of a run that is held after a restore: when the backup was made that it came from."""
+"""The memo of a run that is held after a restore: the time of its backup."""
 
 from gofer.journal.store import Store
 from gofer.values.outside import Clock
 
 
 async def restored_from(run: str, store: Store) -> int:
-    """Return when the backup was made that a held run came from, unix milliseconds; 0 for every other run."""
+    """Return the time of the backup of a held run in unix milliseconds; 0 for every other run."""
     return int(await store.memo(_memo_key(run)) or 0)
 
 
 async def mark_held(run: str, store: Store, *, backup_at: int, now: int) -> None:
-    """Remember that a run is held; times are unix milliseconds."""
+    """Record that a run is held; times are unix milliseconds."""
     await store.put_memo(_memo_key(run), str(backup_at), now)
 
 
 async def release(run: str, store: Store, clock: Clock) -> None:
-    """Hold a run no longer; its journal is told first that it goes on from a backup."""
+    """End the hold of a run. The caller first tells the journal that the run continues from a backup."""
     await store.put_memo(_memo_key(run), "0", int(clock.now() * 1000))
 
 

@@ -1,7 +1,7 @@
-"""Runs that a backup had unfinished: held after a restore, until an operator retries them.
+"""Runs that were unfinished in a backup: held after a restore, until an operator retries them.
 
-The world went on after the backup, and the journals did not. What such a run did meanwhile is unknown, so it begins
-nothing by itself.
+Outside systems changed after the backup, and the journals did not. It is unknown what such a run did in that time, so
+it starts nothing by itself.
 """
 
 from collections.abc import Sequence
@@ -26,49 +26,50 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a restore found beside the runs that had ended."""
+    """The runs that a restore found unfinished or without a key."""
 
     heads: Sequence[Head]
-    """Unfinished runs, which are held."""
+    """The unfinished runs, which are held."""
     keyless: Sequence[str]
-    """Runs without a key in the backup: they were deleted while it was made."""
+    """The runs without a key in the backup: they were deleted while the backup was made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """The moment of the backup and of the restore, unix milliseconds."""
+class RestoreTimes:
+    """The times of the backup and of the restore, unix milliseconds."""
 
     backup_at: int
     now: int
 
     @property
     def reason(self) -> str:
-        """The reason that lists show of a run that is held."""
-        return f"restored: what it did after the backup of {moment(self.backup_at)} is unknown; continue by gofer retry"
+        """The reason of a held run in lists."""
+        backup = moment(self.backup_at)
+        return f"restored: what it did after the backup of {backup} is unknown; continue it with gofer retry"
 
 
 async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
-    """Hold every run that the backup had unfinished, and return their heads as they are now.
+    """Hold every run that was unfinished in the backup, and return their new heads.
 
-    A run is marked for deletion when its key was destroyed while the backup was made. Raises TemporaryError.
+    A run that lost its key while the backup was made is marked for deletion. Raises TemporaryError.
     """
     store = stores.journals
-    moments = Restored(backup_at, int(clock.now() * 1000))
-    keyless = await _mark_deleted(store, moments.now)
+    times = RestoreTimes(backup_at, int(clock.now() * 1000))
+    keyless = await _mark_deleted(store, times.now)
     await _list_claims(stores, tokens)
     held: list[Head] = []
     while page := await store.unfinished(_EVER, _BATCH):
-        settled = [await _settled(head, stores, moments) for head in page]
-        for head in settled:
+        restored = [await _restored_head(head, stores, times) for head in page]
+        for head in restored:
             await store.put_head(head)
-        held += [head for head in settled if head.status == "needs_attention"]
+        held += [head for head in restored if head.status == "needs_attention"]
     for head in held:
-        await mark_held(head.run, store, backup_at=backup_at, now=moments.now)
+        await mark_held(head.run, store, backup_at=backup_at, now=times.now)
     return Held(held, keyless)
 
 
 def moment(at: int) -> str:
-    """Return a time as people read it, from unix milliseconds."""
+    """Return a time in unix milliseconds for people."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -91,7 +92,7 @@ async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
 
 
 async def _list_claims(stores: Stores, tokens: Tokens) -> None:
-    """Give every claim a head that had none yet: a second delivery of its event would begin it."""
+    """Create the head of every claim that lacks one, because a second delivery of its event would begin the run."""
     store = stores.journals
     for run in await store.unlisted(_EVER, _ALL):
         try:
@@ -116,25 +117,25 @@ async def _list_claims(stores: Stores, tokens: Tokens) -> None:
                     continue
 
 
-async def _settled(head: Head, stores: Stores, moments: Restored) -> Head:
-    """Return the head as its journal has it: ended, or held."""
+async def _restored_head(head: Head, stores: Stores, times: RestoreTimes) -> Head:
+    """Return the head of a run after the restore: ended as in its journal, or held."""
     try:
         progress = project(await read_journal(head.run, stores.journals, stores.blobs))
     except Corrupt as error:
-        return head.now("needs_attention", moments.now, reason=_public(str(error), private=head.private))
-    # Without a journal only the head says whether it is private.
+        return head.now("needs_attention", times.now, reason=_public(str(error), private=head.private))
+    # Without a journal only the head says whether the run is private.
     private = progress.private
     if progress.event is None:
         private = head.private
     if (finished := progress.finished) is not None:
         reason = _public(finished.reason, private=private)
         return head.now(finished.status, progress.last_at, private=private, reason=reason)
-    reason = _public(moments.reason, private=private)
-    return head.now("needs_attention", moments.now, private=private, reason=reason)
+    reason = _public(times.reason, private=private)
+    return head.now("needs_attention", times.now, private=private, reason=reason)
 
 
 def _public(reason: str, *, private: bool) -> str:
     if private:
-        # The head of a private run outlives its contents and says nothing of them.
+        # The head of a private run outlives its contents, so it holds no reason.
         return ""
     return reason

@@ -1,11 +1,12 @@
-"""Retention: the contents of runs are deleted in time, in an order that a crash cannot harm.
+"""Retention: deletes the contents of runs in time, in an order that a crash cannot harm.
 
-Those of a private run at its end, those of others 30 days later; what a person keeps is left alone. The head is marked
-first and the key destroyed next: from there on nothing can be read any more, and the rest is tidying. Each step can be
-done twice, so a deletion that was killed, or that a reader of the log held up, goes on within seconds. The runs of its
-subagents have the key and the bodies of their root, and so go with it; their frames are emptied right before its key is
-destroyed, as only its journal names them. The head and the positions of the frames stay until the thirtieth day,
-without contents: by them duplicates of what happened collapse, and owners that were frozen stay fenced.
+The contents of a private run are deleted at its end, those of other runs 30 days later, and those of a kept run never.
+The head is marked first and the key destroyed next. From then on nothing can be read, and the remaining steps only
+clean up. Each step can be repeated, so a deletion that was killed, or that a reader of the log delayed, continues
+within seconds. The subagent runs of a run use the key and bodies of their root, and are deleted with it. Their frames
+are emptied right before the key is destroyed, because only the journal of the root names them. The head and the
+positions of the frames stay until the thirtieth day without contents: they reject duplicates of the event, and keep
+frozen owners fenced.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from gofer.journal.child_runs import named_below
+from gofer.journal.child_runs import named_subagents
 from gofer.journal.coordination import DAY_MS, Head, Retention
 from gofer.journal.frame_counts import forget_frames
 from gofer.journal.log import read_journal
@@ -24,36 +25,36 @@ from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.outside import Clock
 
 DAYS = 30
-"""How long after its end the contents of a run stay, and the positions of its frames at least."""
+"""Days after its end for which the contents of a run are kept, and at least the positions of its frames."""
 USAGE_DAYS = 2
-"""How long it is known what a run used of what its person and its workflow may use."""
+"""Days for which the usage of a run is kept for usage limits."""
 ORPHAN_DAYS = 1
-"""How long the key of a claim stays that never came to be."""
+"""Days for which a key without a claim is kept."""
 MEMO_DAYS = 366
-"""How long runs remember what an earlier one saw or did, as ids and hashes."""
+"""Days for which memos of runs, ids and hashes, are kept."""
 BATCH = 1_000
-"""Runs looked at in one go."""
+"""The most runs that are read at a time."""
 AGAIN = 2.0
-"""Seconds between two looks for a deletion that came not to its end; twice as long after each attempt that failed."""
+"""Seconds until an unfinished deletion is continued; doubles after each failed attempt."""
 LONGEST = 60.0
-"""Seconds between two such attempts at most."""
+"""The longest such wait in seconds."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What one purge did, as numbers, because no count may say to which person a private run belonged."""
+    """The result of a purge, as numbers only, because ids could show who used private runs."""
 
     deleted: int = 0
-    """Runs without contents now."""
+    """The number of runs whose contents were deleted."""
     forgotten: int = 0
-    """Runs of which nothing is left at all."""
+    """The number of runs that were removed completely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purger:
-    """Deletes what is due."""
+    """The purger: deletes the contents of runs that are due."""
 
     stores: Stores
     clock: Clock
@@ -61,47 +62,48 @@ class Purger:
     """Seconds between two purges."""
 
     async def serve(self) -> None:
-        """Purge at once and then daily, until it is cancelled; finish what was begun within seconds."""
+        """Purge now and then daily until cancelled; continue unfinished deletions within seconds."""
         while True:
-            trouble = await self._trouble(self.purge)
-            await self._finish_until_next(trouble)
+            problem = await self._attempt(self.purge)
+            await self._finish_until_next(problem)
 
-    async def _finish_until_next(self, trouble: str) -> None:
-        """Go on with deletions that were begun, until the next purge is due; `trouble` is what was logged last."""
+    async def _finish_until_next(self, problem: str) -> None:
+        """Continue unfinished deletions until the next purge is due; `problem` is the last logged error."""
         left = self.every
         pause = AGAIN
         while left > pause:
             await asyncio.sleep(pause)
             left -= pause
             pause = min(pause * 2, LONGEST)
-            trouble = await self._trouble(self.finish, trouble)
-            if not trouble:
+            problem = await self._attempt(self.finish, problem)
+            if not problem:
                 pause = AGAIN
         await asyncio.sleep(left)
 
-    async def _trouble(self, work: Callable[[], Awaitable[object]], told: str = "") -> str:
-        """Why `work` came not to its end, logged unless it was `told`; empty when it did."""
+    async def _attempt(self, work: Callable[[], Awaitable[object]], logged: str = "") -> str:
+        """Call `work` and return the text of its error, or an empty text. The error is logged unless it is `logged`."""
         try:
             await work()
         except (TemporaryError, Corrupt) as error:
-            if str(error) != told:
-                _log.warning("not everything that is due was deleted: %s", error)
+            if str(error) != logged:
+                _log.warning("the contents of some due runs were not deleted: %s", error)
             return str(error)
         return ""
 
     async def finish(self) -> int:
-        """Go on with deletions that were begun; gives how many runs there were. Raises TemporaryError, Damaged."""
+        """Continue unfinished deletions; return the number of runs. Raises TemporaryError, Corrupt."""
         begun = await self.stores.journals.ended("deleting", self._ago(0), BATCH)
         return await delete([head.run for head in begun], self.stores)
 
     async def purge(self, days: int = DAYS) -> Purged:
-        """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
-        deleted = forgotten = 0
+        """Delete the contents of all runs that are due: private runs at once, other runs `days` after their end."""
+        deleted = 0
+        forgotten = 0
         now_ms = int(self.clock.now() * 1000)
         await self.stores.journals.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
-        await self.stores.queue.forget_dead(self.clock.now() - DAYS * 86_400)
+        await self.stores.queue.purge_dead_letters(self.clock.now() - DAYS * 86_400)
         while count := await self._delete_due(days):
             deleted += count
         while old := await self._forgettable():
@@ -114,21 +116,21 @@ class Purger:
         return Purged(deleted, forgotten)
 
     async def _delete_due(self, days: int) -> int:
-        """Delete a batch of what is due; return how many there were."""
+        """Delete a batch of due runs; return their number."""
         due = await self.due(days)
         ended_before = self._ago(DAYS)
         outdated = {head.run for head in due if head.updated_at < ended_before}
         return await delete([head.run for head in due], self.stores, outdated)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
-        """Runs with contents that are to be deleted now, some of them when there are many."""
+        """Return runs with contents that are due for deletion, at most a batch of each kind."""
         found = [*await self._ended("deleting", 0), *await self._ended("due", days)]
         known = {head.run for head in found}
         private = await self._ended("due", 0, private=True)
-        return [*found, *[head for head in private if head.run not in known and await self._over(head.run)]]
+        return [*found, *[head for head in private if head.run not in known and await self._has_ended(head.run)]]
 
     async def _forgettable(self) -> Sequence[str]:
-        """Deleted runs when their time is over, and claims as old that no worker received."""
+        """Return deleted runs after DAYS, or else claims of the same age without a head."""
         deleted = [head.run for head in await self._ended("deleted", DAYS)]
         return deleted or await self.stores.journals.unlisted(self._ago(DAYS), BATCH)
 
@@ -138,8 +140,8 @@ class Purger:
     async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
         return await self.stores.journals.ended(retention, self._ago(days), BATCH, private=private)
 
-    async def _over(self, run: str) -> bool:
-        """Whether its journal says that a private run ended. One that cannot be read here may be read elsewhere."""
+    async def _has_ended(self, run: str) -> bool:
+        """Return whether the journal of a private run says that it ended; False if this process cannot read it."""
         try:
             entries = await read_journal(run, self.stores.journals, self.stores.blobs)
         except Gone:
@@ -151,15 +153,15 @@ class Purger:
 
 
 async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] = ()) -> int:
-    """Delete the contents of runs that ended and that no person keeps; return how many there were.
+    """Delete the contents of ended runs that are not kept; return their number.
 
-    The frames of `outdated` runs are not emptied: they are forgotten with their positions next, and nothing opens them
-    without their key. Raises TemporaryError when it came not to its end; it goes on with the next purge.
+    The frames of `outdated` runs are not emptied, because these runs are removed completely next and nothing can be
+    read without their keys. Raises TemporaryError when it could not finish; the next purge continues.
     """
     store = stores.journals
     marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
     for run in marked:
-        await _empty_below(run, store)
+        await _empty_subagents(run, store)
         await store.destroy_key(run)
         await stores.blobs.drop(run)
         if run not in outdated:
@@ -171,16 +173,16 @@ async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] 
     return len(marked)
 
 
-async def _empty_below(run: str, store: Store) -> None:
-    """Empties the frames of the subagents of a run; those that stand lowest first, as only those above name them."""
-    for below, (accepted, last) in (await named_below(run, store)).items():
-        await _empty_below(below, store)
-        await store.empty(below)
-        await forget_frames(below, store)
-        # By this its positions are forgotten with those of others, when no owner can come back to it any more.
+async def _empty_subagents(run: str, store: Store) -> None:
+    """Empty the frames of the subagent runs of a run, the deepest first, because only the runs above name them."""
+    for subagent, (accepted, last) in (await named_subagents(run, store)).items():
+        await _empty_subagents(subagent, store)
+        await store.empty(subagent)
+        await forget_frames(subagent, store)
+        # With this head the frames of the subagent run are removed after DAYS, like those of other runs.
         await store.create_head(
             Head(
-                run=below,
+                run=subagent,
                 workflow="",
                 conversation="",
                 accepted_at=accepted,
@@ -192,7 +194,7 @@ async def _empty_below(run: str, store: Store) -> None:
 
 
 async def keep(run: str, store: Store, *, wanted: bool) -> bool:
-    """Keeps a run from being deleted, or no longer; False when it is too late."""
+    """Protect a run from deletion, or end the protection if not `wanted`; return False if it is too late."""
     if wanted:
         return await store.retain(run, "due", "kept") == "kept"
     return await store.retain(run, "kept", "due") == "due"

@@ -1,9 +1,9 @@
-"""Reports of runs that ended: messages, counts, a log line, and spans for a collector.
+"""Reports of ended runs: messages, counts, a log line, and spans for a collector.
 
 The messages are for the people who look after runs: a summary in the channel for logs, or, in the channel of the
-workflow's owner, a failure that no other person was told of. Of a private run neither is posted. Both are steps of the
-run like its answer, and its last ones: the run ends as its answer did, with or without them. Counts, line and spans are
-made by the worker, after the end is durable.
+workflow's owner, a failure that no other person was notified of. Private runs post neither. Both messages are steps of
+the run like its answer, and its last ones; the run ends as its answer did, with or without them. The worker makes the
+counts, the log line and the spans after the end is durable.
 """
 
 import contextlib
@@ -34,9 +34,9 @@ from gofer.workflows.schema import Defaults
 
 _FAILURES = frozenset({"failed", "limited", "needs_attention"})
 _QUOTED = 300
-"""Characters of a reason that are quoted."""
+"""The most characters of a quoted reason."""
 Trouble = Literal["", "poison", "corrupt"]
-"""That a run's owners crashed again and again, or that its journal or a body is not what was written."""
+"""Why a run cannot be continued: its owners crashed again and again, or its journal or a body is damaged."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,12 +44,12 @@ _log = logging.getLogger(__name__)
 async def summarise(
     step: OwnStep, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
 ) -> None:
-    """Posts the summary, where a channel is set up. Raises what a step raises when its worker has to stop."""
-    # Unknown counts as private, and what was not begun is nothing to tell of.
+    """Post the summary if a channel for logs is set up. Raises the errors of a step when the worker must stop."""
+    # A run whose place is unknown counts as private. An ignored run did nothing that is worth a summary.
     if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
         return
     text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run))
-    # The run waits for no system over its summary.
+    # longest=0: the run does not wait for an outside system to post its summary.
     posted = WORKPLACE.channels.post(defaults.ai_logs, text)
     await _post(step, SUMMARY, posted, provenance, longest=0.0)
 
@@ -57,28 +57,29 @@ async def summarise(
 async def notify_owner(
     step: OwnStep, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
 ) -> None:
-    """Post a failure that was told nowhere to the channel of the workflow's owner, once an hour for each reason.
+    """Post a failure that was not reported elsewhere to the channel of the owner, once an hour for each reason.
 
-    The channel for logs, where there is one, has it already. Raises what a step raises when its worker has to stop.
+    A channel for logs already has it in the summary. Raises the errors of a step when the worker must stop.
     """
-    channel = WORKPLACE.channels.of(loaded.workflow.owner) if loaded else ""
-    if defaults.ai_logs or step.progress.private or not channel or finished.status not in _FAILURES:
+    if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
+        return
+    if defaults.ai_logs or step.progress.private or finished.status not in _FAILURES:
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
     if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return
-    said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
-    await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, said), provenance, longest=OUTAGE)
+    text = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
+    await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, text), provenance, longest=OUTAGE)
 
 
-async def _post(step: OwnStep, call: str, asked: OwnCall, provenance: Provenance, *, longest: float) -> None:
-    """Post a message once; one in doubt stays what it was, because the clock and the channel may have changed."""
-    if (standing := step.progress.in_doubt.get(call)) and standing.arguments:
-        asked = OwnCall(asked.tool, standing.arguments)
+async def _post(step: OwnStep, call: str, tool_call: OwnCall, provenance: Provenance, *, longest: float) -> None:
+    """Post a message once; a repeated call keeps its arguments, because the clock and the channel may have changed."""
+    if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments:
+        tool_call = OwnCall(tool_call.tool, recorded.arguments)
     # Another version of the tool may have recorded arguments that this one does not take.
     with contextlib.suppress(ToolError):
-        await step.call(PurposeCall(call, asked, longest=longest), provenance)
+        await step.call(PurposeCall(call, tool_call, longest=longest), provenance)
 
 
 async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
@@ -89,14 +90,17 @@ async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
 
 
 def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:
-    """The message, in Markdown: names and numbers, and the reason where there is one. `logs` is a URL or empty."""
+    """Return the summary in Markdown: names, numbers and the reason. `logs` is a URL or empty."""
+    tools = ", ".join(f"{_quoted(name)} ×{count}" for name, count in sorted(progress.called.items()))
     lines = [
         f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
         f"Configuration: {', '.join(_configuration(progress, loaded))}",
-        f"Tools: {', '.join(f'{_quoted(name)} ×{count}' for name, count in sorted(progress.called.items())) or 'none'}",
-        *([f"Reason: {_quoted(finished.reason)}"] if finished.reason else []),
-        *([f"[Logs]({logs})"] if logs else []),
+        f"Tools: {tools or 'none'}",
     ]
+    if finished.reason:
+        lines.append(f"Reason: {_quoted(finished.reason)}")
+    if logs:
+        lines.append(f"[Logs]({logs})")
     # Two spaces break a line within a paragraph.
     return "  \n".join(lines)
 
@@ -104,13 +108,17 @@ def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, no
 def _spent(progress: Progress, now_ms: int) -> str:
     seconds = max(0, now_ms - progress.accepted_at) / 1000
     usage = progress.usage
-    cost = progress.cost_usd
+    cost = "cost unknown"
+    if progress.cost_usd is not None:
+        cost = f"{progress.cost_usd:.4f} USD"
     tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
-    return f"{seconds:,.1f} s, {tokens}, {'cost unknown' if cost is None else f'{cost:.4f} USD'}"
+    return f"{seconds:,.1f} s, {tokens}, {cost}"
 
 
 def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
-    models = progress.models or ([loaded.models[0].name] if loaded and loaded.workflow.coordinator == "llm" else [])
+    models = progress.models
+    if not models and loaded and loaded.workflow.coordinator == "llm":
+        models = [loaded.models[0].name]
     yield f"model {' and '.join(map(_quoted, models)) or 'none'}"
     if loaded:
         yield f"coordinator {loaded.workflow.coordinator}"
@@ -123,25 +131,27 @@ def _logs(defaults: Defaults, run: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return one line that is read as it is written, also where a vendor put markup into it."""
+    """Return one line that is shown literally, even if it contains markup."""
     line = " ".join(text.replace("`", "'").split())
-    return f"`{line if len(line) <= _QUOTED else line[:_QUOTED] + '…'}`"
+    if len(line) > _QUOTED:
+        line = f"{line[:_QUOTED]}…"
+    return f"`{line}`"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A run that just ended, or that cannot go on by itself, in numbers and without a name."""
+    """A run that ended or cannot be continued, in numbers and without a name."""
 
     status: HeadStatus
     seconds: float
-    """Since it was accepted."""
+    """Seconds since it was accepted."""
     progress: Progress | None = None
-    """None when its journal was not read to the end."""
+    """None if its journal could not be read to the end."""
     trouble: Trouble = ""
     unlisted: Ends | None = None
-    """The count of its hour, for one that ended without an answer and that no list shows."""
+    """The count of the hour for a run that ended without an answer and is not listed."""
     windows: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Tokens that models take at most, by name, where that is known."""
+    """The context windows of models in tokens, by name, where known."""
 
 
 def ignore_end(ended: Ended) -> None:
@@ -150,24 +160,24 @@ def ignore_end(ended: Ended) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """The observers of runs that ended."""
+    """The observers of ended runs."""
 
     notify: Callable[[Ended], None] = ignore_end
-    """Notified of each end, that of private runs too."""
+    """Called with each end, including private runs."""
     exporter: Exporter | None = None
-    """Sends the spans of runs that are not private; None where no collector is set up."""
+    """Sends the spans of runs that are not private; None without a collector."""
 
     async def export(self, run: str, progress: Progress, stores: Stores, patience: float) -> None:
-        """Send the spans of a run that ended, within so many seconds. Raises nothing."""
+        """Send the spans of an ended run within `patience` seconds. Raises nothing."""
         if self.exporter is None or progress.finished is None or progress.private:
             return
-        # A run that did not match has nothing that an operator looks for.
+        # Spans of a run that did not match are of no use to the operator.
         if progress.finished.status != "ignored":
-            await self.exporter.at_the_end(run, stores, patience)
+            await self.exporter.export(run, stores, patience)
 
 
 async def count_private_end(finished: RunFinished, progress: Progress, store: Store, clock: Clock) -> Ends | None:
-    """Count a private run that ended without an answer: no list shows it. Raises TemporaryError."""
+    """Count a private run that ended without an answer, because no list shows it. Raises TemporaryError."""
     if not progress.private or not finished.cause:
         return None
     stage: Stage = "begin"
@@ -179,14 +189,14 @@ async def count_private_end(finished: RunFinished, progress: Progress, store: St
 async def count_end(
     stage: Stage, cause: Cause, store: Store, clock: Clock, *, system: str = "", code: str = ""
 ) -> Ends:
-    """Count an end that no list shows. Raises TemporaryError; the end is then met again."""
+    """Count an end that no list shows. After a TemporaryError the next owner counts it again."""
     ends = await count(store, stage, cause, system, int(clock.now() * 1000))
     _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system, "code": code}})
     return ends
 
 
 def log_end(head: Head, finished: RunFinished, seconds: float) -> None:
-    """Write the log line of a run that ended and is not private."""
+    """Log the end of a run that is not private."""
     level = logging.INFO
     if finished.status in ("failed", "limited", "needs_attention"):
         level = logging.WARNING
@@ -204,7 +214,7 @@ def log_end(head: Head, finished: RunFinished, seconds: float) -> None:
 
 
 def _failed_code(progress: Progress) -> str:
-    """Return the vendor's code of the first call that failed; empty where there is none."""
+    """Return the vendor's code of the first failed call, or an empty text."""
     for outcome in progress.outcomes.values():
         if isinstance(outcome, ToolResult) and outcome.status == "error":
             return as_text(as_object(outcome.details).get("code"))[:64]

@@ -1,7 +1,7 @@
-"""The sweeper: enqueues every unfinished run whose head was not written lately.
+"""The sweeper: enqueues unfinished runs that no worker has updated for a while.
 
-Queue messages and heads may be lost or overwritten by a worker that was frozen; the journals are not. One more message
-costs a look, so the sweeper never asks why.
+Queue messages may be lost, and a frozen worker may overwrite heads; journals are never lost. A superfluous message only
+costs a look at the run, so the sweeper enqueues without checking why.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock
 
 BATCH = 100
-"""Runs looked up at a time, those that stand still longest first."""
+"""The number of runs that are read at a time, the longest abandoned first."""
 
 _log = logging.getLogger(__name__)
 
@@ -29,23 +29,23 @@ class Sweeper:
     every: float = 60.0
     """Seconds between two sweeps."""
     still: float = 180.0
-    """Seconds without a sign of life after which a run is enqueued."""
+    """Seconds since the last write of the head after which a run counts as abandoned."""
     pages: int = 100
-    """How many times BATCH runs are enqueued in one sweep at most."""
+    """The most batches of runs that one sweep enqueues."""
 
     async def serve(self) -> None:
-        """Sweeps until it is cancelled."""
+        """Sweep until cancelled."""
         while True:
             try:
                 await self.sweep(self.still)
             except (TemporaryError, Corrupt) as error:
-                _log.warning("nothing was swept: %s", error)
+                _log.warning("the sweep for abandoned runs failed, and is repeated: %s", error)
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:
-        """Enqueue every unfinished run without a sign of life for `still` seconds; return how many there were.
+        """Enqueue every unfinished run that was not updated for `still` seconds; return their number.
 
-        When there are more than fit into its pages, for those that stand still longest.
+        If there are more than `pages` batches, enqueue the longest abandoned ones.
         """
         before = int((self.clock.now() - still) * 1000)
         last = None

@@ -32,52 +32,52 @@ VISIBILITY_SECONDS = 120.0
 BUSY_SECONDS = 5.0
 """Seconds until a parked run is enqueued again while its conversation is busy."""
 RECEIVES = 10
-"""How often a queue message is received before it is a dead letter; the sweeper still finds its run."""
+"""The number of receipts after which a queue message becomes a dead letter; the sweeper still finds its run."""
 
 _log = logging.getLogger(__name__)
 
 
 class LiveCatalog(Protocol):
-    """Workflows that may change while a worker is at work."""
+    """Workflows that may change while a worker runs."""
 
     async def holding(self, workflow: str) -> Catalog:
-        """Return those of now, with this one if there is one of its name. Raises TemporaryError when there are none."""
+        """Return the current workflows, including `workflow` if it exists. Raises TemporaryError if there are none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """How much a worker does at once, and how long it waits: the place it runs in decides. Times are seconds."""
+    """The concurrency and the waits of a worker, which depend on where it runs. Times are in seconds."""
 
     concurrency: int = 64
-    """Conversations in flight at once."""
+    """The most conversations at once."""
     lease: float = 60.0
-    """How long a conversation is this worker's unless it is renewed; renewed three times as often."""
+    """The duration of a lease, which the worker renews three times as often."""
     grace: float = 0.0
-    """How long runs get to be handed over when the worker stops; what takes longer is cut off where it is."""
+    """The time that runs have to be handed over when the worker stops; then they are cut off."""
     pause: float = 1.0
-    """How long the worker waits before it asks a queue that failed again."""
+    """The wait before the next request to a queue that failed."""
     receives: int = RECEIVES
-    """How often a queue message is received before it is a dead letter; a queue that counts too may be sooner."""
+    """The number of receipts after which a queue message becomes a dead letter; a queue may have a lower limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Continues runs as long as the queue has messages."""
+    """The worker: continues runs as long as the queue has messages."""
 
     services: Services
     workflows: LiveCatalog
-    """Asked for each run, as people may publish workflows without a new worker."""
+    """Asked for each run, because people may publish workflows while the worker runs."""
     alone: bool = False
-    """Whether a lock proves that every other owner is dead, so that none of them can be sending any more."""
+    """Whether a lock proves that all other owners are dead, so that none can still be sending."""
     limits: WorkerLimits = field(default_factory=WorkerLimits)
     observers: Observers = field(default_factory=Observers)
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by one suspect at a time: the others have no owner when it takes the process with it."""
+    """Held by one suspect run at a time, so that a crash of the process makes no other run lose its owner."""
 
     @property
     def queue(self) -> Queue:
-        """The queue that it receives messages from."""
+        """The queue of its messages."""
         return self.services.stores.queue
 
     @property
@@ -85,7 +85,7 @@ class Worker:
         return self.services.outside.clock
 
     async def serve(self) -> None:
-        """Answer queue messages until cancelled; running conversations then get `grace` seconds to be handed over."""
+        """Process queue messages until cancelled; running conversations then get `grace` seconds to be handed over."""
         busy: set[asyncio.Task[None]] = set()
         deadline = Deadline(self._clock)
         try:
@@ -104,33 +104,33 @@ class Worker:
             await asyncio.gather(*busy, return_exceptions=True)
 
     async def answer(self, queue_message: QueueMessage, deadline: Deadline | None = None) -> None:
-        """Answer one queue message: continue the oldest run of its conversation, if there is one to continue."""
+        """Process one queue message: continue the oldest runnable run of its conversation, if there is one."""
         try:
             await self._answer(queue_message, deadline or Deadline(self._clock))
         except (TemporaryError, Corrupt) as error:
             _log.warning("run %s was not continued: %s", queue_message.run, error)
-            await self._again_later(queue_message, _why(error))
+            await self._retry_later(queue_message, _plain_reason(error))
         except Exception as error:  # noqa: BLE001
-            # One run's trouble must not end the worker; the text may hold contents, the type does not.
+            # An error of one run must not end the worker. Its text may hold contents, its type does not.
             _log.error("run %s was not continued: %s", queue_message.run, fault(error))
-            await self._again_later(queue_message, type(error).__name__)
+            await self._retry_later(queue_message, type(error).__name__)
 
     async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
         head = await self.services.store.head(queue_message.run)
-        # Also when that run has ended: its message may be the only one left for the run after it.
+        # Also when that run has ended: its message may be the only one that leads to the next run.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
         if head is not None and busy and head.status == "parked":
-            # The worker that has the lease does not look for parked runs when it is done, and may just be parking this
-            # one. A new message comes before the lease ends, and its receipts are counted from the beginning.
+            # The worker that has the lease does not look for parked runs afterwards, and may just be parking this one.
+            # A new message comes before the lease ends, and its receipts are counted from one.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
-    async def _again_later(self, queue_message: QueueMessage, why: str) -> None:
-        """Let a message come back after a pause that grows; bury one that was received too often."""
-        # When nothing can be written, the message comes back after its visibility time.
+    async def _retry_later(self, queue_message: QueueMessage, reason: str) -> None:
+        """Let a message come back after a growing delay, or move it to the dead letters after too many receipts."""
+        # If the queue cannot be written, the message comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
             if queue_message.receives >= self.limits.receives:
-                await self.queue.bury(queue_message, why)
+                await self.queue.move_to_dead_letters(queue_message, reason)
             else:
                 await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
@@ -143,7 +143,7 @@ class Worker:
             return ()
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
-        """Continue its oldest runnable run; return False while another worker has the lease."""
+        """Continue the oldest runnable run of a conversation; return False while another worker has the lease."""
         store = self.services.store
         owner = self.services.outside.new_id()
         if not await store.lease(conversation, owner, self._clock.now(), self.limits.lease):
@@ -151,23 +151,25 @@ class Worker:
         run = ""
         progress = None
         try:
-            await self._wake(queue_message.run)
+            await self._unpark(queue_message.run)
             if head := await store.oldest_runnable(conversation):
-                # How often a message was received says something of the run that it names, and of no other.
-                receives = queue_message.receives if head.run == queue_message.run else 1
+                # The receipts of a message count for the run that it names only.
+                receives = 1
+                if head.run == queue_message.run:
+                    receives = queue_message.receives
                 work = self.continue_run(head, owner, deadline, receives=receives)
                 run = head.run
                 progress = await self._while_leased(work, conversation, owner, queue_message)
         finally:
             await store.release(conversation, owner)
-        # Only after the release: a worker that receives the message finds the conversation free.
+        # After the release, so that the worker that receives this message can lease the conversation.
         if head := await store.oldest_runnable(conversation):
             await self.queue.enqueue(head.run)
         await self.export(run, progress, deadline)
         return True
 
     async def export(self, run: str, progress: Progress | None, deadline: Deadline | None = None) -> None:
-        """Export a run that just ended, after its lease was released. Raises nothing."""
+        """Export the spans of a run that just ended, after its lease was released. Raises nothing."""
         if progress is None:
             return
         patience = math.inf
@@ -178,19 +180,21 @@ class Worker:
     async def _while_leased(
         self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, queue_message: QueueMessage
     ) -> Progress | None:
-        """Do the work while the lease is renewed; end it when another worker has the lease."""
+        """Run `work` while the lease is renewed; stop it when another worker has the lease."""
         working = asyncio.create_task(work)
         renewing = asyncio.create_task(self._renew(conversation, owner, queue_message))
         try:
             await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
-            return await working if working.done() else None
+            if not working.done():
+                return None
+            return await working
         finally:
             for task in (working, renewing):
                 task.cancel()
             await asyncio.gather(working, renewing, return_exceptions=True)
 
     async def _renew(self, conversation: str, owner: str, queue_message: QueueMessage) -> None:
-        """Return when another worker has the lease."""
+        """Renew the lease until another worker has it."""
         held = True
         while held:
             await asyncio.sleep(self.limits.lease / 3)
@@ -199,19 +203,20 @@ class Worker:
                 held = await self.services.store.lease(conversation, owner, now, self.limits.lease)
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
-    async def _wake(self, run: str) -> None:
-        """Make a parked run runnable again; its owner parks it anew when it is too early."""
+    async def _unpark(self, run: str) -> None:
+        """Make a parked run runnable again; its owner parks it again if it is too early."""
         head = await self.services.store.head(run)
         if head is not None and head.status == "parked":
-            await self._show(head, "queued")
+            await self._write_head(head, "queued")
 
     async def continue_run(
         self, head: Head, owner: str, deadline: Deadline | None = None, *, receives: int = 1
     ) -> Progress | None:
-        """Continue one run as far as possible and keep its head; the caller keeps others out, by lease or lock.
+        """Continue one run as far as possible and update its head.
 
-        `receives` counts the receipts of the same queue message: an attempt may crash before it leaves a mark. Return
-        how far the run is now, which is not looked up later when it is private; None when it could not go on.
+        The caller keeps other owners out by a lease or a lock. `receives` is the number of receipts of the queue
+        message: an attempt may crash before it leaves another mark. Return the progress of the run, which cannot be
+        read later if the run is private, or None if the run could not be continued.
         """
         attempts = Attempts(receives)
         try:
@@ -220,40 +225,42 @@ class Worker:
                 if attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 if attempts.unreadable:
-                    reason = f"it cannot be continued: {UNREAD} attempts ended without a word"
+                    reason = (
+                        f"it cannot be continued: {UNREAD} workers in a row crashed before they had read its journal"
+                    )
                     await self._abandon(head, reason, "poison")
-                    await self._forget(head, attempts)
+                    await self._reset_attempts(head, attempts)
                     return None
                 await self._begin(head, attempts)
                 catalog = await self.workflows.holding(head.workflow)
                 step = await self._open(head.run, owner, deadline or Deadline(self._clock), catalog)
-                await self._forget(head, attempts)
+                await self._reset_attempts(head, attempts)
                 if step.progress.attempts.suspect and not attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 left = await Owner(step.services, catalog, self.alone).work(step, again=attempts.may_have_acted)
-                await self._leave(head, left, step)
+                await self._settle(head, left, step)
                 return step.progress
         except Fenced:
             return None
         except Gone as error:
-            # A head that lied: nothing is left to continue, and only what ended is deleted.
-            await self._show(head, "done", str(error))
+            # The head was wrong: the run was deleted, and only ended runs are deleted.
+            await self._write_head(head, "done", str(error))
         except EarlierVersion as error:
-            # Its version may never come back, and later runs of the conversation are not to wait for it.
+            # That version may never come back, and later runs of the conversation must not wait for it.
             _log.error("%s", error)
             await self._abandon(head, str(error), "corrupt")
-            await self._forget(head, attempts)
+            await self._reset_attempts(head, attempts)
         except OtherVersion as error:
-            # As it was: a worker of that version continues it. The sweeper sees the sign of life.
-            await self._show(head, head.status, _why(error))
-            await self._forget(head, attempts)
+            # The status stays, because a worker of that version continues the run. The write resets the sweeper's wait.
+            await self._write_head(head, head.status, _plain_reason(error))
+            await self._reset_attempts(head, attempts)
             raise
         except Corrupt as error:
             _log.error("%s", error)
-            # The row as it is by now: it may know of more frames than it did.
+            # The current row, because it may have a higher number of frames by now.
             await self._abandon(await self.services.store.head(head.run) or head, str(error), "corrupt")
         except TemporaryError:
-            await self._forget(head, attempts)
+            await self._reset_attempts(head, attempts)
             raise
         except Exception as error:
             if receives >= self.limits.receives:
@@ -264,9 +271,9 @@ class Worker:
 
     async def _begin(self, head: Head, attempts: Attempts) -> None:
         await note_attempts(head, attempts, self.services.store, self._clock)
-        await self._show(head, "running")
+        await self._write_head(head, "running")
 
-    async def _forget(self, head: Head, attempts: Attempts) -> None:
+    async def _reset_attempts(self, head: Head, attempts: Attempts) -> None:
         await forget_attempts(head, attempts, self.services.store, self._clock)
 
     async def _open(self, run: str, owner: str, deadline: Deadline, catalog: Catalog) -> OwnStep:
@@ -275,14 +282,15 @@ class Worker:
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
         return OwnStep(journal, services, entries, deadline)
 
-    async def _leave(self, head: Head, left: Left, step: OwnStep) -> None:
+    async def _settle(self, head: Head, left: Left, step: OwnStep) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
-                # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
+                # Counted before the head is written, because after a crash nothing else reveals a private run.
                 unlisted = await count_private_end(left, step.progress, self.services.store, self._clock)
-                await self._show(head, status, with_cost(reason, step.progress), step)
-                poison = reason.startswith("poison: ")
-                trouble: Trouble = "poison" if poison else ""
+                await self._write_head(head, status, with_cost(reason, step.progress), step)
+                trouble: Trouble = ""
+                if reason.startswith("poison: "):
+                    trouble = "poison"
                 seconds = self._seconds(head)
                 windows = step.services.windows
                 self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, windows))
@@ -291,21 +299,22 @@ class Worker:
                 else:
                     log_end(head, left, seconds)
             case RunParked(until=until):
-                await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
-                # An item that came before the head said so was enqueued for a run that was busy.
-                news = await step.has_news()
-                wait = 0.0 if news else until / 1000 - self._clock.now()
-                # Enqueued again and again where the wait is longer than a queue can hold a message back.
-                await self.queue.enqueue(head.run, min(max(0.0, wait), LONGEST_PARKED))
+                await self._write_head(head, "parked", step.progress.parked_reason, step, wakes_at=until)
+                # An item that arrived before the head was written was enqueued while this worker had the run.
+                delay = 0.0
+                if not await step.has_news():
+                    # If the wait is longer than the longest delay of a queue, the run is parked and enqueued again.
+                    delay = min(max(0.0, until / 1000 - self._clock.now()), LONGEST_PARKED)
+                await self.queue.enqueue(head.run, delay)
             case RunHandedOver():
-                # Found when its conversation is looked at again, right after this.
-                await self._show(head, "queued", step=step)
+                # The worker looks for the next run of the conversation right after this.
+                await self._write_head(head, "queued", step=step)
 
     async def _abandon(self, head: Head, reason: str, trouble: Literal["poison", "corrupt"]) -> None:
         unlisted = None
         if head.private:
             unlisted = await count_end("go on", trouble, self.services.store, self._clock)
-        await self._show(head, "needs_attention", reason)
+        await self._write_head(head, "needs_attention", reason)
         self.observers.notify(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
 
     def _seconds(self, head: Head) -> float:
@@ -315,12 +324,12 @@ class Worker:
         try:
             await delete([run], self.services.stores)
         except TemporaryError as error:
-            _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
+            _log.warning("run %s was not deleted completely; the next purge continues: %s", run, error)
 
-    async def _show(
+    async def _write_head(
         self, head: Head, status: HeadStatus, reason: str = "", step: OwnStep | None = None, wakes_at: int = 0
     ) -> None:
-        """Write the head, with what the journal says of the run when it was read."""
+        """Write the head; with `step`, also its privacy and number of frames as the journal has them."""
         at = int(self._clock.now() * 1000)
         private = None
         frames = 0
@@ -328,16 +337,17 @@ class Worker:
             private = step.progress.private or await is_hidden(head.run, self.services.store)
             frames = step.frames
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
-        # No list shows a private run, its head outlives its contents, and a reason may name a person or a place.
-        said = "" if changed.private else reason
-        await self.services.store.put_head(replace(changed, reason=said))
+        # The head of a private run outlives its contents, and a reason may name a person or a place.
+        if changed.private:
+            changed = replace(changed, reason="")
+        await self.services.store.put_head(changed)
 
 
-def _why(error: TemporaryError | Corrupt) -> str:
-    """Return why a message was not answered, without what the error may name."""
+def _plain_reason(error: TemporaryError | Corrupt) -> str:
+    """Return why a message could not be processed, without names or contents in the error."""
     match error:
         case OtherVersion():
-            return "another version of Gofer wrote its journal; finish it with that one"
+            return "another version of Gofer wrote its journal; finish the run with that version"
         case Corrupt():
             return "its journal is damaged"
         case TemporaryError():
@@ -345,10 +355,11 @@ def _why(error: TemporaryError | Corrupt) -> str:
 
 
 async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
-    """Count the attempts at a run that its journal does not know of. Raises TemporaryError.
+    """Count the attempts at a run that its journal does not know. Raises TemporaryError.
 
-    An owner that leaves a run writes its head, so a head that says `running` is that of a crashed owner. Receipts of a
-    queue message are not enough: a queue may bury a message by itself, and the next one is received once.
+    An owner that leaves a run writes its head, so a head with the status `running` belongs to a crashed owner. Receipts
+    of a queue message are not enough: SQS may move a message to the dead letters by itself, and the next one starts at
+    one.
     """
     unread = 0
     if head.status == "running":
@@ -357,13 +368,13 @@ async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
 
 
 async def note_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
-    """Write down that another owner begins to read the journal. Raises TemporaryError."""
+    """Record that another owner begins to read the journal. Raises TemporaryError."""
     if attempts.unread:
         await _put(head, attempts.unread, store, clock)
 
 
 async def forget_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
-    """Begin to count anew: an owner that can say what happened has not crashed. Raises TemporaryError."""
+    """Reset the count, because an owner that leaves with a result has not crashed. Raises TemporaryError."""
     if attempts.unread:
         await _put(head, 0, store, clock)
 

@@ -1,7 +1,8 @@
 """The stores of one place together: its journals, its bodies and its queue.
 
-A place is a folder on one machine, a stage on AWS or the memory of a test. A run that is claimed in one of the three
-is continued from the other two, so they are passed as one value and are never mixed.
+A place is a folder on one machine, a stage on AWS or the memory of a test. The three stores refer to each other: a run
+that is claimed in the journals has its bodies and its queue messages in the same place. They are therefore passed as
+one value.
 """
 
 from dataclasses import dataclass
@@ -13,16 +14,16 @@ from gofer.stores.queue import Queue
 
 @dataclass(frozen=True, slots=True)
 class FrontStores:
-    """The stores as a receiver needs them: it claims runs and removes no body."""
+    """The stores for a receiver, which claims runs and removes no bodies."""
 
     journals: Store
-    """Frames and the coordination rows beside them."""
+    """Frames and coordination rows."""
     blobs: Bodies
     queue: Queue
 
 
 @dataclass(frozen=True, slots=True)
 class Stores(FrontStores):
-    """The stores as a worker and an operator need them."""
+    """The stores for workers and operators."""
 
     blobs: Blobs

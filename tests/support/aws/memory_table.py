@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from gofer.stores.aws.table import (
+    Absent,
     AtMost,
     Both,
     Condition,
     Delete,
     Either,
-    Free,
+    Exists,
     Indexed,
-    Is,
     Item,
     Key,
+    OneOf,
     Put,
     Refused,
     Span,
-    Standing,
     Update,
     Value,
     Write,
@@ -152,11 +152,11 @@ def _holds(when: Condition | None, item: Item | None) -> bool:
     match when:
         case None:
             return True
-        case Free():
+        case Absent():
             return item is None
-        case Standing():
+        case Exists():
             return item is not None
-        case Is(name=name, values=values):
+        case OneOf(name=name, values=values):
             return item is not None and name in item and item[name] in values
         case AtMost(name=name, value=value):
             return item is not None and name in item and item[name] <= value  # type: ignore[operator]

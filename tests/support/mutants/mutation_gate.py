@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant(
         "the fence",
         "journal/log.py",
-        "if standing is not None and standing != raw:",
+        "if existing is not None and existing != raw:",
         "if False:",
         f"{LOG}the_second_of_two_owners_is_fenced_and_writes_nothing",
     ),
@@ -54,8 +54,8 @@ MUTANTS = (
     Mutant(
         "the nonce that tells our own lost answer",
         "journal/log.py",
-        "if standing is not None and standing != raw:",
-        "if standing is not None:",
+        "if existing is not None and existing != raw:",
+        "if existing is not None:",
         f"{LOG}our_own_lost_response_is_not_somebody_elses_frame",
     ),
     Mutant(
@@ -117,7 +117,7 @@ MUTANTS = (
     Mutant(
         "a quiet time anew after a second attempt",
         "projections/progress.py",
-        "            # Something is about to be sent again: what it may do has to land before an owner looks for it.\n"
+        "            # A request is about to be sent again, and must land before a later owner looks for its effect.\n"
         "            state.quiet_until = 0\n",
         "            pass\n",
         f"{PROGRESS}progress.py::test_a_permit_that_was_renewed_begins_the_quiet_time_anew",
@@ -338,7 +338,7 @@ MUTANTS = (
     Mutant(
         "what comes for a subagent that answered is no news",
         "journal/child_runs.py",
-        'found.pop(entry.get("call"), None)',
+        'running.pop(entry.get("call"), None)',
         "pass",
         "unit/journal/test_child_runs.py::test_what_comes_for_a_subagent_is_news_as_long_as_it_works",
     ),

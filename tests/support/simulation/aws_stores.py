@@ -100,7 +100,7 @@ class StandardQueue(MemoryQueue):
         found = await super().receive(limit, visibility, wait)
         for queue_message in found:
             if queue_message.receives > RECEIVES:
-                await self.bury(queue_message, "it was received too often without an answer")
+                await self.move_to_dead_letters(queue_message, "it was received too often without an answer")
         kept = [queue_message for queue_message in found if queue_message.receives <= RECEIVES]
         return [
             QueueMessage(queue_message.run.partition("/")[2], queue_message.receipt, queue_message.receives)

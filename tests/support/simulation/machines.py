@@ -214,11 +214,11 @@ class MachineQueue:
     async def acknowledge(self, queue_message: QueueMessage) -> None:
         await self._machine.io(lambda: self._queue.acknowledge(queue_message))
 
-    async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        await self._machine.io(lambda: self._queue.bury(queue_message, why))
+    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
+        await self._machine.io(lambda: self._queue.move_to_dead_letters(queue_message, reason))
 
-    async def forget_dead(self, before: float) -> None:
-        await self._machine.io(lambda: self._queue.forget_dead(before))
+    async def purge_dead_letters(self, before: float) -> None:
+        await self._machine.io(lambda: self._queue.purge_dead_letters(before))
 
-    async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        return await self._machine.io(lambda: self._queue.buried(limit))
+    async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
+        return await self._machine.io(lambda: self._queue.dead_letters(limit))

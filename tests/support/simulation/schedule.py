@@ -12,7 +12,7 @@ from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links, Services
 from gofer.journal import entries as e
-from gofer.journal.child_runs import news, running_below, runs_below
+from gofer.journal.child_runs import has_inbox_items, running_subagents, subagent_runs
 from gofer.journal.codec import from_json
 from gofer.journal.frames import open_alone
 from gofer.journal.lineage import root_of
@@ -321,8 +321,8 @@ class Schedule:
                 told = head is not None and head.status == "parked" and head.wakes_at == until
                 # The row of a private run does not say what it waits for.
                 said = head is not None and bool(head.reason) is not head.private
-                under_way = await running_below(run, self.store)
-                return told and said and not await news(run, under_way, self.store)
+                under_way = await running_subagents(run, self.store)
+                return told and said and not await has_inbox_items(run, under_way, self.store)
             case _:
                 return False
 
@@ -361,7 +361,7 @@ class Schedule:
             report.journals.append(b"\n".join(await self.copy.frames(run)))
             try:
                 journals[run] = await read_journal(run, self.copy, self.blobs)
-                left += runs_below(journals[run])
+                left += subagent_runs(journals[run])
                 if run in runs and not await self._through(run):
                     report.violations.append("an accepted run neither ended nor waits with a reason and a time")
             except Corrupt as error:

@@ -164,7 +164,7 @@ async def test_a_button_that_was_changed_in_any_way_is_refused_and_nothing_is_wr
     for forged in (token[:at] + other + token[at + 1 :], token[:cut], token + "0", "", "."):
         refused = await made.ingress.press(Click(forged, Actor("U0LEAD000"), 1))
         assert isinstance(refused, Ignored)
-        assert refused.reason == "the button is none that Gofer made"
+        assert refused.reason == "Gofer did not make the button"
     assert await made.office.store.items("run1") == []
 
 

@@ -17,7 +17,7 @@ from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
 from gofer.models.chat_completions import parse_answer
 from gofer.models.language_model import Answer, Unusable
 from gofer.projections import conversation
-from gofer.runtime.deliver import spoken
+from gofer.runtime.deliver import answer_text
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
 from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
@@ -131,7 +131,7 @@ def test_any_answers_end_the_run_and_every_request_is_one_a_provider_takes(
     except (RunStopped, Parked):
         pass
     else:
-        assert spoken(ending).strip()
+        assert answer_text(ending).strip()
         assert ending.status == "done" or ending.reason
     assert [complaint for body in made.model.requests for complaint in complaints(body)] == []
     asyncio.run(proven(made))
@@ -209,28 +209,28 @@ def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: 
     )
     assert (asyncio.run(made.kinds()))[1] == ["LlmResponse", "MessageReceived", "LlmRequest"]
     made, ending = ended(says("Found two.", ("look", {})), says(text), says(text), says(text))
-    assert spoken(ending) == f"{MISUSED}{SO_FAR}Found two."
+    assert answer_text(ending) == f"{MISUSED}{SO_FAR}Found two."
 
 
 def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
     cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
     made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
     assert "holds a call as text" in str(history(made)[-1]["content"])
-    assert spoken(ending) == f"{MISUSED}{SO_FAR}Found two."
+    assert answer_text(ending) == f"{MISUSED}{SO_FAR}Found two."
     beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
-    assert spoken(ending) == SILENT
+    assert answer_text(ending) == SILENT
 
 
 def test_words_before_a_written_call_are_shown_where_there_are_no_others() -> None:
     text = 'The deploy is blocked.\n<tool_call>{"name": "post", "arguments": {"text": "1"}}</tool_call>'
     _, ending = ended(says(text), says(text), says(text))
-    assert spoken(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
+    assert answer_text(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
 
 
 def test_what_was_written_before_a_failure_is_shown() -> None:
     _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
-    assert spoken(ending) == f"{SILENT}{SO_FAR}Two builds failed."
+    assert answer_text(ending) == f"{SILENT}{SO_FAR}Two builds failed."
 
 
 def test_an_answer_of_an_output_workflow_may_have_the_form_of_a_call() -> None:
@@ -333,14 +333,14 @@ def test_three_useless_answers_tell_the_operator_their_kind_and_the_colleague_wh
     useless: Answer, status: str, reason: str, said: str
 ) -> None:
     made, ending = ended(useless, useless, useless, says("too late"))
-    assert (ending.status, ending.reason, spoken(ending)) == (status, reason, said)
+    assert (ending.status, ending.reason, answer_text(ending)) == (status, reason, said)
     assert len(made.model.requests) == 3
 
 
 def test_words_before_a_written_call_beside_real_calls_are_shown() -> None:
     beside = says('Two builds failed.\n<tool_call>{"name": "post", "arguments": {}}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
-    assert spoken(ending) == f"{SILENT}{SO_FAR}Two builds failed."
+    assert answer_text(ending) == f"{SILENT}{SO_FAR}Two builds failed."
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_words_before_a_written_call_beside_real_calls_are_shown() -> None:
 )
 def test_a_refusal_quotes_the_model_where_it_said_something(text: str, said: str) -> None:
     _, ending = ended(Answer(text, (), "refusal", "m", Usage()))
-    assert (ending.status, spoken(ending)) == ("failed", said)
+    assert (ending.status, answer_text(ending)) == ("failed", said)
 
 
 def test_one_useful_answer_in_between_starts_the_count_anew() -> None:
@@ -381,14 +381,14 @@ def test_a_refusal_ends_the_run_at_once_and_its_words_are_told_but_not_listed() 
     made, ending = ended(Answer("I will not do that. " * 50, asked, "refusal", "m", Usage()))
     assert made.acted == []
     assert (ending.status, ending.reason) == ("failed", "the model refused")
-    assert spoken(ending).startswith("The language model declined to answer: “I will not do that.")
-    assert len(spoken(ending)) < 400
+    assert answer_text(ending).startswith("The language model declined to answer: “I will not do that.")
+    assert len(answer_text(ending)) < 400
 
 
 def test_a_filtered_answer_ends_the_run_without_its_words() -> None:
     _, ending = ended(Answer("half of something", (), "content_filter", "m", Usage()))
     assert ending.reason == "the filter of the model's provider stopped its answer; ask in other words"
-    assert spoken(ending) == "The content filter of the model's provider stopped this. Please ask in other words."
+    assert answer_text(ending) == "The content filter of the model's provider stopped this. Please ask in other words."
 
 
 def test_refused_calls_are_the_only_outcomes_that_strike() -> None:

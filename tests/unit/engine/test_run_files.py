@@ -11,7 +11,7 @@ from gofer.engine.results import Shown
 from gofer.engine.run_files import FILE_LIMIT, FILES
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
-from gofer.projections.recap import handles
+from gofer.projections.recap import inherited_files
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, TemporaryError
@@ -265,7 +265,7 @@ async def test_what_an_earlier_run_fetched_is_read_where_it_is_and_fetched_again
     await ask(before, "1.0", "find")
     await ask(before, "1.1", "file_read", file=file.id)
     await before.commit()
-    (handle,) = handles("run1", await made.journal())
+    (handle,) = inherited_files("run1", await made.journal())
     assert (handle.run, bool(handle.body), handle.preloaded) == ("run1", True, False)
     made.acted.clear()
     step = await made.step("second")

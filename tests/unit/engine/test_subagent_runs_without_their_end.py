@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gofer.engine.subagent_owner import end_subagents
-from gofer.journal.child_runs import read_below
+from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import RunFinished, SubagentFinished, ToolCall
 from gofer.journal.frame_counts import forget_frames, known_frames
 from gofer.journal.lineage import child_of
@@ -109,12 +109,12 @@ async def test_a_settled_subagent_that_lost_its_end_is_named_to_readers_for_as_l
     (settled,) = [one.entry for one in journal if isinstance(one.entry, SubagentFinished)]
     frames = len(await made.store.frames(CHILD))
     assert (settled.frames, await known_frames(CHILD, made.store)) == (frames, frames)
-    assert not (await read_below(journal, made.store, made.blobs)).damaged
+    assert not (await read_subagents(journal, made.store, made.blobs)).damaged
     cut(made, frames - 1)
     said = f"after frame {frames - 1}: {frames} frames were written and {frames - 1} are there"
-    assert said in (await read_below(journal, made.store, made.blobs)).damaged[CHILD]
+    assert said in (await read_subagents(journal, made.store, made.blobs)).damaged[CHILD]
     # The count expires before a run that somebody keeps does.
     await forget_frames(CHILD, made.store)
     await made.store.expire_memos(1)
     assert await made.store.memo(f"frames:{CHILD}") is None
-    assert said in (await read_below(journal, made.store, made.blobs)).damaged[CHILD]
+    assert said in (await read_subagents(journal, made.store, made.blobs)).damaged[CHILD]

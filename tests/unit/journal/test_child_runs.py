@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.journal.child_runs import news, running_below
+from gofer.journal.child_runs import has_inbox_items, running_subagents
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import RunAccepted, SubagentFinished, SubagentStarted
 from gofer.journal.log import Pen, claim, open_journal
@@ -44,6 +44,6 @@ async def family(store: MemoryStore, *, answered: bool) -> None:
 async def test_what_comes_for_a_subagent_is_news_as_long_as_it_works(run: str, answered: bool, heard: bool) -> None:
     store = MemoryStore()
     await family(store, answered=answered)
-    assert not await news("run1", await running_below("run1", store), store)
+    assert not await has_inbox_items("run1", await running_subagents("run1", store), store)
     await store.put_item(run, InboxItem("click-1", b"sealed"))
-    assert await news("run1", await running_below("run1", store), store) is heard
+    assert await has_inbox_items("run1", await running_subagents("run1", store), store) is heard

@@ -54,7 +54,7 @@ async def test_a_damaged_row_stops_no_sweep_and_no_list(
     assert sorted(queue_message.run for queue_message in await queue.receive(9, 60, 0)) == ["a", "c"]
     assert [head.run for head in await store.heads(2)] == ["c", "a"]
     assert "The list row of run b" in caplog.text
-    assert "is not what was written; restore gofer.db from a backup." in caplog.text
+    assert "is damaged; restore gofer.db from a backup." in caplog.text
 
 
 @pytest.mark.parametrize("how", DAMAGE)

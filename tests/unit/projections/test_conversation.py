@@ -61,15 +61,15 @@ def test_what_the_code_calls_on_its_own_is_not_part_of_the_conversation() -> Non
 def test_an_answer_without_words_and_calls_is_no_message() -> None:
     state = conversation.project(recorded([MessageReceived("hi"), response(" \n")]))
     assert (roles(state), state.through, state.answered) == (["user"], "1.0", False)
-    assert (state.flaw, state.strikes, state.turn) == ("empty", 1, 1)
+    assert (state.flaw, state.useless_answers, state.turn) == ("empty", 1, 1)
 
 
 def test_calls_that_were_all_refused_are_a_strike_and_one_that_happened_is_none() -> None:
     refused = [ToolResult(f"1.{index}", "refused", "no") for index in range(2)]
     entries: list[Entry] = [MessageReceived("hi"), response("", 2)]
-    assert conversation.project(recorded([*entries, *refused])).strikes == 1
+    assert conversation.project(recorded([*entries, *refused])).useless_answers == 1
     for happened in (ToolResult("1.1", "error", "no"), ToolUnknown("1.1", "who knows")):
-        assert conversation.project(recorded([*entries, refused[0], happened])).strikes == 0
+        assert conversation.project(recorded([*entries, refused[0], happened])).useless_answers == 0
 
 
 @st.composite

@@ -34,7 +34,7 @@ def check(journal: Sequence[Recorded]) -> None:
         check_workspace(workspace.project(cut))
         assert script_replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
         # What was never asked for was never given.
-        assert repetition.project(cut).fruitless(ToolAsk("", "another", "{}")) == 0
+        assert repetition.project(cut).repeats(ToolAsk("", "another", "{}")) == 0
 
 
 def check_conversation(state: conversation.Conversation) -> None:
@@ -56,7 +56,7 @@ def check_conversation(state: conversation.Conversation) -> None:
     pictures = [at for at, message in enumerate(messages) if isinstance(message["content"], list)]
     assert [seen.part for seen in state.seen] == pictures
     assert all(0 <= seen.turn <= state.folded + len(state.starts) for seen in state.seen)
-    assert all(turn <= state.folded for turn in state.left.values())
+    assert all(turn <= state.folded for turn in state.removed_files.values())
 
 
 def check_progress(state: progress.Progress) -> None:
@@ -73,7 +73,7 @@ def check_workspace(state: workspace.Workspace) -> None:
     for held in state.files.values():
         for ranges in (held.lines, held.bytes):
             assert all(one[1] < other[0] for one, other in pairwise(ranges))
-            assert len(ranges) <= workspace.REMEMBERED
+            assert len(ranges) <= workspace.MOST_RANGES
     assert all(one.status in get_args(TodoStatus) for one in state.plan)
 
 

@@ -148,9 +148,9 @@ def test_a_run_that_waits_for_late_messages_names_the_outage_and_not_a_crash() -
     call = ToolCall("answer/1", "slack_post_message", "lookup")
     wait = CallDeferred(call.call, AWAY, 60_000, in_doubt=True, cause="outage", last_attempt_at=90_000, system="Slack")
     outage = (call, RunOwned(), wait, RunParked("outage", 60_000))
-    assert project(*outage).why_parked == f"{AWAY.rstrip('.')}; next attempt 00:01 UTC, last 00:01 UTC"
+    assert project(*outage).parked_reason == f"{AWAY.rstrip('.')}; next attempt 00:01 UTC, last 00:01 UTC"
     late = f"{AWAY.rstrip('.')}; before the next attempt, Gofer waits until a late message would be visible"
-    assert project(*outage, RunOwned(), RunParked("quiet_time", 70_000)).why_parked == late
+    assert project(*outage, RunOwned(), RunParked("quiet_time", 70_000)).parked_reason == late
 
 
 def test_a_run_whose_worker_crashed_says_so() -> None:
@@ -160,7 +160,7 @@ def test_a_run_whose_worker_crashed_says_so() -> None:
         RunOwned(),
         RunParked("quiet_time", 70_000),
     )
-    assert project(*crash).why_parked == "waits until messages that a crashed worker may have sent would be visible"
+    assert project(*crash).parked_reason == "waits until messages that a crashed worker may have sent would be visible"
 
 
 def test_a_wait_that_is_over_explains_no_later_crash() -> None:
@@ -168,4 +168,4 @@ def test_a_wait_that_is_over_explains_no_later_crash() -> None:
     wait = CallDeferred(earlier.call, AWAY, 9_000, in_doubt=True, cause="outage")
     later = ToolCall("answer/1", "slack_post_message", "lookup")
     crash = (earlier, wait, ToolResult("1.0", "ok", ""), later, RunOwned(), RunParked("quiet_time", 70_000))
-    assert "crashed worker" in project(*crash).why_parked
+    assert "crashed worker" in project(*crash).parked_reason

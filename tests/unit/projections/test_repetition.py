@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.models.language_model import Answer
-from gofer.runtime.deliver import spoken
+from gofer.runtime.deliver import answer_text
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
@@ -139,7 +139,7 @@ async def test_a_model_that_repeats_itself_ends_with_what_it_wrote_before() -> N
     made = endless(says("Two builds failed.", LOOK), *[says("", LOOK)] * 9)
     ending = await made.run()
     assert (ending.status, len(made.acted), len(made.model.requests)) == ("limited", 2, 5)
-    assert spoken(ending) == (
+    assert answer_text(ending) == (
         "_I stopped because I looked up the same thing again and again. Here is what I have:_\n\nTwo builds failed."
     )
 

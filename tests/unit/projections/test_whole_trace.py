@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.journal.child_runs import Below, read_below
+from gofer.journal.child_runs import SubagentJournals, read_subagents
 from gofer.journal.entries import CallDeferred, ParkReason, Recorded, RunAccepted, RunOwned, RunParked
 from gofer.journal.lineage import child_of
 from gofer.models.language_model import Answer
@@ -45,7 +45,7 @@ async def worked() -> AgentsRoom:
 async def lines_of(room: AgentsRoom) -> list[str]:
     """What `gofer trace` prints, without times."""
     journal = await room.journal()
-    spans = whole_trace(journal, await read_below(journal, room.store, room.blobs))
+    spans = whole_trace(journal, await read_subagents(journal, room.store, room.blobs))
     return [line[13:] for line in outline("run1", spans)[1:]]
 
 
@@ -100,8 +100,8 @@ async def test_a_parked_run_says_what_it_waits_for(why: ParkReason, waits: str) 
     wait = CallDeferred("model", "The model could not be reached.", 9_000)
     entries = [RunAccepted(mention(), "w"), RunOwned(), wait, RunParked(why, 9_000)]
     journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]
-    _, line = outline("run1", whole_trace(journal, Below()))
+    _, line = outline("run1", whole_trace(journal, SubagentJournals()))
     assert "… w" in line
     assert line.endswith(f"until 1970-01-01T00:00:09.000Z: {waits}")
     resumed = [*journal, Recorded(5, 0, 5, "me", RunOwned())]
-    assert "until" not in outline("run1", whole_trace(resumed, Below()))[1]
+    assert "until" not in outline("run1", whole_trace(resumed, SubagentJournals()))[1]

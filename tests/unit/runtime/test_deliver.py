@@ -5,7 +5,7 @@ import pytest
 from gofer.engine.loop import Ending
 from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
-from gofer.runtime.deliver import AT_WORK, conclude, spoken
+from gofer.runtime.deliver import AT_WORK, answer_text, conclude
 from gofer.sources.slack.places import channel_place
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Target, Tool, ToolResult
@@ -23,7 +23,9 @@ def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -
         "The key is refused (HTTP 401).",
         plain_reason="I could not reach it. Please tell #dev.",
     )
-    assert spoken(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+    assert (
+        answer_text(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+    )
 
 
 @pytest.mark.parametrize(

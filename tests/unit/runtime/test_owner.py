@@ -128,7 +128,7 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     # Who asked, the thread, the status, two model calls, its call, the answer: seven steps, one worker each.
     assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
     assert len(answered) == 7
-    assert await made.queue.buried(10) == []
+    assert await made.queue.dead_letters(10) == []
 
 
 async def test_a_worker_that_stops_hands_its_runs_over() -> None:
@@ -170,7 +170,7 @@ async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> Non
         made.clock.advance(130)
     assert lost == CRASHES
     (notice,) = made.posted
-    assert notice.startswith("I could not finish this: it broke off at the same point again and again.")
+    assert notice.startswith("I could not finish this: it stopped at the same point again and again.")
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.reason[:8]) == ("failed", "poison: ")
@@ -186,7 +186,7 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
     assert journal[-1] == RunFinished(
-        "failed", "poison: every worker that tried to deliver its answer was lost", "poison"
+        "failed", "poison: every worker that tried to deliver its answer crashed", "poison"
     )
 
 
@@ -207,8 +207,8 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
         "needs_attention",
         "it cannot be continued: KeyError on its last attempt",
     )
-    (letter,) = await made.queue.buried(10)
-    assert (letter.run, letter.why) == ("run1", "KeyError")
+    (letter,) = await made.queue.dead_letters(10)
+    assert (letter.run, letter.reason) == ("run1", "KeyError")
     assert made.queue.heard == RECEIVES
 
 

@@ -281,7 +281,7 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
     for name in ("deleted", "session_stopped"):
         body = (Path(__file__).parents[2] / "events" / f"slack_{name}.json").read_bytes()
         reply = await made.receive(post(body))
-        assert (reply.status, reply.body) == (200, b"Ignored: no run is stopped by it.")
+        assert (reply.status, reply.body) == (200, b"Ignored: it concerns no unfinished run.")
     assert (store.writes, await enqueued(queue)) == (0, [])
 
 

@@ -248,7 +248,7 @@ async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCap
             await asyncio.sleep(0.005)
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
-    assert "not everything that is due was deleted: read-only" in caplog.text
+    assert "the contents of some due runs were not deleted: read-only" in caplog.text
     assert await made.contents() == "deleted"
 
 
@@ -283,7 +283,7 @@ def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: 
     assert head.retention == "deleted"
     assert isinstance(made.store, ReadElsewhere)
     assert made.store.tried == [0.0, 2.0, 6.0, 14.0, 30.0, 62.0, 122.0, 182.0, 242.0]
-    assert caplog.text.count("not everything that is due was deleted") == 1
+    assert caplog.text.count("the contents of some due runs were not deleted") == 1
 
 
 def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> None:
@@ -328,7 +328,7 @@ async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None
             await asyncio.sleep(0.005)
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
-    assert "not everything that is due was deleted: gofer.db cannot be read" in caplog.text
+    assert "the contents of some due runs were not deleted: gofer.db cannot be read" in caplog.text
 
 
 async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> None:
@@ -347,11 +347,11 @@ async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
     purger = Purger(Stores(made.store, made.blobs, queue), made.clock)
     await queue.enqueue("r")
     for queue_message in await queue.receive(1, 60, 0):
-        await queue.bury(queue_message, "trouble")
+        await queue.move_to_dead_letters(queue_message, "trouble")
     for days, left in ((29, 1), (2, 0)):
         made.clock.advance(days * DAY)
         await purger.purge()
-        assert len(await queue.buried(9)) == left
+        assert len(await queue.dead_letters(9)) == left
 
 
 async def test_damage_is_not_taken_for_deletion() -> None:

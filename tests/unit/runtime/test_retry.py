@@ -30,7 +30,9 @@ async def again(made: Office, run: str = "run1") -> Retried:
     return await retry(run, Stores(made.store, made.blobs, made.queue), made.clock, "operator")
 
 
-async def abandon(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
+async def abandon(
+    made: Office, reason: str = "it cannot be continued: 10 workers in a row crashed before they had read its journal"
+) -> None:
     """As a worker leaves the head of a run that none could continue."""
     head = await made.store.head("run1")
     assert head is not None
@@ -46,10 +48,10 @@ async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
     await made.queue.enqueue("run1")
     await made.hear()
     assert made.posted == []
-    assert await again(made) == Retried(True, "Run run1 is queued; it goes on where it was.")
+    assert await again(made) == Retried(True, "Run run1 is queued; it continues where it stopped.")
     assert await made.hear() == 1
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
-    assert await again(made) == Retried(False, "Run run1 is done; there is nothing to do again.")
+    assert await again(made) == Retried(False, "Run run1 is done; there is nothing to retry.")
 
 
 async def restored(made: Office, *, posted_since: bool) -> None:
@@ -84,7 +86,7 @@ async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_afte
     await made.hear()
     assert await made.status("run1") == "needs_attention"
     told = await again(made)
-    assert (told.enqueued, "goes on from the backup of 2026-11-21 12:00 UTC" in told.message) == (True, True)
+    assert (told.enqueued, "continues from the backup of 2026-11-21 12:00 UTC" in told.message) == (True, True)
     while await made.hear():
         pass
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
@@ -107,7 +109,7 @@ async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     (queue_message,) = await made.queue.receive(1, 60, 0)
-    await made.queue.bury(queue_message, "the store or the queue did not answer")
+    await made.queue.move_to_dead_letters(queue_message, "the store or the queue did not answer")
     assert (await again(made)).enqueued
     await made.hear()
     assert made.posted == ["Hello."]
@@ -189,7 +191,7 @@ async def test_what_was_deleted_cannot_go_on() -> None:
     await made.accept("run1")
     await made.hear()
     assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
-    with pytest.raises(Gone, match="nothing to go on with"):
+    with pytest.raises(Gone, match="it cannot be continued"):
         await again(made)
 
 

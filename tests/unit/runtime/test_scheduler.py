@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.runtime.receive import Ingress
-from gofer.runtime.scheduler import LONGEST, RETRY, Clockwork
+from gofer.runtime.scheduler import LONGEST, RETRY, Scheduler
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -54,7 +54,7 @@ class MemoryMarks:
 
 @dataclass
 class House:
-    """A state that outlives processes, and the clockworks over it."""
+    """A state that outlives processes, and the scheduler over it."""
 
     clock: SetClock = field(default_factory=lambda: SetClock(NOON))
     store: MemoryStore = field(default_factory=MemoryStore)
@@ -88,7 +88,7 @@ class House:
                 raise Stopped
 
         with pytest.raises(Stopped):
-            await Clockwork(plans, self.start, self.marks, self.clock, sleep).serve()
+            await Scheduler(plans, self.start, self.marks, self.clock, sleep).serve()
 
     async def runs(self) -> Sequence[str]:
         """The runs that were claimed, by workflow, oldest first."""
@@ -235,28 +235,28 @@ async def test_without_schedules_nothing_is_written() -> None:
 
 async def test_schedules_of_edited_files_count_from_then_on_and_missed_nothing() -> None:
     house, added = House(), plan("every", "10 minutes", catch_up=True, name="added")
-    clockwork = Clockwork([CATCHING_UP], house.start, house.marks, house.clock)
-    await clockwork.look()
+    scheduler = Scheduler([CATCHING_UP], house.start, house.marks, house.clock)
+    await scheduler.start_due()
     house.clock.advance(HOUR)
-    await clockwork.look()
-    clockwork.use([added])
+    await scheduler.start_due()
+    scheduler.use([added])
     house.clock.advance(20)
-    await clockwork.look()
+    await scheduler.start_due()
     assert house.begun == ["w 2026-11-23T13:00"]
     house.clock.advance(HOUR / 6)
-    await clockwork.look()
+    await scheduler.start_due()
     assert house.begun == ["w 2026-11-23T13:00", "added 2026-11-23T13:10"]
 
 
 async def test_a_schedule_that_was_taken_away_and_comes_back_missed_nothing() -> None:
     house = House()
-    clockwork = Clockwork([CATCHING_UP], house.start, house.marks, house.clock)
-    await clockwork.look()
-    clockwork.use([])
-    await clockwork.look()
+    scheduler = Scheduler([CATCHING_UP], house.start, house.marks, house.clock)
+    await scheduler.start_due()
+    scheduler.use([])
+    await scheduler.start_due()
     house.clock.advance(5 * HOUR + 100)
-    clockwork.use([CATCHING_UP])
-    await clockwork.look()
+    scheduler.use([CATCHING_UP])
+    await scheduler.start_due()
     assert house.begun == []
 
 

@@ -44,7 +44,7 @@ async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
-    assert head.reason == "it cannot be continued: 10 attempts ended without a word"
+    assert head.reason == "it cannot be continued: 10 workers in a row crashed before they had read its journal"
 
 
 async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sweeper_rings_others() -> None:

@@ -247,4 +247,4 @@ async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> 
     for _ in range(40):
         await made.hear_lost()
         made.clock.advance(130)
-    assert await lines(made) == ["1 run could not be answered: workers were lost again and again."]
+    assert await lines(made) == ["1 run could not be answered: its workers crashed again and again."]

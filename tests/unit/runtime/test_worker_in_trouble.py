@@ -104,12 +104,12 @@ async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_r
     head = await made.store.head("run1")
     assert head is not None
     assert replace(head, updated_at=0) == replace(
-        before, reason="another version of Gofer wrote its journal; finish it with that one"
+        before, reason="another version of Gofer wrote its journal; finish the run with that version"
     )
     assert (await made.store.frames("run1"), made.posted) == (frames, [])
     assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
-    assert [letter.why for letter in await made.queue.buried(9)] == [
-        "another version of Gofer wrote its journal; finish it with that one"
+    assert [letter.reason for letter in await made.queue.dead_letters(9)] == [
+        "another version of Gofer wrote its journal; finish the run with that version"
     ]
     made.clock.advance(181)
     assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
@@ -254,7 +254,7 @@ async def test_a_private_run_that_cannot_be_deleted_now_has_ended_all_the_same(
     while await made.hear():
         pass
     assert [await made.status(run) for run in ("run1", "run2")] == ["failed", "failed"]
-    assert "what is left of run run1 is deleted with the next purge: disk full" in caplog.text
+    assert "run run1 was not deleted completely; the next purge continues: disk full" in caplog.text
     head = await made.store.head("run1")
     assert head is not None
     assert head.retention == "deleting"

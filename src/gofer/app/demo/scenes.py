@@ -257,7 +257,7 @@ class Outsiders:
         Raises ConfigError when it has no schedule.
         """
         nominal = nominal or datetime.fromtimestamp(self.embedded.worker.services.outside.clock.now(), UTC)
-        for plan in self.embedded.clockwork.plans:
+        for plan in self.embedded.scheduler.plans:
             if plan.workflow == workflow:
                 return await self.embedded.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
         raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")

@@ -96,7 +96,7 @@ class Run:
         """Return why it ended as it did, or what it waits for; empty when there is nothing to explain."""
         if self.progress.finished is not None:
             return self.progress.finished.reason
-        return self.progress.why_parked if self.progress.parked is not None else ""
+        return self.progress.parked_reason if self.progress.parked is not None else ""
 
     @property
     def text(self) -> str:

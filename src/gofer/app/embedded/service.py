@@ -57,7 +57,7 @@ async def open_service(
             if settings.sources[connection.token]:
                 opened = connection.open(embedded.settings.sources, embedded.editions.receive_verified)
                 await stack.enter_async_context(opened)
-        await stack.enter_async_context(working(embedded.worker, embedded.clockwork, embedded.watcher))
+        await stack.enter_async_context(working(embedded.worker, embedded.scheduler, embedded.watcher))
         yield Service(embedded, apps, unset(embedded.company, settings))
 
 

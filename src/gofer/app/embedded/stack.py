@@ -30,7 +30,7 @@ from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
-from gofer.runtime.scheduler import Clockwork
+from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
@@ -58,7 +58,7 @@ class EmbeddedStack:
     """Follows edits of the workflow files."""
     worker: Worker
     state: State
-    clockwork: Clockwork
+    scheduler: Scheduler
     """Begins the runs of schedules."""
     simulated: Simulated
     """What stands in for the systems outside; nothing when they are real."""
@@ -132,13 +132,13 @@ async def open_embedded(
         worker = build_worker(
             settings, installation, editions, models_of(settings, http), children, limits=limits, company=company
         )
-        clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
+        scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(
-            root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), files, tools
+            root, editions, checked_catalog, clock, lambda found: scheduler.use(_plans(found)), files, tools
         )
         simulated.subscribe(url)
         model_name = model_in_words(settings)
-        yield EmbeddedStack(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings, company)
+        yield EmbeddedStack(url, editions, watcher, worker, state, scheduler, simulated, model_name, settings, company)
 
 
 def _with_registered_secrets(settings: Settings) -> Settings:

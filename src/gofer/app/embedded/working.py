@@ -24,7 +24,7 @@ class Serving(Protocol):
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker, *others: Serving) -> AsyncGenerator[None]:
-    """Serve with a worker, a sweeper, a purger and others, such as the clockwork of schedules, during the block.
+    """Serve with a worker, a sweeper, a purger and others, such as the scheduler, during the block.
 
     Unfinished runs of an earlier process are continued at once: the lock proves that it is dead.
     """

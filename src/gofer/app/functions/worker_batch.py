@@ -98,17 +98,17 @@ class BatchQueue(Queue):
         self.under_way.discard(queue_message.receipt)
 
     @override
-    async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        await self.queue.bury(queue_message, why)
+    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
+        await self.queue.move_to_dead_letters(queue_message, reason)
         self.under_way.discard(queue_message.receipt)
 
     @override
-    async def buried(self, limit: int) -> Sequence[DeadLetter]:
-        return await self.queue.buried(limit)
+    async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
+        return await self.queue.dead_letters(limit)
 
     @override
-    async def forget_dead(self, before: float) -> None:
-        await self.queue.forget_dead(before)
+    async def purge_dead_letters(self, before: float) -> None:
+        await self.queue.purge_dead_letters(before)
 
 
 LEAVE = 8.0

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
-from gofer.journal.child_runs import read_below
+from gofer.journal.child_runs import read_subagents
 from gofer.journal.hidden_runs import hide, is_hidden
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
@@ -218,7 +218,7 @@ class Pages:
             entries = await read_journal(request.path_params["run"], self.stores.journals, self.stores.blobs)
             if not await self._shown(request, progress.project(entries)):
                 return ()
-            return whole_trace(entries, await read_below(entries, self.stores.journals, self.stores.blobs))
+            return whole_trace(entries, await read_subagents(entries, self.stores.journals, self.stores.blobs))
         except (Corrupt, Gone):
             return ()
 

@@ -1,7 +1,7 @@
-"""What was said in a run, as messages in the form of OpenTelemetry, for spans that may hold it.
+"""The texts of a run as messages in the form of OpenTelemetry, for spans that may hold texts.
 
-Only what AGENT_LOG_LEVEL=full asks for comes here. A request holds what is new since the one before it: together they
-are the conversation, and none of it stands there twice.
+They are exported only with AGENT_LOG_LEVEL=full. A request holds the messages since the one before, so that all
+requests together are the conversation without repetition.
 """
 
 import json
@@ -24,88 +24,89 @@ from gofer.values.canonical_json import as_object, encode_text
 from gofer.values.messages import ToolAsk, meant
 
 TEXT_LIMIT = 8_000
-"""Characters of one text; a longer one loses its end."""
+"""The most characters of one text; a longer text is cut."""
 MESSAGES_LIMIT = 64_000
-"""Characters of all texts of one request; the newest are kept."""
+"""The most characters of all texts of one request; the newest are kept."""
 
 Message = Mapping[str, object]
-Said = dict[str, dict[str, str]]
-"""Attributes by the address of the entry that began the span."""
+Texts = dict[str, dict[str, str]]
+"""Attributes by the address of the first entry of their span."""
 
 
-def contents(journal: Sequence[Recorded]) -> Said:
-    """What was said, by the spans that it belongs to."""
+def contents(journal: Sequence[Recorded]) -> Texts:
+    """Return the texts of a journal, by span."""
     reader = _Reader()
     for recorded in journal:
         reader.read(recorded)
-    return reader.said
+    return reader.texts
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.said: Said = {}
-        self._fresh: list[Message] = []
-        """Messages that no request held yet."""
+        self.texts: Texts = {}
+        self._new: list[Message] = []
+        """The messages since the last request."""
         self._asks: dict[str, ToolAsk] = {}
         self._turn = 0
-        self._run = self._asked = ""
-        self._called: dict[str, str] = {}
-        """Where calls and subagents began."""
+        self._run = ""
+        self._asked = ""
+        self._started: dict[str, str] = {}
+        """The addresses of the first entries of calls and subagents."""
 
     def read(self, recorded: Recorded) -> None:
         address = recorded.address
         match recorded.entry:
             case RunAccepted(event=event):
                 self._run = address
-                self._say(address, "gen_ai.input.messages", [_message("user", _text(event.text))])
+                self._set(address, "gen_ai.input.messages", [_message("user", _text(event.text))])
             case RunConcluded(text=text):
-                self._say(self._run, "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
+                self._set(self._run, "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
             case MessageReceived(text=text):
-                self._fresh.append(_message("user", _text(text)))
+                self._new.append(_message("user", _text(text)))
             case LlmRequest():
                 self._asked = address
-                self._say(address, "gen_ai.input.messages", _newest(self._fresh))
-                self._fresh = []
+                self._set(address, "gen_ai.input.messages", _newest(self._new))
+                self._new = []
             case LlmResponse() as response:
-                self._hear(response)
+                self._add_answer(response)
             case ToolCall() as call:
-                self._called[call.call] = address
-                self._begin(address, call)
+                self._started[call.call] = address
+                self._add_arguments(address, call)
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text):
-                self._settle(self._called.get(call, address), call, text)
+                self._add_result(self._started.get(call, address), call, text)
             case SubagentStarted(call=call, prompt=prompt):
-                begun = self._called.setdefault(call, address)
-                self._say(begun, "gen_ai.input.messages", [_message("user", _text(prompt))])
+                started = self._started.setdefault(call, address)
+                self._set(started, "gen_ai.input.messages", [_message("user", _text(prompt))])
             case SubagentFinished(call=call, text=text):
-                self._say(self._called.get(call, address), "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
+                self._set(self._started.get(call, address), "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
             case _:
                 pass
 
-    def _hear(self, response: LlmResponse) -> None:
+    def _add_answer(self, response: LlmResponse) -> None:
         self._turn += 1
         self._asks |= {f"{self._turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
         answer = _answer(response.text, response.tool_calls, self._turn, response.finish_reason)
-        self._say(self._asked, "gen_ai.output.messages", [answer])
-        self._fresh.append({"role": "assistant", "parts": answer["parts"]})
+        self._set(self._asked, "gen_ai.output.messages", [answer])
+        self._new.append({"role": "assistant", "parts": answer["parts"]})
 
-    def _begin(self, address: str, call: ToolCall) -> None:
+    def _add_arguments(self, address: str, call: ToolCall) -> None:
         arguments = ""
         if ask := self._asks.get(call.call):
             arguments = ask.arguments
         elif call.arguments is not None:
             arguments = encode_text(call.arguments)
         if arguments:
-            self.said.setdefault(address, {})["gen_ai.tool.call.arguments"] = _cut(arguments)
+            self.texts.setdefault(address, {})["gen_ai.tool.call.arguments"] = _cut(arguments)
 
-    def _settle(self, address: str, call: str, text: str) -> None:
-        self.said.setdefault(address, {})["gen_ai.tool.call.result"] = _cut(text)
+    def _add_result(self, address: str, call: str, text: str) -> None:
+        self.texts.setdefault(address, {})["gen_ai.tool.call.result"] = _cut(text)
         if call in self._asks:
             part = {"type": "tool_call_response", "id": call, "response": _cut(text)}
-            self._fresh.append(_message("tool", part))
+            self._new.append(_message("tool", part))
 
-    def _say(self, address: str, name: str, messages: Sequence[Message]) -> None:
+    def _set(self, address: str, name: str, messages: Sequence[Message]) -> None:
         if messages:
-            self.said.setdefault(address, {})[name] = encode_text(messages)
+            self.texts.setdefault(address, {})[name] = encode_text(messages)
 
 
 def _message(role: str, *parts: Message) -> Message:
@@ -121,12 +122,17 @@ def _answer(text: str, asks: Sequence[ToolAsk], turn: int, finish: str) -> Messa
         {"type": "tool_call", "id": f"{turn}.{index}", "name": ask.tool, "arguments": _arguments(ask.arguments)}
         for index, ask in enumerate(asks)
     ]
-    parts = [*([_text(text)] if text else []), *calls]
-    return {"role": "assistant", "parts": parts, "finish_reason": "tool_call" if finish == "tool_calls" else finish}
+    parts: list[Message] = []
+    if text:
+        parts.append(_text(text))
+    parts += calls
+    if finish == "tool_calls":
+        finish = "tool_call"
+    return {"role": "assistant", "parts": parts, "finish_reason": finish}
 
 
 def _arguments(text: str) -> object:
-    """The arguments as a value where they are one, else as the model wrote them."""
+    """Return arguments as a value if they are JSON, else as the model wrote them."""
     if len(text) > TEXT_LIMIT:
         return _cut(text)
     try:
@@ -148,4 +154,6 @@ def _newest(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]} [cut]"
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return f"{text[:TEXT_LIMIT]} [cut]"

@@ -1,6 +1,6 @@
-"""The exporter: sends the spans of a run to a collector once, when it ended; later exports are made by hand.
+"""The exporter: sends the spans of a run to a collector once, when the run ended; later exports are started by hand.
 
-A trace is a view: the journal is the record, so what a collector does not take is not kept for it.
+The journal is the record and spans are derived from it, so spans that a collector refuses are not stored.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, Instr
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
-from gofer.journal.child_runs import read_below
+from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.projections import progress
@@ -33,78 +33,86 @@ from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
 TIMEOUT = 3.0
-"""Seconds that one request may take, unless the operator says otherwise."""
+"""The default timeout of one request in seconds."""
 PATIENCE = 10.0
-"""Seconds that all requests of a run may take."""
+"""The most seconds for all requests of a run."""
 MOST_SPANS = 10_000
-"""Spans of one run; of a longer one the beginning is exported."""
+"""The most spans of one run; of a longer run the first ones are exported."""
 _ANSWER_BYTES = 64_000
 
 _log = logging.getLogger(__name__)
 SCOPE = "gofer"
 BATCH_SPANS = 256
 BATCH_BYTES = 1_000_000
-"""Spans of one request, and bytes before they are compressed; a single larger span is a request of its own."""
+"""The most spans of one request, and the most bytes before compression; a larger single span has its own request."""
 _IDS = ("traceId", "spanId", "parentSpanId")
 _NANOSECONDS = 1_000_000
-"""Of a millisecond."""
+"""Nanoseconds of a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a collector made of a run."""
+    """The result of an export."""
 
     spans: int
     rejected: int = 0
-    """Spans that it did not take."""
+    """The number of spans that the collector rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """Sends runs to one collector."""
+    """Sends the spans of runs to one collector."""
 
     url: str
-    """Where traces are taken; empty when nowhere."""
+    """The address for traces; empty if there is none."""
     headers: Mapping[str, Secret]
     resource: Mapping[str, str]
-    """What the spans are of: `service.name` and what else the operator says."""
+    """The attributes of all spans: `service.name` and others that the operator sets."""
     http: Http
     full: bool = False
-    """Whether what was said goes along."""
+    """Whether texts are exported."""
     base_url: str = ""
-    """Where people look at runs."""
+    """The address of the pages of runs."""
     timeout: float = TIMEOUT
-    """Seconds that one request may take."""
+    """The timeout of one request in seconds."""
 
-    async def at_the_end(self, run: str, stores: Stores, patience: float = PATIENCE) -> None:
-        """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
+    async def export(self, run: str, stores: Stores, patience: float = PATIENCE) -> None:
+        """Send the spans of a run that just ended within `patience` seconds. Log a failure and raise nothing."""
         try:
             async with asyncio.timeout(min(PATIENCE, patience)):
                 sent = await self.send(await self.read(run, stores))
             if sent.rejected:
-                _log.warning("the collector took %d spans of run %s less than there are", sent.rejected, run)
+                _log.warning("the collector rejected %d spans of run %s", sent.rejected, run)
         except TimeoutError:
-            _log.warning("the spans of run %s were not sent: it took too long", run)
+            _log.warning("the spans of run %s were not sent: there was not enough time", run)
         except Exception as error:  # noqa: BLE001
-            # The run ended well without; only sentences of ours are fit for a log.
-            why = str(error) if isinstance(error, TemporaryError | ConfigError) else type(error).__name__
-            _log.warning("the spans of run %s were not sent: %s", run, why)
+            # A failed export never changes the run. The text of an unknown error may hold contents, its type does not.
+            reason = type(error).__name__
+            if isinstance(error, TemporaryError | ConfigError):
+                reason = str(error)
+            _log.warning("the spans of run %s were not sent: %s", run, reason)
 
     async def send(self, spans: Sequence[Exported]) -> Sent:
-        """Sends the spans of a run. Raises ConfigError for a refusal, TemporaryError without an answer."""
+        """Send spans. Raises ConfigError for a refusal, and TemporaryError without an answer."""
         rejected = 0
-        # Putting them together takes as long as a hundred answers; others go on meanwhile.
+        # On a thread, because building the requests of a long run takes long, and other runs continue meanwhile.
         for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
-            rejected += await self._post(await asyncio.to_thread(_packed, request))
+            rejected += await self._post(await asyncio.to_thread(_compressed, request))
         return Sent(len(spans), rejected)
 
     async def read(self, run: str, stores: Stores) -> Sequence[Exported]:
-        """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
+        """Return the spans of a run that ended and of its subagent runs.
+
+        Raises ConfigError as `spans` does, and the errors of reading a journal.
+        """
         journal = await read_journal(run, stores.journals, stores.blobs)
         _check(run, journal)
         head = await stores.journals.head(run)
-        below = (await read_below(journal, stores.journals, stores.blobs)).journals
-        return self.spans(run, journal, below, head.conversation if head else "")
+        below = (await read_subagents(journal, stores.journals, stores.blobs)).journals
+        conversation = ""
+        if head is not None:
+            conversation = head.conversation
+        return self.spans(run, journal, below, conversation)
 
     def spans(
         self,
@@ -113,24 +121,24 @@ class Exporter:
         below: Mapping[str, Sequence[Recorded]] | None = None,
         conversation: str = "",
     ) -> Sequence[Exported]:
-        """The spans of a run that ended, and of the journals `below`, by run; `conversation` is the token of its row.
+        """Return the spans of a journal and of the journals of its subagents; `conversation` is the token in its row.
 
-        Raises ConfigError for one that did not end, and for any that is private.
+        Raises ConfigError for a run that is private or has not ended.
         """
         _check(run, journal)
         spans = exported(run, journal, below, full=self.full, base_url=self.base_url, conversation=conversation)
         return spans[:MOST_SPANS]
 
     async def _post(self, body: bytes) -> int:
-        """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""
+        """Send one request; return the number of its rejected spans. Raises ConfigError, TemporaryError."""
         headers = {name: value.reveal() for name, value in self.headers.items()}
         headers |= {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
         answer = await self.http.send(HttpRequest("POST", self.url, headers, body, self.timeout, _ANSWER_BYTES))
         if answer.status in (429, 502, 503, 504):
             raise TemporaryError(f"the collector is busy (HTTP {answer.status}); `gofer export` sends it again.")
         if not 200 <= answer.status < 300:
-            told = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
-            raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {told}.")
+            advice = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
+            raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {advice}.")
         return _rejected(answer.body)
 
 
@@ -142,13 +150,13 @@ def _check(run: str, journal: Sequence[Recorded]) -> None:
         raise ConfigError(f"Run {run} has not ended; export it when it has.")
 
 
-def _packed(request: ExportTraceServiceRequest) -> bytes:
-    # Without a time in it, so that equal spans are equal bytes.
+def _compressed(request: ExportTraceServiceRequest) -> bytes:
+    # Without a timestamp, so that equal spans are equal bytes.
     return gzip.compress(request.SerializeToString(deterministic=True), mtime=0)
 
 
 def _rejected(body: bytes) -> int:
-    """What an answer says of spans that were not taken; one that is no OTLP says nothing."""
+    """Return the number of rejected spans in a response; 0 for a response that is no OTLP."""
     answer = ExportTraceServiceResponse()
     try:
         answer.ParseFromString(body)
@@ -158,7 +166,7 @@ def _rejected(body: bytes) -> int:
 
 
 def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator[ExportTraceServiceRequest]:
-    """The spans in requests that a collector takes, in their order; none for no spans."""
+    """Yield the spans in requests of limited size, in their order; none for no spans."""
     batch: list[Span] = []
     size = 0
     for span in map(_span, spans):
@@ -173,7 +181,7 @@ def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator
 
 
 def to_json(request: ExportTraceServiceRequest) -> object:
-    """A request as OTLP/JSON, whose ids are hexadecimal where protobuf's own JSON has Base64."""
+    """Return a request as OTLP/JSON, with hexadecimal ids instead of Base64."""
     return _with_hexadecimal_ids(MessageToDict(request, use_integers_for_enums=True))
 
 
@@ -182,11 +190,13 @@ def _with_hexadecimal_ids(value: object) -> object:
         return [_with_hexadecimal_ids(item) for item in as_list(cast(object, value))]
     if not isinstance(value, dict):
         return value
-    items = as_object(cast(object, value)).items()
-    return {
-        name: b64decode(item).hex() if name in _IDS and isinstance(item, str) else _with_hexadecimal_ids(item)
-        for name, item in items
-    }
+    converted: dict[str, object] = {}
+    for name, item in as_object(cast(object, value)).items():
+        if name in _IDS and isinstance(item, str):
+            converted[name] = b64decode(item).hex()
+        else:
+            converted[name] = _with_hexadecimal_ids(item)
+    return converted
 
 
 def _request(spans: Sequence[Span], resource: Mapping[str, str]) -> ExportTraceServiceRequest:
@@ -197,19 +207,24 @@ def _request(spans: Sequence[Span], resource: Mapping[str, str]) -> ExportTraceS
 
 
 def _span(span: Exported) -> Span:
-    failed = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
+    kind = Span.SPAN_KIND_INTERNAL
+    if span.client:
+        kind = Span.SPAN_KIND_CLIENT
+    # By the conventions, only failed spans have a status.
+    status = None
+    if span.error:
+        status = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
     return Span(
         trace_id=span.trace,
         span_id=span.id,
         parent_span_id=span.parent,
         name=clean(span.name),
-        kind=Span.SPAN_KIND_CLIENT if span.client else Span.SPAN_KIND_INTERNAL,
+        kind=kind,
         start_time_unix_nano=span.start * _NANOSECONDS,
         end_time_unix_nano=span.end * _NANOSECONDS,
         attributes=_attributes(span.attributes),
         links=[Span.Link(trace_id=trace, span_id=linked) for trace, linked in span.linked],
-        # What went well has no status: that is for its reader to say.
-        status=failed if span.error else None,
+        status=status,
     )
 
 

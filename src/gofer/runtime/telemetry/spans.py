@@ -1,10 +1,9 @@
-"""The OpenTelemetry spans of a run: those of its trace, by the conventions for generative AI.
+"""The OpenTelemetry spans of a run, made from its trace by the conventions for generative AI.
 
-The run is an `invoke_workflow`; below it stand a `chat` for each time a model was asked, an `execute_tool` for each
-call, and an `invoke_agent` for each subagent: with a `chat` of its own, or with all that stands in the journal of its
-run, where it has one. What was said is named by the addresses of its
-entries; the words themselves are added where an operator asked for them (`runtime/telemetry/contents.py`). A reason or
-a summary is a sentence that may quote, so it counts as words.
+The run is an `invoke_workflow`. Below it are a `chat` for each model call, an `execute_tool` for each tool call, and an
+`invoke_agent` for each subagent: with a `chat` below it, or with the spans of its own run. A span has the addresses of
+its entries. Texts are added only if the operator asked for them (`runtime/telemetry/contents.py`). A reason or a
+summary may quote, so it counts as text.
 """
 
 import hashlib
@@ -23,13 +22,13 @@ from gofer.values.canonical_json import as_list
 Value = str | bool | int | float | Sequence[str]
 
 ROOT = "1.0"
-"""Address of the claim, with which every journal begins: the span of the run itself."""
+"""The address of the claim, the first entry of every journal; it identifies the span of the run."""
 PROVIDER = "openai"
-"""The format that models are spoken to in; the endpoint may belong to another provider."""
+"""The wire format of the models; another provider may serve the endpoint."""
 FINISHED = frozenset({"stop", "tool_calls", "length", "content_filter", "refusal"})
-"""Reasons for stopping that are exported as they are."""
+"""The finish reasons that are exported unchanged."""
 _CODE = re.compile(r"[a-z0-9_.-]{1,64}")
-"""What a vendor's reason for a refusal looks like; anything longer may be a sentence."""
+"""The form of a vendor's error code; anything longer may be a sentence."""
 _TYPED = (
     "gen_ai.request.model",
     "gen_ai.request.temperature",
@@ -61,9 +60,9 @@ _TYPED = (
     "gofer.compacted.turns",
     "gofer.compacted.by",
 )
-"""Attributes of a trace that hold names, ids and numbers only."""
+"""The attributes of a trace that hold names, ids and numbers only."""
 _SENTENCES = ("gofer.reason", "gofer.summary", "gofer.deferred", "gofer.cancelled_by", "gofer.approval.by")
-"""Attributes of a trace that hold what people or vendors may have said."""
+"""The attributes of a trace that may hold texts of people or vendors."""
 _ERRORS = {
     "failed": "failed",
     "needs_attention": "needs_attention",
@@ -72,14 +71,14 @@ _ERRORS = {
     "unknown": "unknown_outcome",
     "deferred": "unavailable",
 }
-"""Statuses that are errors, and the `error.type` of one that has no better."""
+"""The statuses that are errors, with the `error.type` of an error without a code."""
 TRACE_BYTES = 16
 SPAN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """One span as OpenTelemetry has it. Times are unix milliseconds."""
+    """One span in the form of OpenTelemetry. Times are unix milliseconds."""
 
     trace: bytes
     id: bytes
@@ -89,70 +88,79 @@ class Exported:
     start: int
     end: int
     client: bool
-    """Return whether a system outside was asked: kind CLIENT; else INTERNAL."""
+    """Whether the span is a request to an outside system: kind CLIENT, else INTERNAL."""
     attributes: Mapping[str, Value]
     error: str = ""
-    """What the status says of an error: its type, or the sentence; empty when it went well."""
+    """The type or text of the error; empty if the span succeeded."""
     linked: Sequence[tuple[bytes, bytes]] = field(default_factory=tuple[tuple[bytes, bytes], ...])
-    """Trace and span of runs that this one goes on from."""
+    """The trace and span ids of the runs that this run continues."""
 
 
 def exported(
     run: str,
     journal: Sequence[Recorded],
-    below: Mapping[str, Sequence[Recorded]] | None = None,
+    subagents: Mapping[str, Sequence[Recorded]] | None = None,
     *,
     full: bool = False,
     base_url: str = "",
     conversation: str = "",
 ) -> Sequence[Exported]:
-    """The spans of a run that ended, the root first; with what was said only when `full`.
+    """Return the spans of a run that ended, the root first; with texts only if `full`.
 
-    `below` has the journals of subagents by their runs, `base_url` is where people look at runs, `conversation` the
-    token that its row has. Whether a run may be exported at all is decided before.
+    `subagents` are the journals of its subagents by run, `base_url` is the address of the pages of runs, and
+    `conversation` is the token in the row of the run. The caller decides whether the run may be exported.
     """
-    made = _Tree(trace_id(run), below or {}, full).of(run, journal, _common(run, journal, conversation))
-    return [_root(run, made[0], trace.project(journal), base_url), *made[1:]]
+    spans = _Tree(trace_id(run), subagents or {}, full).of(run, journal, _common(run, journal, conversation))
+    return [_root(run, spans[0], trace.project(journal), base_url), *spans[1:]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """A run with all that stands below it, while its spans are made."""
+    """A run and its subagent runs, while their spans are made."""
 
     trace: bytes
-    below: Mapping[str, Sequence[Recorded]]
+    subagents: Mapping[str, Sequence[Recorded]]
     full: bool
 
     def of(
         self, run: str, journal: Sequence[Recorded], common: Mapping[str, Value], above: bytes = b""
     ) -> list[Exported]:
-        """The spans of one journal; of a subagent's those `above` whose span they stand, which stands for its run."""
-        said = contents(journal) if self.full else {}
-        made = list[Exported]()
-        for span in trace.project(journal):
-            if span.parent is None and above:
-                continue
-            parent = b"" if span.parent is None else above or span_id(run, ROOT)
-            one = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
-            words = {**said.get(span.began_in, {}), **(_sentences(span) if self.full else {})}
-            one = replace(one, attributes={**one.attributes, **words})
-            made += self._subagent(run, span, one, common) if _is_agent(span) else [one]
-        return made
+        """Return the spans of one journal.
 
-    def _subagent(self, run: str, span: Span, one: Exported, common: Mapping[str, Value]) -> list[Exported]:
-        """A subagent and what it did; tokens and costs are of its exchanges, so that they count once."""
+        For a subagent run, `above` is the span of the subagent, which replaces the root of the run.
+        """
+        texts = contents(journal) if self.full else {}
+        spans = list[Exported]()
+        for span in trace.project(journal):
+            parent = b""
+            if span.parent is not None:
+                parent = above or span_id(run, ROOT)
+            elif above:
+                continue
+            exported_span = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
+            if self.full:
+                texts_of_span = {**texts.get(span.began_in, {}), **_sentences(span)}
+                exported_span = replace(exported_span, attributes={**exported_span.attributes, **texts_of_span})
+            if _is_agent(span):
+                spans += self._subagent(run, span, exported_span, common)
+            else:
+                spans.append(exported_span)
+        return spans
+
+    def _subagent(self, run: str, span: Span, exported_span: Exported, common: Mapping[str, Value]) -> list[Exported]:
+        """Return the spans of a subagent. Only its model calls have tokens and costs, so that they count once."""
         child = str(span.attributes.get("gofer.subagent.run", ""))
         if not child:
-            return _question(run, span, one)
-        if not (journal := self.below.get(child, ())):
-            # What it used is told nowhere else.
-            return [one]
-        named = {**common, "gofer.run.id": child, "gen_ai.agent.name": one.attributes["gen_ai.agent.name"]}
-        return [_totalled(one), *self.of(child, journal, named, one.id)]
+            return _question(run, span, exported_span)
+        if not (journal := self.subagents.get(child, ())):
+            # The journal of the run is missing, so its usage is only in this span.
+            return [exported_span]
+        named = {**common, "gofer.run.id": child, "gen_ai.agent.name": exported_span.attributes["gen_ai.agent.name"]}
+        return [_with_own_usage_names(exported_span), *self.of(child, journal, named, exported_span.id)]
 
 
 def _common(run: str, journal: Sequence[Recorded], conversation: str) -> dict[str, Value]:
-    """What every span of a run says, so that it is found by any of them."""
+    """Return the attributes that all spans of a run have, so that a search for any of them finds the run."""
     common: dict[str, Value] = {"gofer.run.id": run}
     if conversation:
         session = session_id(conversation)
@@ -171,7 +179,9 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     error = _error(span)
     if error:
         attributes["error.type"] = error
-    end = max(span.start, last if span.end is None else span.end)
+    end = last
+    if span.end is not None:
+        end = span.end
     client = span.kind == "llm"
     own = span_id(run, span.began_in)
     return Exported(
@@ -180,7 +190,7 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
         parent=b"",
         name=_name(span),
         start=span.start,
-        end=end,
+        end=max(span.start, end),
         client=client,
         attributes=attributes,
         error=error,
@@ -209,32 +219,45 @@ def _typed(span: Span) -> dict[str, Value]:
         case "run":
             return {**known, "gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": span.name}
         case "llm":
-            agent = {"gen_ai.agent.name": str(span.attributes["gen_ai.agent.name"])} if _is_agent(span) else {}
-            return {**known, **agent, **_asked(span)}
+            if _is_agent(span):
+                known["gen_ai.agent.name"] = str(span.attributes["gen_ai.agent.name"])
+            return {**known, **_exchange(span)}
         case "agent":
             own = {name: str(span.attributes[name]) for name in ("gen_ai.agent.name", "gofer.subagent.run")}
             return {**known, **own, "gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": PROVIDER}
         case "tool":
             return {"gen_ai.tool.type": "function", **known, "gen_ai.operation.name": "execute_tool"}
         case _:
-            # Not by the name that makes others count it as a call.
-            return {"gofer.approval.tool" if name == "gen_ai.tool.name" else name: it for name, it in known.items()}
+            # With `gen_ai.tool.name` other tools would count the approval as a call.
+            if "gen_ai.tool.name" in known:
+                known["gofer.approval.tool"] = known.pop("gen_ai.tool.name")
+            return known
 
 
-def _asked(span: Span) -> dict[str, Value]:
-    """What is said of an exchange with a model."""
-    asked: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": PROVIDER}
+def _exchange(span: Span) -> dict[str, Value]:
+    """Return the attributes of a model call."""
+    exchange: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": PROVIDER}
     if reasons := as_list(span.attributes.get("gen_ai.response.finish_reasons")):
-        asked["gen_ai.response.finish_reasons"] = [it if it in FINISHED else "other" for it in map(str, reasons)]
+        exchange["gen_ai.response.finish_reasons"] = [_finish_reason(str(reason)) for reason in reasons]
     cost = span.attributes.get("gofer.cost_usd")
-    # The conventions have no name for it yet; this is the one that Langfuse and others read.
-    return asked | ({"gen_ai.usage.cost": cost} if isinstance(cost, int | float) else {})
+    # The conventions have no attribute for costs yet. Langfuse and others read this one.
+    if isinstance(cost, int | float):
+        exchange["gen_ai.usage.cost"] = cost
+    return exchange
+
+
+def _finish_reason(reason: str) -> str:
+    if reason in FINISHED:
+        return reason
+    return "other"
 
 
 def _error(span: Span) -> str:
     fallback = _ERRORS.get(span.status, "")
     code = span.attributes.get("error.type")
-    return code if fallback and isinstance(code, str) and _CODE.fullmatch(code) else fallback
+    if fallback and isinstance(code, str) and _CODE.fullmatch(code):
+        return code
+    return fallback
 
 
 def _sentences(span: Span) -> dict[str, Value]:
@@ -245,37 +268,50 @@ def _is_agent(span: Span) -> bool:
     return span.attributes.get("gen_ai.operation.name") == "invoke_agent"
 
 
-def _question(run: str, span: Span, one: Exported) -> list[Exported]:
-    """A subagent that is asked one question, and its exchange with the model."""
+def _question(run: str, span: Span, exported_span: Exported) -> list[Exported]:
+    """Return the spans of a one-shot subagent: the subagent and its model call."""
     of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gofer.cost_usd")
-    attributes = {name: value for name, value in one.attributes.items() if not name.startswith(of_model)}
-    agent = replace(one, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
+    attributes = {name: value for name, value in exported_span.attributes.items() if not name.startswith(of_model)}
+    agent = replace(exported_span, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
     model = f"chat {span.attributes.get('gen_ai.request.model', '')}"
-    return [agent, replace(one, id=span_id(run, f"{span.began_in} chat"), parent=one.id, name=model)]
+    return [
+        agent,
+        replace(exported_span, id=span_id(run, f"{span.began_in} chat"), parent=exported_span.id, name=model),
+    ]
 
 
-def _totalled(one: Exported) -> Exported:
-    """A span with what all below it used under names of our own, so that no reader adds it up twice."""
-    named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in one.attributes.items()}
-    return replace(one, attributes={name: it for name, it in named.items() if not name.startswith("gen_ai.response.")})
+def _with_own_usage_names(exported_span: Exported) -> Exported:
+    """Return a span with its usage under attribute names of Gofer, so that no reader adds it to the spans below it."""
+    named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in exported_span.attributes.items()}
+    return replace(
+        exported_span,
+        attributes={name: value for name, value in named.items() if not name.startswith("gen_ai.response.")},
+    )
 
 
 def _calls(span: Span, name: str) -> int:
-    """How many calls a span stands for: those of a subagent, or one."""
-    found = span.attributes.get(name, 1)
-    return found if isinstance(found, int) else 1
+    """Return the number of calls of a span: the number of a subagent run, or one."""
+    found = span.attributes.get(name)
+    if isinstance(found, int):
+        return found
+    return 1
 
 
 def _tool_calls(span: Span) -> int:
-    """Calls of tools that count; a model's call of a subagent and those below it do."""
-    below = _calls(span, "gofer.tool_calls") if "gofer.tool_calls" in span.attributes else 0
-    # A model asks for a subagent with a call of a tool, a script does not.
+    """Return the number of tool calls of a span: a model's call of a subagent, and the calls of the subagent."""
+    calls = _count(span, "gofer.tool_calls")
+    # A model asks for a subagent with a tool call, a script does not.
     asked = span.kind == "tool" or (span.kind == "agent" and not is_of_a_script(span.id))
-    return below + (asked and not is_own(span.id))
+    if asked and not is_own(span.id):
+        return calls + 1
+    return calls
 
 
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:
-    """The run with what all of it used; under names of our own, so that no reader adds it up twice."""
+    """Return the span of the run with its total usage.
+
+    Its attributes have names of Gofer, so that no reader adds them to the spans below.
+    """
     asked = [span for span in spans if span.kind in ("llm", "agent")]
     used: dict[str, Value] = {
         "gofer.usage.input_tokens": sum(_count(span, "gen_ai.usage.input_tokens") for span in asked),
@@ -290,25 +326,29 @@ def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exp
     if base_url:
         used["gofer.run.url"] = f"{base_url}/runs/{run}"
     earlier = str(spans[0].attributes.get("gofer.continues", ""))
-    linked = ((trace_id(earlier), span_id(earlier, ROOT)),) if earlier else ()
+    linked: Sequence[tuple[bytes, bytes]] = ()
+    if earlier:
+        linked = ((trace_id(earlier), span_id(earlier, ROOT)),)
     return replace(root, attributes={**root.attributes, **used}, linked=linked)
 
 
 def _count(span: Span, name: str) -> int:
     value = span.attributes.get(name)
-    return value if isinstance(value, int) else 0
+    if isinstance(value, int):
+        return value
+    return 0
 
 
 def trace_id(run: str) -> bytes:
-    """The 16 bytes that name the trace of a run."""
+    """Return the 16 bytes of the trace id of a run."""
     return hashlib.sha256(f"gofer trace {run}".encode()).digest()[:TRACE_BYTES]
 
 
 def span_id(run: str, address: str) -> bytes:
-    """The 8 bytes that name the span that begins with the entry at an address."""
+    """Return the 8 bytes of the span id for the entry at an address."""
     return hashlib.sha256(f"gofer span {run} {address}".encode()).digest()[:SPAN_BYTES]
 
 
 def session_id(conversation: str) -> str:
-    """Return the name of a conversation outside, of the token that rows have for it."""
+    """Return the public id of a conversation, derived from its token in the rows."""
     return hashlib.sha256(f"gofer conversation {conversation}".encode()).hexdigest()[:32]

@@ -152,9 +152,11 @@ def _said(api: JiraApi, key: str, comment: Fields, subject: str) -> _Said:
     time = shown(comment.get("created"))
     text = adf_text(comment.get("body")) or "(no text)"
     if not subject or id_ != subject:
-        return _Said(id_, author, time, f"- {author} at {time}:", _shortened(text, COMMENT_LIMIT))
+        header = f"- {author} at {time}:"
+        return _Said(id=id_, author=author, time=time, header=header, text=_shortened(text, COMMENT_LIMIT))
     rest = f"Only a person can read the rest, at {api.browse(key)}?focusedCommentId={quote(id_, safe='')}."
-    return _Said(id_, author, time, f"- {author} at {time} (comment {id_}):", _shortened(text, SUBJECT_LIMIT, rest))
+    header = f"- {author} at {time} (comment {id_}):"
+    return _Said(id=id_, author=author, time=time, header=header, text=_shortened(text, SUBJECT_LIMIT, rest))
 
 
 def _subject(said: Sequence[_Said], subject: str) -> dict[str, str]:

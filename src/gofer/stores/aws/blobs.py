@@ -11,33 +11,33 @@ from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.values.errors import TemporaryError
 
 PREFIX = "blobs/"
-"""What keys begin with; the bucket holds more than bodies."""
-_KNOWN = 1_000
-"""Keys that are known to stand; the bundle of a workflow is stored again by every run of it."""
+"""The prefix of the keys of bodies; the bucket holds other objects too."""
+_MOST_KNOWN = 1_000
+"""The most keys that are cached as stored; every run of a workflow stores the same bundle again."""
 
-_THERE = "PreconditionFailed"
+_EXISTS = "PreconditionFailed"
 _CONTESTED = "ConditionalRequestConflict"
-_TRIES = 5
-_PAUSE = 0.05
-"""Seconds before a body that others write just now is written again; then twice as long each time."""
+_ATTEMPTS = 5
+_FIRST_PAUSE = 0.05
+"""Seconds until the second attempt, after another writer's request was in progress; doubles each time."""
 
 
 class S3Objects(Protocol):
-    """What is used of boto3's client to add and to read objects."""
+    """The methods of boto3's S3 client that add and read objects."""
 
     put_object: Operation
     get_object: Operation
 
 
 class S3Client(S3Objects, Protocol):
-    """What is used of boto3's client."""
+    """All methods of boto3's S3 client that Gofer calls for bodies."""
 
     list_objects_v2: Operation
     delete_objects: Operation
 
 
 class S3Bodies(Bodies):
-    """One object per body. Where a reader may not list the bucket, S3 calls a missing object forbidden."""
+    """Bodies in S3, one object each. A reader that may not list the bucket gets 403 for a missing object."""
 
     def __init__(self, aws: Aws, client: S3Objects, bucket: str) -> None:
         self._aws = aws
@@ -49,36 +49,36 @@ class S3Bodies(Bodies):
     async def put(self, key: str, body: bytes) -> None:
         if key in self._known:
             return
-        await self._stand(key, body)
+        await self._put_once(key, body)
         self._known[key] = None
-        if len(self._known) > _KNOWN:
+        if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
 
-    async def _stand(self, key: str, body: bytes) -> None:
-        """Returns when a body of this name stands. Raises TemporaryError."""
-        # A body that is there is the one its name says, or damaged; in neither case is it replaced.
-        place = {"Bucket": self._bucket, "Key": PREFIX + key, "Body": body, "IfNoneMatch": "*"}
-        for attempt in range(_TRIES):
-            found = await self._aws.ask(self._objects.put_object, refusals=[_THERE, _CONTESTED], **place)
-            if not isinstance(found, Refusal) or found.code == _THERE:
+    async def _put_once(self, key: str, body: bytes) -> None:
+        """Store a body unless an object of its name exists. Raises TemporaryError."""
+        # An existing object is this body, or it is damaged. In neither case is it replaced.
+        arguments = {"Bucket": self._bucket, "Key": PREFIX + key, "Body": body, "IfNoneMatch": "*"}
+        for attempt in range(_ATTEMPTS):
+            response = await self._aws.ask(self._objects.put_object, refusals=[_EXISTS, _CONTESTED], **arguments)
+            if not isinstance(response, Refusal) or response.code == _EXISTS:
                 return
-            # Whether the other one succeeds is not known yet, so nothing is concluded from it.
-            await asyncio.sleep(_PAUSE * 2**attempt)
-        raise TemporaryError("S3 did not keep a body now: others write the same one.")
+            # Another writer's request is in progress and may still fail, so this one is sent again.
+            await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
+        raise TemporaryError("S3 did not store a body: other processes are writing the same one. Try again.")
 
     @override
     async def get(self, key: str) -> bytes:
-        def read(**place: str) -> bytes:
-            # On its thread: the body comes over the network too.
-            return self._objects.get_object(**place)["Body"].read()
+        def read(**arguments: str) -> bytes:
+            # Read the stream on the thread of the request, because it blocks on the network too.
+            return self._objects.get_object(**arguments)["Body"].read()
 
         read.__name__ = "get_object"
-        found: Any = await self._aws.ask(read, refusals=["NoSuchKey"], Bucket=self._bucket, Key=PREFIX + key)
-        return verified(key, None if isinstance(found, Refusal) else found)
+        response: Any = await self._aws.ask(read, refusals=["NoSuchKey"], Bucket=self._bucket, Key=PREFIX + key)
+        return verified(key, None if isinstance(response, Refusal) else response)
 
 
 class S3Blobs(S3Bodies, Blobs):
-    """The same, with folders that can be dropped."""
+    """Bodies in S3, with folders that can be dropped."""
 
     def __init__(self, aws: Aws, client: S3Client, bucket: str) -> None:
         super().__init__(aws, client, bucket)
@@ -87,8 +87,8 @@ class S3Blobs(S3Bodies, Blobs):
     @override
     async def drop(self, folder: str) -> None:
         self._known = OrderedDict((key, None) for key in self._known if not key.startswith(f"{folder}/"))
-        place = {"Bucket": self._bucket, "Prefix": f"{PREFIX}{folder}/"}
-        while names := (await self._aws.answer(self._client.list_objects_v2, **place)).get("Contents"):
+        arguments = {"Bucket": self._bucket, "Prefix": f"{PREFIX}{folder}/"}
+        while names := (await self._aws.answer(self._client.list_objects_v2, **arguments)).get("Contents"):
             listed = {"Objects": [{"Key": name["Key"]} for name in names], "Quiet": True}
             done = await self._aws.answer(self._client.delete_objects, Bucket=self._bucket, Delete=listed)
             if done.get("Errors"):

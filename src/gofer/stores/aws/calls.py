@@ -1,9 +1,8 @@
 """A bounded thread pool for calls of AWS, and the classification of refusals.
 
 botocore's clients block, so each request runs on one of a bounded number of threads. A refusal that the caller expects
-(a condition did not hold, there is no such object) comes back as a value; everything else is an error for those who can
-act on it. Whether a call without an answer was *done* is not known here: every write is one that may be
-asked for again.
+(a condition did not hold, an object is missing) comes back as a value. Every other failure raises an error that names
+who must act. A request without a response may have been carried out, so every write is safe to send again.
 """
 
 import asyncio
@@ -28,14 +27,14 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 from gofer.values.errors import ConfigError, TemporaryError
 
 THREADS = 32
-"""Requests under way at once in one process; clients keep as many connections."""
+"""The most concurrent requests of one process; clients keep as many connections."""
 
 Operation: TypeAlias = Callable[..., Any]
-"""A method of a botocore client, as `client.put_item`: keyword arguments, and a JSON object as the answer."""
+"""A method of a botocore client, such as `client.put_item`: keyword arguments in, a JSON object out."""
 
 _SIGN_IN = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError, LoginError, TokenRetrievalError)
 _DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AuthorizationError", "403"})
-_UNKNOWN = frozenset(
+_INVALID_CREDENTIALS = frozenset(
     {
         *("ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "AuthFailure"),
         *("MissingAuthenticationToken", "SignatureDoesNotMatch", "UnrecognizedClientException"),
@@ -52,11 +51,11 @@ _MISSING: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """AWS said no in a way that the caller expected."""
+    """A refusal of AWS that the caller expected."""
 
     code: str
     response: Mapping[str, Any]
-    """The whole answer, as botocore reads it."""
+    """The whole response, as botocore parses it."""
 
 
 class _Expected(Exception):
@@ -66,7 +65,7 @@ class _Expected(Exception):
 
 
 class Aws:
-    """The requests of one process; `requests` counts them by the name of their operation."""
+    """The requests of one process to AWS; `requests` counts them by the name of their operation."""
 
     def __init__(self, threads: int = THREADS) -> None:
         self.requests: Counter[str] = Counter()
@@ -75,9 +74,9 @@ class Aws:
     async def ask(
         self, operation: Operation, *, refusals: Collection[str] = (), **arguments: object
     ) -> Mapping[str, Any] | Refusal:
-        """The answer to one request, or the refusal when its code is one of `refusals`.
+        """Return the response to one request, or the refusal if its code is one of `refusals`.
 
-        Raises TemporaryError when AWS was busy or did not answer, ConfigError for what the operator has to set up.
+        Raises TemporaryError when AWS was busy or did not answer, and ConfigError when the operator must act.
         """
         try:
             return await self._send(operation, refusals, arguments)
@@ -101,18 +100,18 @@ class Aws:
             raise trouble(name, error) from error
 
     async def answer(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
-        """The answer to a request that AWS has no reason to refuse. Raises as `ask` does."""
+        """Return the response to a request for which every refusal is an error. Raises as `ask` does."""
         return await self._send(operation, (), arguments)
 
     def close(self) -> None:
-        """Waits for what is under way and lets the threads go."""
+        """Wait for running requests and end the threads."""
         self._pool.shutdown()
 
 
 def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | TemporaryError:
-    """Who must act, when the request `name` failed in an unexpected way.
+    """Return the error for an unexpected failure of the request `name`, by who must act.
 
-    A refusal's text is AWS' and may name keys, so only its code is told.
+    The text of a refusal comes from AWS and may name keys, so the error holds only its code.
     """
     match error:
         case ClientError():
@@ -120,20 +119,20 @@ def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | Temp
         case BotoCoreError() if isinstance(error, _SIGN_IN):
             return ConfigError("AWS has no valid credentials here; sign in, or name a profile in AWS_PROFILE.")
         case _:
-            told = f"AWS did not answer {name} ({type(error).__name__})"
-            return TemporaryError(f"{told}; the same again later, or check the network.")
+            reason = f"AWS did not answer {name} ({type(error).__name__})"
+            return TemporaryError(f"{reason}; try again later, or check the network.")
 
 
 def _refused(name: str, code: str) -> ConfigError | TemporaryError:
-    if code in _UNKNOWN:
+    if code in _INVALID_CREDENTIALS:
         return ConfigError(
-            f"AWS does not take these credentials for {name} ({code}); sign in again, or name another profile."
+            f"AWS does not accept these credentials for {name} ({code}); sign in again, or name another profile."
         )
     if code in _DENIED:
-        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of the role that asks.")
-    if what := _MISSING.get(code):
-        return ConfigError(f"AWS does not know {what}; deploy the stack, or correct the setting and the Region.")
-    return TemporaryError(f"AWS did not do {name} now ({code or 'no reason given'}).")
+        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of the role that calls it.")
+    if missing := _MISSING.get(code):
+        return ConfigError(f"AWS does not know {missing}; deploy the stack, or correct the setting and the Region.")
+    return TemporaryError(f"AWS could not carry out {name} now ({code or 'no reason given'}).")
 
 
 def _code(error: ClientError) -> str:

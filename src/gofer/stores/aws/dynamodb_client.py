@@ -1,4 +1,4 @@
-"""A table of DynamoDB through its API: values, conditions and pages in its form."""
+"""A Table on DynamoDB: translates items, conditions and pages to and from its API."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,20 @@ from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.stores.aws.table import (
     INDEX,
     KEY,
+    Absent,
     AtMost,
     Both,
     Condition,
     Delete,
     Either,
-    Free,
+    Exists,
     Indexed,
-    Is,
     Item,
     Key,
+    OneOf,
     Put,
     Refused,
     Span,
-    Standing,
     Table,
     Update,
     Value,
@@ -32,23 +32,23 @@ from gofer.stores.aws.table import (
 from gofer.values.errors import Corrupt, TemporaryError
 
 _GET_AT_ONCE = 100
-"""Keys that one request reads."""
+"""The most keys in one BatchGetItem request."""
 _WRITE_AT_ONCE = 25
-"""Keys that one request writes."""
-_PATIENCE = 5
-"""How often what DynamoDB left over of a batch is asked for again."""
-_PAUSE = 0.05
-"""Seconds before the first time; then twice as long each time."""
+"""The most keys in one BatchWriteItem request."""
+_ATTEMPTS = 5
+"""How often a busy write, or the rest of a batch that DynamoDB did not process, is sent."""
+_FIRST_PAUSE = 0.05
+"""Seconds between the first two attempts; each later pause is twice as long."""
 _FAILED = "ConditionalCheckFailedException"
 _CANCELLED = "TransactionCanceledException"
 _CONFLICT = "TransactionConflictException"
-_BUSY = "DynamoDB did not write it now: others write the same items, or the table is busy."
+_BUSY = "DynamoDB did not accept a write: other writers change the same items, or the table is busy. Try again."
 
 Raw = dict[str, Any]
 
 
 class DynamoClient(Protocol):
-    """What is used of boto3's client."""
+    """The methods of boto3's DynamoDB client that Gofer calls."""
 
     get_item: Operation
     batch_get_item: Operation
@@ -62,10 +62,10 @@ class DynamoClient(Protocol):
 
 
 class DynamoTable(Table):
-    """A Table of DynamoDB."""
+    """A Table on DynamoDB."""
 
     def __init__(self, aws: Aws, client: DynamoClient, name: str, keys: str) -> None:
-        """Take the names of the table and of the one that holds KEY items."""
+        """Take the name of the main table, and the name of the table for items with the sort key KEY."""
         self._aws = aws
         self._client = client
         self._name = name
@@ -73,17 +73,22 @@ class DynamoTable(Table):
 
     @override
     async def get(self, key: Key) -> Item | None:
-        asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
-        found = await self._aws.answer(self._client.get_item, **asked)
-        return _item(found["Item"]) if "Item" in found else None
+        request: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
+        found = await self._aws.answer(self._client.get_item, **request)
+        if "Item" not in found:
+            return None
+        return _item(found["Item"])
 
     @override
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
         if len(keys) == 1:
             found = await self.get(keys[0])
-            return [found] if found else []
+            if found is None:
+                return []
+            return [found]
         slices = [keys[i : i + _GET_AT_ONCE] for i in range(0, len(keys), _GET_AT_ONCE)]
-        return [item for part in await asyncio.gather(*map(self._get_slice, slices)) for item in part]
+        parts = await asyncio.gather(*map(self._get_slice, slices))
+        return [item for part in parts for item in part]
 
     @override
     async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
@@ -97,26 +102,30 @@ class DynamoTable(Table):
     @override
     async def write(self, write: Write) -> Refused | None:
         operation = {Put: self._client.put_item, Update: self._client.update_item, Delete: self._client.delete_item}
-        for attempt in range(_PATIENCE):
-            found = await self._aws.ask(operation[type(write)], refusals=[_FAILED, _CONFLICT], **self._spoken(write))
-            if not isinstance(found, Refusal):
+        for attempt in range(_ATTEMPTS):
+            response = await self._aws.ask(
+                operation[type(write)], refusals=[_FAILED, _CONFLICT], **self._parameters_of(write)
+            )
+            if not isinstance(response, Refusal):
                 return None
-            if found.code == _FAILED:
-                return _refused(found.response)
-            await asyncio.sleep(_PAUSE * 2**attempt)
+            if response.code == _FAILED:
+                return _refused(response.response)
+            await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
         raise TemporaryError(_BUSY)
 
     @override
     async def transact(self, writes: Sequence[Write]) -> Refused | None:
-        said = [{type(write).__name__: self._spoken(write)} for write in writes]
-        for attempt in range(_PATIENCE):
-            found = await self._aws.ask(self._client.transact_write_items, refusals=[_CANCELLED], TransactItems=said)
-            if not isinstance(found, Refusal):
+        items = [{type(write).__name__: self._parameters_of(write)} for write in writes]
+        for attempt in range(_ATTEMPTS):
+            response = await self._aws.ask(
+                self._client.transact_write_items, refusals=[_CANCELLED], TransactItems=items
+            )
+            if not isinstance(response, Refusal):
                 return None
-            reasons = cast(list[Raw], found.response.get("CancellationReasons", []))
+            reasons = cast(list[Raw], response.response.get("CancellationReasons", []))
             if failed := [reason for reason in reasons if reason.get("Code") == "ConditionalCheckFailed"]:
                 return _refused(failed[0])
-            await asyncio.sleep(_PAUSE * 2**attempt)
+            await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
         raise TemporaryError(_BUSY)
 
     @override
@@ -126,81 +135,86 @@ class DynamoTable(Table):
 
     @override
     async def scan(self, sk: str) -> Sequence[Key]:
-        asked: Raw = {
+        request: Raw = {
             "FilterExpression": "sk = :sk",
             "ProjectionExpression": "pk, sk",
             "ExpressionAttributeValues": {":sk": {"S": sk}},
             "ConsistentRead": True,
         }
-        return [Key(raw["pk"]["S"], raw["sk"]["S"]) for raw in await self._pages(self._client.scan, asked, 0)]
+        return [Key(raw["pk"]["S"], raw["sk"]["S"]) for raw in await self._pages(self._client.scan, request, 0)]
 
-    async def _query(self, span: Span, limit: int, newest: bool, pk: str, sk: str, how: Raw) -> list[Raw]:
-        asked: Raw = {
+    async def _query(self, span: Span, limit: int, newest: bool, pk: str, sk: str, options: Raw) -> list[Raw]:
+        if span.low > span.high:
+            return []
+        request: Raw = {
             "KeyConditionExpression": f"{pk} = :pk AND {sk} BETWEEN :low AND :high",
             "ExpressionAttributeValues": _values({":pk": span.pk, ":low": span.low, ":high": span.high}),
             "ScanIndexForward": not newest,
-            **how,
+            **options,
         }
-        return await self._pages(self._client.query, asked, limit) if span.low <= span.high else []
+        return await self._pages(self._client.query, request, limit)
 
-    async def _pages(self, operation: Operation, asked: Raw, limit: int) -> list[Raw]:
-        """Page after page, each up to 1 MB, until there are no more or there are enough."""
+    async def _pages(self, operation: Operation, request: Raw, limit: int) -> list[Raw]:
+        """Return the items of all pages (up to 1 MB each), or the first `limit`; 0 means no limit."""
         found: list[Raw] = []
         while True:
-            enough: Raw = {"Limit": limit - len(found)} if limit else {}
-            page = await self._ask(operation, **asked, **enough)
+            if limit:
+                request = {**request, "Limit": limit - len(found)}
+            page = await self._request(operation, **request)
             found += page.get("Items", [])
             if not page.get("LastEvaluatedKey") or (limit and len(found) >= limit):
                 return found
-            asked = {**asked, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+            request = {**request, "ExclusiveStartKey": page["LastEvaluatedKey"]}
 
     async def _get_slice(self, keys: Sequence[Key]) -> Sequence[Item]:
         found: list[Item] = []
-        asked: Raw = {
-            name: {"Keys": [_key(key) for key in there], "ConsistentRead": True} for name, there in self._placed(keys)
+        request: Raw = {
+            name: {"Keys": [_key(key) for key in keys_there], "ConsistentRead": True}
+            for name, keys_there in self._by_table(keys)
         }
-        for attempt in range(_PATIENCE):
-            page = await self._aws.answer(self._client.batch_get_item, RequestItems=asked)
+        for attempt in range(_ATTEMPTS):
+            page = await self._aws.answer(self._client.batch_get_item, RequestItems=request)
             found += [_item(raw) for items in page["Responses"].values() for raw in items]
-            asked = cast(Raw, page.get("UnprocessedKeys") or {})
-            if not asked:
+            request = cast(Raw, page.get("UnprocessedKeys") or {})
+            if not request:
                 return found
-            await asyncio.sleep(_PAUSE * 2**attempt)
-        raise TemporaryError("DynamoDB left some of what was asked for unread; it is busy now.")
+            await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
+        raise TemporaryError("DynamoDB is busy and did not return all items. Try again.")
 
     async def _delete_slice(self, keys: Sequence[Key]) -> None:
-        asked: Raw = {
-            name: [{"DeleteRequest": {"Key": _key(key)}} for key in there] for name, there in self._placed(keys)
+        request: Raw = {
+            name: [{"DeleteRequest": {"Key": _key(key)}} for key in keys_there]
+            for name, keys_there in self._by_table(keys)
         }
-        for attempt in range(_PATIENCE):
-            page = await self._aws.answer(self._client.batch_write_item, RequestItems=asked)
-            asked = cast(Raw, page.get("UnprocessedItems") or {})
-            if not asked:
+        for attempt in range(_ATTEMPTS):
+            page = await self._aws.answer(self._client.batch_write_item, RequestItems=request)
+            request = cast(Raw, page.get("UnprocessedItems") or {})
+            if not request:
                 return
-            await asyncio.sleep(_PAUSE * 2**attempt)
-        raise TemporaryError("DynamoDB left some of what was to go; it is busy now.")
+            await asyncio.sleep(_FIRST_PAUSE * 2**attempt)
+        raise TemporaryError("DynamoDB is busy and did not delete all items. Try again.")
 
-    async def _ask(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
+    async def _request(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
         return await self._aws.answer(operation, TableName=self._name, **arguments)
 
-    def _spoken(self, write: Write) -> Raw:
-        said = _Said()
+    def _parameters_of(self, write: Write) -> Raw:
+        parameters = _Parameters()
         if write.when is not None:
-            said.fields["ConditionExpression"] = said.condition(write.when)
-            said.fields["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+            parameters.fields["ConditionExpression"] = parameters.condition(write.when)
+            parameters.fields["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         match write:
             case Put(item=item):
-                said.fields["Item"] = _values(item)
+                parameters.fields["Item"] = _values(item)
             case Update(key=key):
-                said.fields |= {"Key": _key(key), "UpdateExpression": said.changes(write)}
+                parameters.fields |= {"Key": _key(key), "UpdateExpression": parameters.changes(write)}
             case Delete(key=key):
-                said.fields["Key"] = _key(key)
+                parameters.fields["Key"] = _key(key)
             case _:
                 assert_never(write)
-        return {"TableName": self._name_of(write.key), **said.complete()}
+        return {"TableName": self._name_of(write.key), **parameters.complete()}
 
-    def _placed(self, keys: Sequence[Key]) -> Sequence[tuple[str, Sequence[Key]]]:
-        """The keys by the table that they stand in."""
+    def _by_table(self, keys: Sequence[Key]) -> Sequence[tuple[str, Sequence[Key]]]:
+        """Group keys by the name of their table."""
         names = sorted({self._name_of(key) for key in keys})
         return [(name, [key for key in keys if self._name_of(key) == name]) for name in names]
 
@@ -210,8 +224,8 @@ class DynamoTable(Table):
         return self._name
 
 
-class _Said:
-    """The parameters of one write; names and values stand beside the expressions that use them."""
+class _Parameters:
+    """The parameters of one write request: expressions, and the names and values that they refer to."""
 
     def __init__(self) -> None:
         self.fields: Raw = {}
@@ -219,19 +233,22 @@ class _Said:
         self._values: Raw = {}
 
     def complete(self) -> Raw:
-        """All of them."""
-        names = {"ExpressionAttributeNames": {f"#{label}": name for name, label in self._names.items()}}
-        values = {"ExpressionAttributeValues": self._values}
-        return {**self.fields, **(names if self._names else {}), **(values if self._values else {})}
+        """Return all parameters but the name of the table."""
+        fields = dict(self.fields)
+        if self._names:
+            fields["ExpressionAttributeNames"] = {f"#{label}": name for name, label in self._names.items()}
+        if self._values:
+            fields["ExpressionAttributeValues"] = self._values
+        return fields
 
     def condition(self, when: Condition) -> str:
-        """A condition as an expression."""
+        """Return a condition as an expression, and keep the names and values that it uses."""
         match when:
-            case Free():
+            case Absent():
                 return "attribute_not_exists(pk)"
-            case Standing():
+            case Exists():
                 return "attribute_exists(pk)"
-            case Is(name=name, values=values):
+            case OneOf(name=name, values=values):
                 return f"{self._name(name)} IN ({', '.join(map(self._value, values))})"
             case AtMost(name=name, value=value):
                 return f"{self._name(name)} <= {self._value(value)}"
@@ -243,17 +260,21 @@ class _Said:
                 assert_never(when)
 
     def changes(self, update: Update) -> str:
-        """What an update does, as an expression."""
+        """Return the changes of an update as an expression, and keep the names and values that they use."""
         sets = [f"{self._name(name)} = {self._value(value)}" for name, value in update.sets.items()]
         for name, value in update.initial.items():
             label = self._name(name)
             sets.append(f"{label} = if_not_exists({label}, {self._value(value)})")
         removes = [self._name(name) for name in update.removes]
-        parts = [f"SET {', '.join(sets)}"] * bool(sets) + [f"REMOVE {', '.join(removes)}"] * bool(removes)
+        parts: list[str] = []
+        if sets:
+            parts.append(f"SET {', '.join(sets)}")
+        if removes:
+            parts.append(f"REMOVE {', '.join(removes)}")
         return " ".join(parts)
 
     def _name(self, name: str) -> str:
-        # By a label always: many plain words are reserved.
+        # Every name gets a label, because DynamoDB reserves many plain words.
         return "#" + self._names.setdefault(name, f"n{len(self._names)}")
 
     def _value(self, value: Value) -> str:
@@ -295,10 +316,16 @@ def _value(raw: Raw) -> Value:
         case {"BOOL": bool(yes)}:
             return yes
         case {"N": str(number)}:
-            return int(number) if number.lstrip("-").isdigit() else float(number)
+            if number.lstrip("-").isdigit():
+                return int(number)
+            return float(number)
         case _:
-            raise Corrupt("An item of the table holds what Gofer never writes; restore the table from a backup.")
+            raise Corrupt(
+                "An item of the table has a value of a type that Gofer never writes; restore the table from a backup."
+            )
 
 
 def _refused(response: Mapping[str, Any]) -> Refused:
-    return Refused(_item(response["Item"]) if response.get("Item") else None)
+    if not response.get("Item"):
+        return Refused(None)
+    return Refused(_item(response["Item"]))

@@ -1,7 +1,7 @@
 """Journals and inboxes in DynamoDB.
 
-A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
-transaction, so either is there with the other.
+A frame is one item, written with one conditional put. The key of a run is an item of another table. A claim writes
+frame 1 and the key in one transaction, so neither exists without the other.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gofer.stores.aws.items import (
     FRAMES,
     ITEMS,
     after,
-    aged,
+    age_key,
     ended_key,
     frame_key,
     frame_span,
@@ -32,14 +32,14 @@ from gofer.stores.aws.table import (
     FIRST,
     ITEM_LIMIT,
     LAST,
+    Absent,
     Delete,
-    Free,
+    Exists,
     Item,
     Key,
     Put,
     Refused,
     Span,
-    Standing,
     Table,
     Update,
     key_of,
@@ -47,70 +47,73 @@ from gofer.stores.aws.table import (
 )
 from gofer.values.errors import BadRequest, Corrupt
 
-_KNOWN = 10_000
-"""Runs of which it is remembered how many frames they have."""
+_MOST_LENGTHS = 10_000
+"""The most runs whose number of frames is cached."""
 _AT_ONCE = 100
-"""Claims looked at in one go."""
+"""The most claims that are read in one page."""
 
 
 class DynamoFrames(Store):
-    """The part of the store that knows what happened."""
+    """The part of the store for frames, keys and inboxes."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self._known: OrderedDict[str, int] = OrderedDict()
+        self._lengths: OrderedDict[str, int] = OrderedDict()
 
     @override
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
-        """Raises BadRequest(413) for an event that no item can hold."""
         if len(frame) > ITEM_LIMIT:
+            # Frame 1 holds the event, whose sender has to learn that it is too large.
             raise BadRequest(
                 413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
             )
-        index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
-        first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Free())
+        index: dict[str, str] = {}
+        if at:
+            index = {"gsi_pk": CLAIMED, "gsi_sk": age_key(at, run)}
+        first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Absent())
         if refused := await self._claim(first, run, key):
-            return _frame(run, 1, refused.standing)
-        self._note(run, 1)
+            return _frame(run, 1, refused.stored)
+        self._note_length(run, 1)
         return None
 
     async def _claim(self, first: Put, run: str, key: bytes) -> Refused | None:
         if not key:
             return await self.table.write(first)
-        # A key without its frame is of no use to any run, so it may be replaced.
+        # No run uses a key without a frame, so the transaction may replace such a key.
         return await self.table.transact([first, Put(row(key_key(run), key=key))])
 
     @override
     async def key(self, run: str) -> bytes | None:
         found = await self.table.get(key_key(run))
-        key = found.get("key") if found else None
+        if found is None:
+            return None
+        key = found.get("key")
         if key is not None and not isinstance(key, bytes):
-            raise Corrupt(f"The key of run {run} is not what was written; restore the table from a backup.")
+            raise Corrupt(f"The key of run {run} is damaged; restore the table from a backup.")
         return key
 
     @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        """Raises ValueError also for a frame that no item can hold."""
         if len(frame) > ITEM_LIMIT:
             raise ValueError(f"frame {n} has {len(frame):,} bytes")
-        # No condition can look at another item. An owner that appends has read the frame before.
-        if n < 2 or (self._known.get(run, 0) < n - 1 and not await self.table.get(frame_key(run, n - 1))):
+        # A condition of DynamoDB cannot look at another item. An owner that appends has read the frame before.
+        if n < 2 or (self._lengths.get(run, 0) < n - 1 and not await self.table.get(frame_key(run, n - 1))):
             raise ValueError(f"frame {n} would leave a gap")
-        if refused := await self.table.write(Put(row(frame_key(run, n), frame=frame), Free())):
-            return _frame(run, n, refused.standing)
-        self._note(run, n)
+        if refused := await self.table.write(Put(row(frame_key(run, n), frame=frame), Absent())):
+            return _frame(run, n, refused.stored)
+        self._note_length(run, n)
         return None
 
     @override
     async def frames(self, run: str) -> Sequence[bytes]:
         items = await self.table.query(frame_span(run))
         if items:
-            self._note(run, len(items))
-        return [_at_its_place(run, n, item) for n, item in enumerate(items, start=1)]
+            self._note_length(run, len(items))
+        return [_frame_in_order(run, n, item) for n, item in enumerate(items, start=1)]
 
     @override
     async def put_item(self, run: str, item: InboxItem) -> None:
-        await self.table.write(Put(row(Key(run_pk(run), ITEMS + item.id), entry=item.entry), Free()))
+        await self.table.write(Put(row(Key(run_pk(run), ITEMS + item.id), entry=item.entry), Absent()))
 
     @override
     async def items(self, run: str) -> Sequence[InboxItem]:
@@ -123,13 +126,13 @@ class DynamoFrames(Store):
     @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         found: list[str] = []
-        span = Span(pk=CLAIMED, low=FIRST, high=aged(before))
+        span = Span(pk=CLAIMED, low=FIRST, high=age_key(before))
         while lines := await self.table.index(span, limit=_AT_ONCE):
             runs = [line.sort.partition("#")[2] for line in lines]
-            there = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
+            claims = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
             listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
-            # Also here the index may show what is gone.
-            claimed = [run for run in runs if "gsi_pk" in there.get(run_pk(run), {})]
+            # The index is stale for a moment: it may still show a claim whose frame was deleted.
+            claimed = [run for run in runs if "gsi_pk" in claims.get(run_pk(run), {})]
             found += [run for run in claimed if run_pk(run) not in listed]
             if len(lines) < _AT_ONCE or len(found) >= limit:
                 break
@@ -138,17 +141,17 @@ class DynamoFrames(Store):
 
     @override
     async def drop_orphans(self, before: int) -> None:
-        """A claim and its key are one transaction."""
+        """Do nothing: a claim and its key are written in one transaction."""
 
     @override
     async def destroy_key(self, run: str) -> None:
         await self.table.write(Delete(key_key(run)))
-        await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Standing()))
+        await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Exists()))
 
     @override
     async def empty(self, run: str) -> None:
         frames = [key_of(item) for item in await self.table.query(frame_span(run))]
-        emptied = [self.table.write(Update(key, {"frame": b""}, when=Standing())) for key in frames]
+        emptied = [self.table.write(Update(key, {"frame": b""}, when=Exists())) for key in frames]
         waiting = [key_of(item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
         await asyncio.gather(*emptied, self.table.delete_all(waiting))
 
@@ -160,17 +163,17 @@ class DynamoFrames(Store):
         await self.table.write(Delete(key_key(run)))
         await self.table.delete_all([*rest, *rows])
         await self.table.delete_all([head_key(run)])
-        self._known.pop(run, None)
+        self._lengths.pop(run, None)
 
     @override
     async def scrub(self) -> None:
-        """DynamoDB has no files of ours; its backups hold nothing that can be read without the key."""
+        """Do nothing: DynamoDB has no local files, and its backups cannot be read without the key."""
 
-    def _note(self, run: str, n: int) -> None:
-        """Frames never go away while anybody appends, so what stood there once still does."""
-        self._known[run] = max(n, self._known.pop(run, 0))
-        if len(self._known) > _KNOWN:
-            self._known.popitem(last=False)
+    def _note_length(self, run: str, n: int) -> None:
+        """Cache the number of frames. Frames are never removed while an owner appends, so the cache stays true."""
+        self._lengths[run] = max(n, self._lengths.pop(run, 0))
+        if len(self._lengths) > _MOST_LENGTHS:
+            self._lengths.popitem(last=False)
 
 
 def _frame(run: str, n: int, item: Item | None) -> bytes:
@@ -180,7 +183,7 @@ def _frame(run: str, n: int, item: Item | None) -> bytes:
     return stored
 
 
-def _at_its_place(run: str, n: int, item: Item) -> bytes:
+def _frame_in_order(run: str, n: int, item: Item) -> bytes:
     if item["sk"] != f"{FRAMES}{n:08d}":
         raise Corrupt(f"Run {run} is damaged at frame {n}: it is missing and later ones are there; restore it.")
     return _frame(run, n, item)
@@ -197,6 +200,6 @@ def _conversation_rows(item: Item) -> Sequence[Key]:
     try:
         head = head_of(item)
     except Corrupt:
-        # Without it their keys are not known, and no worker acts on a row without a head.
+        # The keys of the rows follow from the head. No worker acts on rows that are left without a head.
         return ()
     return open_key(head), ended_key(head)

@@ -1,8 +1,8 @@
-"""Heads in DynamoDB, where a conversation and the sweeper find them.
+"""Heads in DynamoDB, by run, by conversation and by age.
 
-A head is one item. Its conversation has a row for it: an *open* one until it ends, an *ended* one from then on, written
-in one transaction with the head where its status crosses that line and left alone otherwise. The index shows heads by
-their age, and what it shows is read again before it counts.
+A head is one item. Its conversation has a row for it: an *open* row until the run ends, then an *ended* row. One
+transaction writes the head and changes the row when the run ends; other writes leave the row alone. The index lists
+heads by age, and each head that it lists is read again before it counts.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from gofer.stores.aws.items import (
     OPENED,
     RETENTIONS,
     after,
-    aged,
+    age_key,
     conversation_pk,
     ended_key,
     ended_partition,
@@ -31,19 +31,19 @@ from gofer.stores.aws.items import (
     open_key,
     partition_of,
     row,
-    sort_of,
+    sort_key_of,
 )
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
+    Absent,
     Both,
     Delete,
     Either,
-    Free,
     Indexed,
-    Is,
     Item,
     Key,
+    OneOf,
     Put,
     Span,
     Table,
@@ -53,55 +53,58 @@ from gofer.stores.aws.table import (
 from gofer.values.errors import Corrupt, TemporaryError
 
 _AT_ONCE = 100
-"""Heads read in one request."""
-_ROWS = 25
-"""Rows of a conversation looked at in one go; nearly all have one or two."""
-_TRIES = 5
-"""How often a write is made anew because another process wrote the head in between."""
+"""The most heads that are read in one request."""
+_ROWS_AT_ONCE = 25
+"""The most rows of a conversation in one page; nearly all conversations have one or two."""
+_ATTEMPTS = 5
+"""How often a write is tried while another process writes the same head."""
 
 _log = logging.getLogger(__name__)
 
 
 class DynamoHeads(Store):
-    """The part of the store that knows who may act."""
+    """The part of the store for heads."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
     @override
     async def create_head(self, head: Head) -> None:
-        await self.table.transact([Put(head_item(head), Free()), Put(row(_row_key(head), run=head.run))])
+        await self.table.transact([Put(head_item(head), Absent()), Put(row(_row_key(head), run=head.run))])
 
     @override
     async def put_head(self, head: Head) -> None:
         if head.ended:
             await self._put_ended(head)
-        elif await self.table.write(_change(head, Is("status", UNFINISHED))):
-            # It had ended, or there was none: then its conversation has no open row.
+        elif await self.table.write(_change(head, OneOf("status", UNFINISHED))):
+            # The head had ended or was missing, so its conversation has no open row.
             await self.table.transact([_change(head, None), Put(row(open_key(head), run=head.run))])
 
     @override
     async def head(self, run: str) -> Head | None:
         found = await self.table.get(head_key(run))
-        return head_of(found) if found else None
+        if found is None:
+            return None
+        return head_of(found)
 
     @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         partitions = [OPEN, *_ended_partitions(RETENTIONS, private=False)]
-        partitions += _ended_partitions(RETENTIONS, private=True) if private else []
+        if private:
+            partitions += _ended_partitions(RETENTIONS, private=True)
         found = await asyncio.gather(*(self._newest(partition, limit, private) for partition in partitions))
-        # One that just ended may be seen in two places.
+        # The index may list a head that just ended in two partitions.
         known = {head.run: head for heads in found for head in heads}
         return nsmallest(limit, known.values(), key=_by_acceptance)
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
         span = prefixed(conversation_pk(conversation), OPENED)
-        while rows := await self.table.query(span, limit=_ROWS):
+        while rows := await self.table.query(span, limit=_ROWS_AT_ONCE):
             heads = await self._heads_of(str(item["run"]) for item in rows)
             if runnable := [head for head in heads if head.status in RUNNABLE]:
                 return min(runnable, key=lambda head: (head.accepted_at, head.run))
-            if len(rows) < _ROWS:
+            if len(rows) < _ROWS_AT_ONCE:
                 break
             span = replace(span, low=after(str(rows[-1]["sk"])))
         return None
@@ -110,89 +113,101 @@ class DynamoHeads(Store):
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
         prefix = f"{ENDED}{workflow}#"
         span = Span(pk=conversation_pk(conversation), low=prefix, high=f"{prefix}{before:015d}")
-        while rows := await self.table.query(span, limit=_ROWS, newest=True):
+        while rows := await self.table.query(span, limit=_ROWS_AT_ONCE, newest=True):
             heads = await self._heads_of(str(item["run"]) for item in rows)
             if ended := [head for head in heads if head.ended]:
                 return min(ended, key=_by_acceptance)
-            if len(rows) < _ROWS:
+            if len(rows) < _ROWS_AT_ONCE:
                 break
             span = replace(span, high=str(rows[-1]["sk"]))
         return None
 
     @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        """A run that was written since the index knew of it comes before the others of its page."""
-        span = Span(pk=OPEN, low=_behind(after) if after else FIRST, high=aged(before))
+        # A head that was written after its line of the index comes first in its page.
+        span = Span(pk=OPEN, low=_after_head(after) if after else FIRST, high=age_key(before))
         stale: list[Head] = []
         found: list[Head] = []
         while lines := await self.table.index(span, limit=limit):
-            for line, head in await self._shown(lines):
-                if not head.ended and head.touched_at < before:
-                    (found if sort_of(head) == line.sort else stale).append(head)
-            # The last one says where the next page begins, so it has to be one that stands where the index shows it.
+            for line, head in await self._current_heads(lines):
+                if head.ended or head.touched_at >= before:
+                    continue
+                if sort_key_of(head) == line.sort:
+                    found.append(head)
+                else:
+                    stale.append(head)
+            # The next page begins after the last head, so the index must list that head at its current age.
             if len(lines) < limit or (found and len(found) + len(stale) >= limit):
                 break
-            span = replace(span, low=_next(lines))
-        moved = stale[: limit - 1] if found else stale[:limit]
+            span = replace(span, low=_after_last(lines))
+        if not found:
+            return stale[:limit]
+        moved = stale[: limit - 1]
         return [*moved, *found[: limit - len(moved)]]
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         partitions = _ended_partitions([retention], private=True)
-        partitions += [] if private else _ended_partitions([retention], private=False)
+        if not private:
+            partitions += _ended_partitions([retention], private=False)
         found = await asyncio.gather(*(self._ended(name, retention, before, limit, private) for name in partitions))
         known = {head.run: head for heads in found for head in heads}
-        return nsmallest(limit, known.values(), key=sort_of)
+        return nsmallest(limit, known.values(), key=sort_key_of)
 
     @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
-        for _ in range(_TRIES):
+        for _ in range(_ATTEMPTS):
             head = await self.head(run)
-            if head is None or head.retention != was:
-                return head.retention if head else None
-            # In which partition it belongs depends on all three.
-            same = [Is("retention", [was]), Is("status", [head.status]), Is("private", [head.private])]
+            if head is None:
+                return None
+            if head.retention != was:
+                return head.retention
+            # The partition of a head depends on these three attributes.
+            same = [OneOf("retention", [was]), OneOf("status", [head.status]), OneOf("private", [head.private])]
             sets = {"retention": becomes, "gsi_pk": partition_of(head, becomes)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return becomes
-        raise TemporaryError("The head of a run was written by others again and again; try again.")
+        raise TemporaryError("Other processes keep writing the head of a run; try again.")
 
     @override
     async def hide(self, run: str) -> None:
-        for _ in range(_TRIES):
+        for _ in range(_ATTEMPTS):
             head = await self.head(run)
             if head is None or head.private:
                 return
-            same = [Is("retention", [head.retention]), Is("status", [head.status]), Is("private", [False])]
+            same = [OneOf("retention", [head.retention]), OneOf("status", [head.status]), OneOf("private", [False])]
             sets = {"private": True, "gsi_pk": partition_of(replace(head, private=True))}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return
-        raise TemporaryError("The head of a run was written by others again and again; try again.")
+        raise TemporaryError("Other processes keep writing the head of a run; try again.")
 
     async def _put_ended(self, head: Head) -> None:
         retention = head.retention
-        for _ in range(_TRIES):
+        for _ in range(_ATTEMPTS):
             known = replace(head, retention=retention)
-            when = Either([Free(), Is("retention", [retention])])
+            when = Either([Absent(), OneOf("retention", [retention])])
             rows = [Delete(open_key(head)), Put(row(ended_key(head), run=head.run))]
             refused = await self.table.transact([_change(known, when), *rows])
             if refused is None:
                 return
-            # What becomes of it is for others to say, and decides where the index shows it.
-            retention = head_of(refused.standing).retention if refused.standing else head.retention
-        raise TemporaryError("What becomes of a run was changed again and again; try again.")
+            # Another process changed the retention, which decides the partition of the head.
+            retention = head_of(refused.stored).retention if refused.stored else head.retention
+        raise TemporaryError("Other processes keep changing the retention of a run; try again.")
 
     async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
-        """The newest heads of a partition of the index. None is older than its place says, so the rest can be told."""
+        """Return the newest heads of a partition of the index.
+
+        No head is accepted after its age in the index, so the search stops where no newer head can follow.
+        """
         best: list[Head] = []
         span = Span(pk=partition, low=FIRST, high=LAST)
         while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
-            shown = (head for _, head in await self._shown(lines) if private or not head.private)
+            shown = (head for _, head in await self._current_heads(lines) if private or not head.private)
             known = {head.run: head for head in (*best, *shown)}
             best = nsmallest(limit, known.values(), key=_by_acceptance)
             if len(lines) < _AT_ONCE or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
                 break
-            # The last line is the first of the next page: a span has no open end.
+            # A span includes its end, so the last line of this page is read again with the next one.
             span = replace(span, high=lines[-1].sort)
         return best
 
@@ -200,17 +215,17 @@ class DynamoHeads(Store):
         self, partition: str, retention: Retention, before: int, limit: int, private: bool
     ) -> Sequence[Head]:
         found: list[Head] = []
-        span = Span(pk=partition, low=FIRST, high=aged(before))
+        span = Span(pk=partition, low=FIRST, high=age_key(before))
         while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
-            shown = [head for _, head in await self._shown(lines) if head.ended and head.retention == retention]
+            shown = [head for _, head in await self._current_heads(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]
             if len(lines) < min(limit, _AT_ONCE) or len(found) >= limit:
                 break
-            span = replace(span, low=_next(lines))
+            span = replace(span, low=_after_last(lines))
         return found[:limit]
 
-    async def _shown(self, lines: Sequence[Indexed]) -> Sequence[tuple[Indexed, Head]]:
-        """The heads behind lines of the index as they are now, in the same order."""
+    async def _current_heads(self, lines: Sequence[Indexed]) -> Sequence[tuple[Indexed, Head]]:
+        """Read the heads of lines of the index again, in the same order, without missing and damaged ones."""
         items = {str(item["pk"]): item for item in await self.table.get_all([line.key for line in lines])}
         heads = {head_key(head.run).pk: head for head in _readable(items.values())}
         return [(line, heads[line.key.pk]) for line in lines if line.key.pk in heads]
@@ -219,8 +234,8 @@ class DynamoHeads(Store):
         return list(_readable(await self.table.get_all([head_key(run) for run in runs])))
 
 
-def _change(head: Head, when: Is | Either | None) -> Update:
-    """Return the change of all of a head but its `retention`."""
+def _change(head: Head, when: OneOf | Either | None) -> Update:
+    """Return the update of a whole head except its `retention`, which is only set if it is missing."""
     item = dict(head_item(head))
     key = Key(str(item.pop("pk")), str(item.pop("sk")))
     retention = item.pop("retention")
@@ -253,9 +268,9 @@ def _age(line: Indexed) -> int:
     return int(line.sort.partition("#")[0])
 
 
-def _behind(head: Head) -> str:
-    return after(sort_of(head))
+def _after_head(head: Head) -> str:
+    return after(sort_key_of(head))
 
 
-def _next(lines: Sequence[Indexed]) -> str:
+def _after_last(lines: Sequence[Indexed]) -> str:
     return after(lines[-1].sort)

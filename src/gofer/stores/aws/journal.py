@@ -1,8 +1,8 @@
-"""A store in two tables of DynamoDB: one for journals, one for the keys of runs.
+"""The store on two tables of DynamoDB: one for journals, one for the keys of runs.
 
-Every promise of `Store` rests on one conditional write or one transaction, so what is tried again after a lost
-answer meets what it wrote itself. `TABLE` and `KEYS_TABLE` are what the tables have to look like; `items.py` says
-what stands in them.
+Every promise of `Store` rests on one conditional write or one transaction. A call that is repeated after a lost
+response therefore finds its own first write. `TABLE` and `KEYS_TABLE` are the definitions of the tables; `items.py`
+describes their items.
 """
 
 from collections.abc import Mapping
@@ -24,24 +24,24 @@ TABLE: Mapping[str, object] = {
                 {"AttributeName": "gsi_pk", "KeyType": "HASH"},
                 {"AttributeName": "gsi_sk", "KeyType": "RANGE"},
             ],
-            # Keys only: a frame, or a key, has no business in an index, and a copy of each would be paid for.
+            # Keys only: AWS bills copies in an index, and it must hold no frames.
             "Projection": {"ProjectionType": "KEYS_ONLY"},
         }
     ],
     "BillingMode": "PAY_PER_REQUEST",
 }
-"""The table, as CreateTable takes it; its TTL attribute is `expires_at`."""
+"""The main table, as arguments of CreateTable; its TTL attribute is `expires_at`."""
 
 KEYS_TABLE: Mapping[str, object] = {
     "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
     "KeySchema": TABLE["KeySchema"],
     "BillingMode": "PAY_PER_REQUEST",
 }
-"""The table of keys, as CreateTable takes it."""
+"""The table of keys, as arguments of CreateTable."""
 
 
 class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts):
-    """A store in one table."""
+    """The whole store on a Table."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)

@@ -1,7 +1,7 @@
-"""The table that a store asks of DynamoDB: items under two keys, conditional writes, one sparse index.
+"""The protocol of a table as the stores need it: items under two keys, conditional writes, one sparse index.
 
-What is read by key is consistent. The index is not: it lags, and holds keys only, so a reader of it looks at the
-items themselves before acting on them.
+Reads by key are consistent. The index lags behind and holds keys only, so its readers read the items again before
+they act on them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,24 +10,24 @@ from typing import Protocol, TypeAlias
 
 Value: TypeAlias = str | int | float | bool | bytes
 Item: TypeAlias = Mapping[str, Value]
-"""All attributes of an item, `pk` and `sk` among them."""
+"""All attributes of an item, including `pk` and `sk`."""
 
 INDEX = "sweep"
 KEY = "key"
-"""The sort key of items that are kept in a table of their own, so that they can be restored for a shorter time."""
+"""The sort key of items in the table of keys, whose backups are kept for a shorter time."""
 EXPIRES = "expires_at"
-"""Unix seconds after which DynamoDB may remove an item whenever it likes, or never: nothing is concluded from it."""
+"""The attribute with the unix seconds after which DynamoDB may remove an item, at any time or never."""
 ITEM_LIMIT = 390_000
-"""Bytes of one value at most, below the 400 KB of an item."""
+"""The most bytes of one value, below the 400 KB limit of an item."""
 FIRST = " "
-"""Sorts before every key; DynamoDB takes no empty key."""
+"""A string that sorts before every key; DynamoDB accepts no empty key."""
 LAST = "\U0010ffff"
-"""Sorts behind every key."""
+"""A string that sorts after every key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Where an item stands."""
+    """The primary key of an item."""
 
     pk: str
     sk: str
@@ -48,22 +48,22 @@ class Indexed:
 
     key: Key
     sort: str
-    """Its `gsi_sk`."""
+    """The attribute `gsi_sk` of the item."""
 
 
 @dataclass(frozen=True, slots=True)
-class Free:
-    """Nothing stands there."""
+class Absent:
+    """The condition that no item has the key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Something stands there."""
+class Exists:
+    """The condition that an item has the key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Is:
-    """An attribute has one of these values."""
+class OneOf:
+    """The condition that an attribute has one of these values."""
 
     name: str
     values: Sequence[Value]
@@ -71,7 +71,7 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """An attribute is there and not above a number."""
+    """The condition that an attribute exists and is at most a number."""
 
     name: str
     value: int | float
@@ -79,49 +79,49 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several conditions holds."""
+    """The condition that at least one of several conditions holds."""
 
     conditions: Sequence["Condition"]
 
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """All of several conditions hold."""
+    """The condition that all of several conditions hold."""
 
     conditions: Sequence["Condition"]
 
 
-Condition: TypeAlias = Free | Standing | Is | AtMost | Either | Both
+Condition: TypeAlias = Absent | Exists | OneOf | AtMost | Either | Both
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Replaces an item as a whole."""
+    """A write that replaces a whole item."""
 
     item: Item
     when: Condition | None = None
 
     @property
     def key(self) -> Key:
-        """Where it goes."""
+        """The key of the item."""
         return key_of(self.item)
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Changes attributes of an item, which is made when it is not there."""
+    """A write that changes attributes of an item, and creates the item if it is missing."""
 
     key: Key
     sets: Item = field(default_factory=dict[str, Value])
     initial: Item = field(default_factory=dict[str, Value])
-    """Attributes that are set only where there are none."""
+    """Attributes that are set only if they are missing."""
     removes: Sequence[str] = ()
     when: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Removes an item; nothing happens when there is none."""
+    """A write that removes an item; nothing happens if it is missing."""
 
     key: Key
     when: Condition | None = None
@@ -132,59 +132,59 @@ Write: TypeAlias = Put | Update | Delete
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A condition did not hold, so nothing was written."""
+    """The result of a write with a condition that did not hold: nothing was written."""
 
-    standing: Item | None
-    """The item that stands there, None when there is none."""
+    stored: Item | None
+    """The stored item that failed the condition, or None if there is no item."""
 
 
 class Table(Protocol):
-    """One table, and beside it the one of KEY items.
+    """The main table and the table of KEY items.
 
-    Every call may raise TemporaryError, and then whether something was written is not known.
+    Every call may raise TemporaryError. The caller then cannot tell whether the write happened.
     """
 
     async def get(self, key: Key) -> Item | None:
-        """One item, or None."""
+        """Return an item, or None."""
         ...
 
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
-        """Those of the items that are there, in any order."""
+        """Return the items that exist, in any order."""
         ...
 
     async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
-        """Items in the order of `sk`, or backwards; all of them, or the first `limit`."""
+        """Return the items of a span by `sk`, descending if `newest`; all of them, or the first `limit`."""
         ...
 
     async def index(self, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
-        """Up to `limit` lines of the index by `gsi_pk` and `gsi_sk`; some may be missing or stale."""
+        """Return up to `limit` lines of the index by `gsi_sk`; some may be missing or stale."""
         ...
 
     async def write(self, write: Write) -> Refused | None:
-        """One write; None when it was done."""
+        """Write one item; return None, or Refused if the condition did not hold."""
         ...
 
     async def transact(self, writes: Sequence[Write]) -> Refused | None:
-        """Several writes of different items, all or none; None when they were done.
+        """Write several different items, all or none; return None, or the first refusal.
 
-        Twice as dear as one by one, so only where a half would be wrong.
+        A transaction costs twice as much as single writes, so use it only where a part would be wrong.
         """
         ...
 
     async def delete_all(self, keys: Sequence[Key]) -> None:
-        """Removes items, each for itself."""
+        """Remove items; not atomic, a part may be removed when this raises."""
         ...
 
     async def scan(self, sk: str) -> Sequence[Key]:
-        """All keys of the table with this `sk`; reads the whole table."""
+        """Return all keys with this `sk`. Reads the whole table."""
         ...
 
 
 def key_of(item: Item) -> Key:
-    """The key of an item."""
+    """Return the key of an item."""
     return Key(str(item["pk"]), str(item["sk"]))
 
 
 def prefixed(pk: str, prefix: str) -> Span:
-    """What begins with a prefix."""
+    """Return the span of all sort keys with a prefix."""
     return Span(pk=pk, low=prefix, high=prefix + LAST)

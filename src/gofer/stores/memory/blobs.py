@@ -1,4 +1,4 @@
-"""Bodies in the memory of a process."""
+"""Bodies in the memory of one process."""
 
 from gofer.journal.blob_store import verified
 
@@ -10,14 +10,14 @@ class MemoryBlobs:
         self._bodies: dict[str, bytes] = {}
 
     async def put(self, key: str, body: bytes) -> None:
-        """Stores the body; storing it again is the same as storing it once."""
+        """Store a body; storing it again changes nothing."""
         self._bodies.setdefault(key, body)
 
     async def get(self, key: str) -> bytes:
-        """The body. Raises Corrupt when it is missing."""
+        """Return a body. Raises Corrupt when it is missing."""
         return verified(key, self._bodies.get(key))
 
     async def drop(self, folder: str) -> None:
-        """Removes all bodies of a folder."""
+        """Remove all bodies of a folder."""
         for key in [key for key in self._bodies if key.startswith(f"{folder}/")]:
             del self._bodies[key]

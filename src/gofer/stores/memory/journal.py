@@ -1,4 +1,4 @@
-"""A store in the memory of a process, for notebooks, tests and simulations."""
+"""The store in the memory of one process, for notebooks, tests and simulations."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gofer.journal.store import Store
 
 
 class MemoryStore(Store):
-    """A store in dictionaries; one asyncio loop only."""
+    """A store in dictionaries, for one asyncio loop."""
 
     def __init__(self) -> None:
         self._frames: dict[str, list[bytes]] = {}
@@ -56,8 +56,8 @@ class MemoryStore(Store):
 
     @override
     async def put_head(self, head: Head) -> None:
-        standing = self._heads.get(head.run, head)
-        self._heads[head.run] = replace(head, retention=standing.retention)
+        stored = self._heads.get(head.run, head)
+        self._heads[head.run] = replace(head, retention=stored.retention)
 
     @override
     async def head(self, run: str) -> Head | None:
@@ -65,8 +65,8 @@ class MemoryStore(Store):
 
     @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
-        shown = (head for head in self._heads.values() if private or not head.private)
-        return sorted(shown, key=lambda head: (-head.accepted_at, head.run))[:limit]
+        listed = (head for head in self._heads.values() if private or not head.private)
+        return sorted(listed, key=lambda head: (-head.accepted_at, head.run))[:limit]
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -133,8 +133,8 @@ class MemoryStore(Store):
     @override
     async def put_usage(self, rows: Sequence[Usage]) -> None:
         for row in rows:
-            standing = self._usage.get((row.scope, row.run), row)
-            self._usage[row.scope, row.run] = replace(standing, usd=max(standing.usd, row.usd))
+            stored = self._usage.get((row.scope, row.run), row)
+            self._usage[row.scope, row.run] = replace(stored, usd=max(stored.usd, row.usd))
 
     @override
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
@@ -155,9 +155,9 @@ class MemoryStore(Store):
 
     @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        if self._memos.get(key, (None, 0))[0] == was:
+        if await self.memo(key) == was:
             self._memos[key] = (value, at)
-        return self._memos[key][0] if key in self._memos else ""
+        return await self.memo(key) or ""
 
     @override
     async def memo(self, key: str) -> str | None:
@@ -174,13 +174,15 @@ class MemoryStore(Store):
 
     @override
     async def drop_orphans(self, before: int) -> None:
-        """A claim and its key are one step here."""
+        """Do nothing: a claim and its key are written in one step."""
 
     @override
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         head = self._heads.get(run)
-        if head is None or head.retention != was:
-            return head.retention if head else None
+        if head is None:
+            return None
+        if head.retention != was:
+            return head.retention
         self._heads[run] = replace(head, retention=becomes)
         return becomes
 

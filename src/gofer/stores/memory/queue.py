@@ -21,7 +21,7 @@ class _Queued:
 
 
 class MemoryQueue(Queue):
-    """Messages in a dictionary; one asyncio loop only."""
+    """A queue in a dictionary, for one asyncio loop."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -41,10 +41,11 @@ class MemoryQueue(Queue):
 
     @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        if not (queue_messages := self._take(limit, visibility)) and wait > 0:
-            await wait_for_message(self._arrived, wait)
-            queue_messages = self._take(limit, visibility)
-        return queue_messages
+        queue_messages = self._take(limit, visibility)
+        if queue_messages or wait <= 0:
+            return queue_messages
+        await wait_for_message(self._arrived, wait)
+        return self._take(limit, visibility)
 
     @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
@@ -57,25 +58,25 @@ class MemoryQueue(Queue):
             del self._queued[queue_message.receipt]
 
     @override
-    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
         if self._held(queue_message):
             del self._queued[queue_message.receipt]
-            self._dead.append(DeadLetter(queue_message.run, self._clock.now(), why))
+            self._dead.append(DeadLetter(queue_message.run, self._clock.now(), reason))
 
     @override
-    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+    async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
         return list(reversed(self._dead))[:limit]
 
     @override
-    async def forget_dead(self, before: float) -> None:
+    async def purge_dead_letters(self, before: float) -> None:
         self._dead = [letter for letter in self._dead if letter.at >= before]
 
     def _held(self, queue_message: QueueMessage) -> _Queued | None:
-        """The bell, if it still is in the hands of who received it so."""
+        """Return the stored message if the caller still holds this delivery of it."""
         queued = self._queued.get(queue_message.receipt)
-        return (
-            queued if queued and queued.receives == queue_message.receives and queued.held(self._clock.now()) else None
-        )
+        if queued is None or queued.receives != queue_message.receives or not queued.held(self._clock.now()):
+            return None
+        return queued
 
     def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
         self._arrived.clear()

@@ -1,4 +1,4 @@
-"""Bodies as files that survive a power cut."""
+"""Bodies as files that survive a power failure."""
 
 import asyncio
 import contextlib
@@ -11,27 +11,27 @@ from gofer.values.errors import TemporaryError
 
 
 class DirectoryBlobs:
-    """One file per body below a folder; written aside, synced, then renamed into place."""
+    """A folder with one file per body. A file is written under a temporary name, synced, and then renamed."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def put(self, key: str, body: bytes) -> None:
-        """Stores the body; storing it again is the same as storing it once. Raises TemporaryError."""
+        """Store a body; storing it again changes nothing. Raises TemporaryError."""
         try:
             await asyncio.to_thread(_write, self._root / key, body)
         except OSError as error:
             raise TemporaryError(f"A body could not be written ({error.strerror}); check the disk.") from error
 
     async def get(self, key: str) -> bytes:
-        """The body. Raises Corrupt when it is missing or is not what its name says."""
+        """Return a body. Raises Corrupt when it is missing or does not match its name, TemporaryError."""
         try:
             return verified(key, await asyncio.to_thread(_read, self._root / key))
         except OSError as error:
             raise TemporaryError(f"A body could not be read ({error.strerror}); check the disk.") from error
 
     async def drop(self, folder: str) -> None:
-        """Removes all bodies of a folder. Raises TemporaryError."""
+        """Remove all bodies of a folder. Raises TemporaryError."""
         try:
             await asyncio.to_thread(_remove, self._root / folder)
         except OSError as error:
@@ -42,7 +42,7 @@ def _write(path: Path, body: bytes) -> None:
     _make_folder(path.parent)
     if not path.exists():
         _write_temporary(path, body)
-    # Also when another process wrote it: a rename is durable only once its folder is.
+    # Also if another process wrote the file: a rename is durable only after its folder was synced.
     sync_folder(path.parent)
 
 
@@ -72,7 +72,7 @@ def _remove(folder: Path) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder durable, with the folders above it that were missing."""
+    """Create a folder and its missing parents, and make them durable."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)

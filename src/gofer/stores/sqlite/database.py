@@ -1,9 +1,9 @@
-"""A database in one SQLite file, which many tasks write to.
+"""A database in one SQLite file with one writer thread for many tasks.
 
-One thread owns the one connection. Work that arrives while it is busy waits in a list; the thread takes the
-whole list, runs it in one transaction and commits once (group commit), so that a hundred runs share an fsync.
-Results are handed back only after the commit: what a caller was told is on the disk (WAL, synchronous FULL). What was
-deleted is overwritten in the file (secure_delete); the log keeps a copy until it is emptied.
+The writer thread owns the only connection. Work that arrives while it is busy waits in a list. The thread then runs the
+whole list in one transaction and commits once (group commit), so that a hundred runs share one fsync. A caller gets its
+result only after the commit, so the result is on the disk (WAL, synchronous FULL). SQLite overwrites deleted data in
+the file (secure_delete); the write-ahead log keeps a copy until `empty_log`.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from gofer.values.errors import Corrupt, GoferError, OtherVersion, TemporaryErro
 T = TypeVar("T")
 
 VERSION = 8
-"""The format of the tables; a file with another one is refused."""
+"""The format of the tables; files of another format are refused."""
 
-_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises; of a file with changed bytes it may name a table by bytes that are no text."""
+_SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""The errors that SQLite raises. If bytes of the file changed, a table name in an error may be no valid text."""
 _UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""The file is not what was written, or not what this Gofer writes; waiting does not help."""
+"""The codes that mean: the file is damaged, or this version of Gofer did not write it. Waiting does not help."""
 
 _ADVICE = {
     sqlite3.SQLITE_READONLY: "mount its file system for writing, or start Gofer as the user that owns the file",
@@ -39,15 +39,15 @@ _ADVICE = {
     sqlite3.SQLITE_BUSY: "another process writes to it; try again",
     sqlite3.SQLITE_LOCKED: "another process writes to it; try again",
 }
-"""What the operator can do about each class of refusal."""
-_ROOM = 65_536
-"""Bytes without which SQLite cannot open a database: its shared memory and a page of the log."""
+"""What the operator can do, by the code of the refusal."""
+_LEAST_FREE_BYTES = 65_536
+"""The free bytes that SQLite needs to open a database: shared memory and a page of the log."""
 
 
 @dataclass(slots=True)
 class _Job:
     work: Callable[[sqlite3.Connection], object] | None
-    """None: to empty the log, which no transaction can."""
+    """The work to run in the transaction, or None to empty the log, which must happen outside a transaction."""
     future: "asyncio.Future[object]"
     loop: asyncio.AbstractEventLoop
     result: object = None
@@ -63,10 +63,10 @@ class _Job:
 
 
 class Database:
-    """One SQLite file and its writer thread. `close` waits for what was accepted."""
+    """One SQLite file and its writer thread. `close` finishes accepted work first."""
 
     def __init__(self, path: Path, schema: str) -> None:
-        """Open the file, and make it if it is not there."""
+        """Open the file, or create it."""
         self._path = path
         self._schema = schema
         self._syncs: list[Callable[[], None]] = []
@@ -82,21 +82,21 @@ class Database:
             raise self._open_error
 
     def sync_first(self, sync: Callable[[], None]) -> None:
-        """Call `sync` on the writer thread before each commit; when it raises TemporaryError, nothing is committed."""
+        """Call `sync` on the writer thread before each commit; if it raises TemporaryError, nothing is committed."""
         self._syncs.append(sync)
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs `work` on the writer thread, in a transaction; returns after the commit.
+        """Run `work` on the writer thread in a transaction, and return its result after the commit.
 
         Raises TemporaryError when the database refused (disk full, locked, read-only), and Corrupt when the file is
-        not what was written: in both cases nothing was.
+        damaged. In both cases nothing was written.
         """
         return cast(T, await self._queued(work))
 
     async def empty_log(self) -> None:
-        """Moves the write-ahead log into the file and empties it, so that no copy of what was deleted is left there.
+        """Move the write-ahead log into the file and empty the log, so that it holds no copy of deleted data.
 
-        Raises TemporaryError when another process reads the log just now.
+        Raises TemporaryError while another process reads the log.
         """
         await self._queued(None)
 
@@ -111,7 +111,7 @@ class Database:
         return future
 
     def close(self) -> None:
-        """Finishes the work accepted so far and closes the file."""
+        """Finish the accepted work and close the file."""
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -120,15 +120,15 @@ class Database:
     def _serve(self) -> None:
         try:
             connection = _connect(self._path, self._schema)
-        except (*_TROUBLE, OSError, Corrupt, TemporaryError) as error:
-            self._open_error = self._told(error)
+        except (*_SQLITE_ERRORS, OSError, Corrupt, TemporaryError) as error:
+            self._open_error = self._open_error_of(error)
             self._opened.set()
             return
         self._opened.set()
         while batch := self._next_batch():
             self._commit(connection, batch)
             _empty_log(connection, [job for job in batch if job.work is None])
-            _hand_back(batch)
+            _return_results(batch)
         connection.close()
 
     def _commit(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
@@ -139,15 +139,15 @@ class Database:
             for sync in self._syncs:
                 sync()
             connection.execute("COMMIT")
-        except (*_TROUBLE, TemporaryError) as error:
-            # A database that is in trouble may refuse that too; the next batch then finds it as it is.
-            with contextlib.suppress(*_TROUBLE):
+        except (*_SQLITE_ERRORS, TemporaryError) as error:
+            # The database may refuse the rollback too. The next BEGIN then fails in the same way.
+            with contextlib.suppress(*_SQLITE_ERRORS):
                 connection.rollback()
             for job in batch:
                 job.error = self._refusal(error)
 
     def _attempt(self, connection: sqlite3.Connection, job: _Job) -> None:
-        """A job's own mistake or find undoes that job and reaches its caller; the rest of the batch goes on."""
+        """Run one job of the batch. An error of the job itself undoes that job alone and goes to its caller."""
         if job.work is None:
             return
         connection.execute("SAVEPOINT job")
@@ -155,12 +155,14 @@ class Database:
             job.result = job.work(connection)
         except Exception as error:
             if isinstance(error, sqlite3.OperationalError) and not _unreadable(error):
-                raise  # the disk's trouble, not the job's: full, locked, read-only
-            job.error = self._damaged(error) if _unreadable(error) else error
+                raise  # the disk is full, locked or read-only, which fails the whole batch
+            job.error = error
+            if _unreadable(error):
+                job.error = self._damaged(error)
             connection.execute("ROLLBACK TO job")
         connection.execute("RELEASE job")
 
-    def _told(self, error: Exception) -> GoferError:
+    def _open_error_of(self, error: Exception) -> GoferError:
         if isinstance(error, Corrupt | TemporaryError):
             return error
         if _unreadable(error):
@@ -177,10 +179,12 @@ class Database:
         return TemporaryError(f"{self._path} was refused ({error}) and nothing was written; {advice}.")
 
     def _damaged(self, error: Exception) -> Corrupt:
-        # Without a code it is a value that is no text, and the message would show it.
-        said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
+        # An error without a code is about a value that is no valid text, and its message would show that value.
+        detail = "a value is not what was written"
+        if hasattr(error, "sqlite_errorcode"):
+            detail = str(error)
         advice = "restore the file from a backup: move the folder away, then run `gofer restore`"
-        return Corrupt(f"{self._path} cannot be read ({said}); stop Gofer and {advice}.")
+        return Corrupt(f"{self._path} cannot be read ({detail}); stop Gofer and {advice}.")
 
     def _next_batch(self) -> list[_Job]:
         with self._wake:
@@ -193,7 +197,7 @@ class Database:
 
 def _connect(path: Path, schema: str) -> sqlite3.Connection:
     create_private(path)
-    # isolation_level=None: transactions are ours to begin and end.
+    # isolation_level=None: this module begins and ends transactions itself.
     connection = sqlite3.connect(path, isolation_level=None)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -202,16 +206,19 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
         raise OtherVersion(_other_version(path, version))
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
-        # What SQLite sorts or sets apart never reaches a temporary file.
+        # Temporary tables and sorters stay in memory, so no content reaches a temporary file.
         "PRAGMA temp_store=MEMORY;"
     )
-    # Tables and version in one transaction: another process that opens the file sees both or none.
-    connection.executescript(schema if tables else f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
+    # One transaction for tables and version: another process that opens the file sees both or none.
+    if tables:
+        connection.executescript(schema)
+    else:
+        connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
 
 
 def _other_version(path: Path, version: int) -> str:
-    """Return what happened to a file with other tables, and what to do."""
+    """Return the error text for a file in another format."""
     formats = f"format {version}, and this version reads format {VERSION}"
     if version > VERSION:
         return f"{path} was written by a newer version of Gofer ({formats}); update Gofer."
@@ -222,8 +229,8 @@ def _other_version(path: Path, version: int) -> str:
 def create_private(path: Path) -> None:
     """Create a database file if it is missing, and let only its owner use it and the files beside it.
 
-    SQLite gives new files the mode of the database. A database that exists is never opened here: closing it would drop
-    every lock that this process holds on it.
+    SQLite gives new files the mode of the database. An existing database is never opened here, because closing it would
+    drop every lock that this process holds on the file.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -233,12 +240,12 @@ def create_private(path: Path) -> None:
 
 
 def _advice(path: Path, error: Exception, otherwise: str) -> str:
-    """Return what the operator can do about a refusal of SQLite, which the file system knows better."""
+    """Return what the operator can do about a refusal, by the file system's state or else by SQLite's code."""
     with contextlib.suppress(OSError):
         system = os.statvfs(path.parent)
         if system.f_flag & os.ST_RDONLY:
             return "its file system is read-only: mount it for writing, or set GOFER_DATA to another folder"
-        if system.f_bavail * system.f_frsize < _ROOM:
+        if system.f_bavail * system.f_frsize < _LEAST_FREE_BYTES:
             return "the disk is full: free some space"
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return _ADVICE.get(code & 0xFF, otherwise)
@@ -247,7 +254,7 @@ def _advice(path: Path, error: Exception, otherwise: str) -> str:
 def _unreadable(error: Exception) -> bool:
     if isinstance(error, UnicodeDecodeError):
         return True
-    # The module's own complaint about a value has no code; of a mistake in a job it has another class.
+    # Mistakes of a job have other classes. An error of the sqlite3 module itself about a value has no code.
     if type(error) not in (sqlite3.DatabaseError, sqlite3.OperationalError):
         return False
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
@@ -257,7 +264,7 @@ def _unreadable(error: Exception) -> bool:
 def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     if not jobs:
         return
-    # This thread waits for no reader of another process: the caller comes again.
+    # Do not wait for readers of other processes: the caller tries again later.
     connection.execute("PRAGMA busy_timeout=0")
     try:
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -266,11 +273,13 @@ def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     connection.execute("PRAGMA busy_timeout=5000")
     for job in jobs:
         if busy:
-            job.error = TemporaryError("The log of the database could not be emptied; it is read elsewhere. Try again.")
+            job.error = TemporaryError(
+                "The log of the database could not be emptied, because another process reads it. Try again."
+            )
 
 
-def _hand_back(batch: list[_Job]) -> None:
-    """One wake-up per event loop, however many jobs it has in the batch."""
+def _return_results(batch: list[_Job]) -> None:
+    """Settle the jobs of a batch, with one wake-up per event loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
     for job in batch:
         by_loop.setdefault(job.loop, []).append(job)

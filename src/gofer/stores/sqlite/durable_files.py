@@ -1,4 +1,4 @@
-"""Changes of files and folders that survive a power cut, and the removal of files that hold keys."""
+"""Durable changes of files and folders, and the erasure of files that hold keys."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ _CHUNK = 1 << 16
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the entries of one folder durable. Raises OSError."""
+    """Make the entries of a folder durable. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -19,7 +19,7 @@ def sync_folder(folder: Path) -> None:
 def erase(path: Path) -> None:
     """Overwrite a file in place, with random bytes and then zeros, and remove it. Raises OSError.
 
-    A file that is removed alone stays readable in the blocks that the file system gives back.
+    Removal alone would leave the content readable in the blocks that the file system frees.
     """
     if path.is_symlink():
         path.unlink()
@@ -34,7 +34,7 @@ def erase(path: Path) -> None:
 
 
 def overwrite(handle: int) -> None:
-    """Overwrite an open file, with random bytes and then zeros, each of them durable. Raises OSError."""
+    """Overwrite an open file durably, with random bytes and then with zeros. Raises OSError."""
     size = os.fstat(handle).st_size
     for content in (os.urandom, bytes):
         offset = 0

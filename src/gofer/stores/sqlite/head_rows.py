@@ -1,6 +1,6 @@
-"""The columns of a head, and how a row of them is read.
+"""The columns of a head in SQLite, and their conversion.
 
-A row whose values are not of the declared types was damaged: it is reported, and lists leave it out.
+A row with values of undeclared types is damaged. Lists log it and leave it out.
 """
 
 import logging
@@ -11,17 +11,17 @@ from gofer.journal.coordination import Head, Usage
 from gofer.values.errors import Corrupt
 
 Row = tuple[Any, ...]
-"""What SQLite gives back: values of the types that SCHEMA declares."""
+"""The values of one row, of the types that SCHEMA declares."""
 
 HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, retention"
 """The columns of a head."""
 _TYPES = (str, str, str, int, str, int, int, str, int, int, str)
 _LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999; a number beyond it was never a time."""
+"""The last millisecond of the year 9999; a larger number is no valid time."""
 REPLACED = ", ".join(f"{name} = excluded.{name}" for name in HEAD.split(", ")[1:-1])
-"""All of a head but its `retention`, as an upsert replaces it."""
+"""The assignments of an upsert that replaces a whole head except its `retention`."""
 MARKS = ", ".join("?" for _ in _TYPES)
-"""Placeholders for all columns of a head."""
+"""The placeholders for all columns of a head."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,19 +50,19 @@ def head_of(row: Row) -> Head:
     plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
-        raise Corrupt(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
+        raise Corrupt(f"The list row of run {named} is damaged; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
 
 
 def usage_of(row: Row) -> Usage:
-    """Return what a row says of a run's usage. Raises Corrupt."""
+    """Return the usage of a run from its row. Raises Corrupt."""
     if tuple(map(type, row)) != (str, str, int, float):
-        raise Corrupt("A row of what was used is not what was written; restore gofer.db from a backup.")
+        raise Corrupt("A usage row is damaged; restore gofer.db from a backup.")
     return Usage(*row)
 
 
 def readable(rows: Iterable[Row]) -> Iterator[Head]:
-    """Return the heads of rows, without damaged ones, which are logged."""
+    """Yield the heads of rows; log damaged rows and leave them out."""
     for row in rows:
         try:
             yield head_of(row)
@@ -71,7 +71,7 @@ def readable(rows: Iterable[Row]) -> Iterator[Head]:
 
 
 def text_of(raw: bytes) -> str:
-    """Return text in which bytes that are no UTF-8 can be told."""
+    """Decode text and keep bytes that are no UTF-8 as surrogates, so that a reader can detect them."""
     return raw.decode(errors="surrogateescape")
 
 

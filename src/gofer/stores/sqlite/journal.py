@@ -1,8 +1,8 @@
-"""A store in one SQLite file.
+"""The store in one SQLite file.
 
-The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
-thread of `gofer.stores.sqlite.database`, so what a caller was told is on the disk. Keys are kept in a file of their own
-and never enter the database or its log. The write lock of the database covers both files, in all processes.
+The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer thread of
+`gofer.stores.sqlite.database`, so a result that a caller got is on the disk. Keys have a file of their own and never
+enter the database or its log. The write lock of the database covers both files, in all processes.
 """
 
 import sqlite3
@@ -57,7 +57,7 @@ _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
 class SqliteStore(Store):
-    """A store in the file of a Database whose schema includes SCHEMA. A key is durable before its claim."""
+    """The store in a Database with the tables of SCHEMA. A key is durable before its claim."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
@@ -95,9 +95,9 @@ class SqliteStore(Store):
             ).rowcount
             if written:
                 return None
-            if (standing := _frame(connection, run, n)) is None:
+            if (existing := _frame(connection, run, n)) is None:
                 raise ValueError(f"frame {n} would leave a gap")
-            return standing
+            return existing
 
         return await self._database.run(work)
 
@@ -118,37 +118,36 @@ class SqliteStore(Store):
 
     @override
     async def head(self, run: str) -> Head | None:
-        rows = await self._rows(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
-        return head_of(rows[0]) if rows else None
+        return await self._first_head(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
 
     @override
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
-        # A condition with a constant finds its own index; with a parameter it would read all that it leaves out.
+        # A constant condition uses the partial index; with a parameter SQLite would also read all private heads.
         shown = "" if private else "WHERE private = 0 "
-        return await self._listed(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
+        return await self._readable_heads(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        rows = await self._rows(
+        return await self._first_head(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
             " ORDER BY accepted_at, run LIMIT 1",
             (conversation,),
         )
-        return head_of(rows[0]) if rows else None
 
     @override
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
-        rows = await self._rows(
+        return await self._first_head(
             f"SELECT {HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
             f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
             (conversation, workflow, before),
         )
-        return head_of(rows[0]) if rows else None
 
     @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        last = (after.touched_at, after.run) if after else (-1, "")
-        return await self._listed(
+        last = (-1, "")
+        if after is not None:
+            last = (after.touched_at, after.run)
+        return await self._readable_heads(
             f"SELECT {HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
             " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
             " ORDER BY max(accepted_at, updated_at, wakes_at), run",
@@ -159,7 +158,7 @@ class SqliteStore(Store):
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         only = "private = 1 AND " if private else ""
-        return await self._listed(
+        return await self._readable_heads(
             f"SELECT {HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
             " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run",
             (retention, before),
@@ -184,9 +183,9 @@ class SqliteStore(Store):
         await self._rows("DELETE FROM leases", ())
 
     async def bring_back(self, now: int) -> int:
-        """Move unfinished heads that were written after `now` (unix ms) right before it; return how many.
+        """Set the times of unfinished heads that are later than `now` (unix ms) to just before it; return their number.
 
-        Only for a process that knows that every owner is dead.
+        Call this only while no owner can be alive.
         """
         rows = await self._rows(
             "UPDATE heads SET accepted_at = min(accepted_at, ?1 - 1), updated_at = min(updated_at, ?1 - 1)"
@@ -273,7 +272,7 @@ class SqliteStore(Store):
 
         def work(connection: sqlite3.Connection) -> list[str]:
             old = (claimed.run for claimed in self._keys.before(before))
-            without = (run for run in old if not _stands(connection, "SELECT 1 FROM heads WHERE run = ?", run))
+            without = (run for run in old if not _exists(connection, "SELECT 1 FROM heads WHERE run = ?", run))
             return list(islice(without, limit))
 
         return await self._database.run(work)
@@ -283,7 +282,7 @@ class SqliteStore(Store):
 
         def work(connection: sqlite3.Connection) -> None:
             for claimed in self._keys.before(before):
-                if not _stands(connection, "SELECT 1 FROM frames WHERE run = ? AND n = 1", claimed.run):
+                if not _exists(connection, "SELECT 1 FROM frames WHERE run = ? AND n = 1", claimed.run):
                     self._keys.destroy(claimed.run)
 
         await self._database.run(work)
@@ -294,7 +293,9 @@ class SqliteStore(Store):
         def work(connection: sqlite3.Connection) -> Retention | None:
             connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
             row = connection.execute("SELECT retention FROM heads WHERE run = ?", (run,)).fetchone()
-            return row[0] if row else None
+            if row is None:
+                return None
+            return row[0]
 
         return await self._database.run(work)
 
@@ -308,19 +309,19 @@ class SqliteStore(Store):
 
     @override
     async def empty(self, run: str) -> None:
-        await self._each(run, "UPDATE frames SET frame = x'' WHERE run = ?", "DELETE FROM inbox WHERE run = ?")
+        await self._execute_all(run, "UPDATE frames SET frame = x'' WHERE run = ?", "DELETE FROM inbox WHERE run = ?")
 
     @override
     async def forget(self, run: str) -> None:
         await self.destroy_key(run)
-        await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("frames", "inbox", "heads")))
+        await self._execute_all(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("frames", "inbox", "heads")))
 
     @override
     async def scrub(self) -> None:
         await self._database.empty_log()
 
-    async def _each(self, run: str, *statements: str) -> None:
-        """Several statements about one run, together or not at all."""
+    async def _execute_all(self, run: str, *statements: str) -> None:
+        """Execute several statements about one run in one transaction."""
 
         def work(connection: sqlite3.Connection) -> None:
             for statement in statements:
@@ -328,11 +329,17 @@ class SqliteStore(Store):
 
         await self._database.run(work)
 
-    async def _listed(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
-        """The first `limit` heads that can be read; what cannot be is left out and logged."""
+    async def _first_head(self, statement: str, values: Row) -> Head | None:
+        rows = await self._rows(statement, values)
+        if not rows:
+            return None
+        return head_of(rows[0])
+
+    async def _readable_heads(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
+        """Return the first `limit` heads that can be read; log damaged rows and leave them out."""
 
         def work(connection: sqlite3.Connection) -> list[Head]:
-            # Bytes that are no text would end the whole list; so they come as what no text that was written holds.
+            # Invalid UTF-8 in one row would fail the whole list, so it is decoded to surrogates, which mark the row.
             connection.text_factory = text_of
             try:
                 return list(islice(readable(connection.execute(statement, values)), limit))
@@ -345,17 +352,19 @@ class SqliteStore(Store):
         return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
 
-def _stands(connection: sqlite3.Connection, statement: str, run: str) -> bool:
+def _exists(connection: sqlite3.Connection, statement: str, run: str) -> bool:
     return connection.execute(statement, (run,)).fetchone() is not None
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
     row = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
-    return _bytes(run, n, row[0]) if row else None
+    if row is None:
+        return None
+    return _bytes(run, n, row[0])
 
 
 def _bytes(run: str, n: int, stored: object) -> bytes:
-    # SQLite keeps a type with each value; one flipped bit makes text of bytes.
+    # SQLite stores a type with each value, so one flipped bit can turn bytes into text.
     if not isinstance(stored, bytes):
         raise Corrupt(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
     return stored

@@ -1,8 +1,8 @@
-"""The keys of runs, apart from the journals: one file of slots of one size, overwritten in place.
+"""The keys of runs in a file apart from the journals: slots of one size, overwritten in place.
 
-A key is written before the claim that uses it, and is overwritten when its run is deleted.
-A slot is free (zeros) or holds one key under a checksum, so a torn slot is never taken for a key. Slots are smaller
-than a sector of a disk. The first slot is the header: its generation tells a process that another one wrote.
+A key is written before the claim that uses it, and overwritten when its run is deleted. A slot is free (zeros) or holds
+one key with a checksum, so a torn slot is never taken for a key. A slot is smaller than a sector of a disk. The first
+slot is the header. Its generation number tells a process that another process has changed the file.
 """
 
 import contextlib
@@ -21,37 +21,37 @@ from gofer.stores.sqlite.durable_files import sync_folder
 from gofer.values.errors import Corrupt, TemporaryError
 
 SLOT = 256
-"""Bytes of a slot."""
+"""The size of a slot in bytes."""
 MAGIC = b"gofer keys 1\n"
 
 _EMPTY = MAGIC.ljust(SLOT, b"\0")
 _GENERATION = struct.Struct(">Q")
 _HEADER = 32
-"""Bytes of the header that are read: MAGIC, then the generation in the last eight."""
+"""The bytes of the header that are read: MAGIC, padding, and the generation in the last eight bytes."""
 _SUM = 16
-"""Bytes of the checksum before a slot's content."""
+"""The bytes of the checksum before the content of a slot."""
 _CONTENT = struct.Struct(">QBB120s64s")
-"""Time of the claim (unix ms), lengths of run and key, run, key."""
+"""The content of a slot: time of the claim (unix ms), lengths of run and key, run, key."""
 _RUN = 120
 _KEY = 64
 _FREE = bytes(SLOT)
 _GROWTH = 256
-"""Slots that the file grows by, so that most keys are written into blocks that the file has already."""
+"""The number of slots by which the file grows, so that most keys go into blocks that the file already has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """When the key of a run was written."""
+    """The time at which the key of a run was written."""
 
     run: str
     at: int
-    """Unix milliseconds; 0 is unknown."""
+    """Unix milliseconds; 0 means unknown."""
 
 
 class Keys(Protocol):
-    """The keys of runs. Callers hold the write lock of the journals, so no two calls happen at once.
+    """The keys of runs. Callers hold the write lock of the journals, so calls never overlap.
 
-    Every call may raise TemporaryError, and Corrupt when the stored bytes are not what was written.
+    Every call may raise TemporaryError, and Corrupt when the file is damaged.
     """
 
     def get(self, run: str) -> bytes | None:
@@ -59,30 +59,30 @@ class Keys(Protocol):
         ...
 
     def put(self, run: str, key: bytes, at: int) -> None:
-        """Write the key of a run, in place of an earlier one; durable after `sync`."""
+        """Write the key of a run and replace an earlier one. The key is durable after `sync`."""
         ...
 
     def sync(self) -> None:
-        """Make durable what was put."""
+        """Make all written keys durable."""
         ...
 
     def destroy(self, run: str) -> None:
-        """Overwrite the key of a run, durably; nothing happens when there is none."""
+        """Overwrite the key of a run durably; do nothing if there is none."""
         ...
 
     def before(self, at: int) -> Sequence[Claimed]:
-        """List the keys written at a known time before `at` (unix ms), oldest first."""
+        """Return the keys with a known time before `at` (unix ms), oldest first."""
         ...
 
 
 def by_age(known: Sequence[Claimed], before: int) -> Sequence[Claimed]:
-    """Return the claims of a known time before `before`, oldest first."""
+    """Return the claims with a known time before `before`, oldest first."""
     old = [claimed for claimed in known if 0 < claimed.at < before]
     return sorted(old, key=lambda claimed: (claimed.at, claimed.run))
 
 
 class KeyFile(Keys):
-    """The Keys of one folder. It opens the file with the first call, under the lock of its caller."""
+    """The key file of one folder. The first call opens the file, under the lock of its caller."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -113,14 +113,13 @@ class KeyFile(Keys):
 
     @override
     def put(self, run: str, key: bytes, at: int) -> None:
-        """Raises ValueError for a run or a key that does not fit."""
         slot = _slot(run, key, at)
         with self._opened() as handle:
             number, _ = self._slots.get(run) or (self._free_slot(handle), 0)
             self._dirty = True
             self._slots[run] = (number, at)
             os.pwrite(handle, slot, number * SLOT)
-            self._announce(handle)
+            self._increment_generation(handle)
 
     @override
     def sync(self) -> None:
@@ -137,7 +136,7 @@ class KeyFile(Keys):
                 return
             self._overwrite(handle, self._slots[run][0])
             self._free.append(self._slots.pop(run)[0])
-            self._announce(handle)
+            self._increment_generation(handle)
 
     @override
     def before(self, at: int) -> Sequence[Claimed]:
@@ -146,28 +145,28 @@ class KeyFile(Keys):
 
     @contextlib.contextmanager
     def _opened(self) -> Generator[int]:
-        """Give the open file, whose slots are known as they are now."""
+        """Yield the open file with an up-to-date index of its slots."""
         try:
             if self._handle is None:
                 self._handle = _open(self._path)
             self._refresh(self._handle)
             yield self._handle
         except OSError as error:
-            told = f"{self._path} cannot be read or written ({error.strerror})"
-            raise TemporaryError(f"{told}; nothing was written. Check the folder and the disk.") from error
+            failure = f"{self._path} cannot be read or written ({error.strerror})"
+            raise TemporaryError(f"{failure}; nothing was written. Check the folder and the disk.") from error
 
     def _refresh(self, handle: int) -> None:
         header = os.pread(handle, _HEADER, 0)
         if not header.startswith(MAGIC):
-            raise Corrupt(f"{self._path} is no file of keys; stop Gofer and restore the file from a backup.")
+            raise Corrupt(f"{self._path} is not a key file; stop Gofer and restore the file from a backup.")
         (generation,) = _GENERATION.unpack(header[-_GENERATION.size :])
         if generation != self._generation:
             self._read(handle)
             self._generation = generation
 
     def _read(self, handle: int) -> None:
-        """Find out what each slot holds. Callers hold the lock, so a torn slot is the remains of a lost process."""
-        raw = _whole(handle)
+        """Read all slots into the index. The caller holds the lock, so a torn slot is what a crashed process left."""
+        raw = _read_all(handle)
         self._slots = {}
         self._free = []
         self._end = max(1, -(-len(raw) // SLOT))
@@ -193,14 +192,14 @@ class KeyFile(Keys):
             os.pwrite(handle, content, number * SLOT)
             _make_durable(handle)
 
-    def _announce(self, handle: int) -> None:
-        """Tell other processes that their index is out of date."""
+    def _increment_generation(self, handle: int) -> None:
+        """Tell other processes that their index of the slots is out of date."""
         self._generation += 1
         os.pwrite(handle, _GENERATION.pack(self._generation), _HEADER - _GENERATION.size)
 
 
 def is_key_file(path: Path) -> bool:
-    """Return whether a file begins as a file of keys. Raises OSError."""
+    """Return whether a file begins with the magic bytes of a key file. Raises OSError."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -212,20 +211,20 @@ def _open(path: Path) -> int:
     if len(found) < SLOT and _EMPTY.startswith(found):
         os.pwrite(handle, _EMPTY, 0)
         os.fsync(handle)
-        # A new file is durable only once its folder is.
+        # A new file is durable only after its folder was synced.
         sync_folder(path.parent)
     return handle
 
 
 def _make_durable(handle: int) -> None:
-    """Wait until the bytes and the size of the file are on the disk; its times are of no use to a reader."""
+    """Wait until the bytes and the size of the file are on the disk; readers do not need its times."""
     if sys.platform == "linux":
         os.fdatasync(handle)
     else:
         os.fsync(handle)
 
 
-def _whole(handle: int) -> bytes:
+def _read_all(handle: int) -> bytes:
     size = os.fstat(handle).st_size
     parts: list[bytes] = []
     while (offset := sum(map(len, parts))) < size and (part := os.pread(handle, size - offset, offset)):
@@ -242,7 +241,7 @@ def _slot(run: str, key: bytes, at: int) -> bytes:
 
 
 def _content(slot: bytes) -> tuple[str, int, bytes] | None:
-    """Return run, time and key of a slot; None for one that is free or torn."""
+    """Return run, time and key of a slot, or None if the slot is free or torn."""
     content = slot[_SUM : _SUM + _CONTENT.size]
     if len(slot) != SLOT or slot[:_SUM] != _checksum(content):
         return None

@@ -26,17 +26,17 @@ CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
 Row = tuple[Any, ...]
 
 _HELD = "id = ? AND receives = ? AND visible_at > ?"
-"""The condition that a message is still held by the worker that received it so."""
+"""The SQL condition that the worker of a delivery still holds the message."""
 
 LONGEST_DELAY = 900.0
-"""Seconds that a queue message is held back or hidden at most; a wrong clock wrote one that is further ahead."""
+"""The longest delay and visibility of a message, in seconds. Only a wrong clock can have set a later time."""
 
 POLL_SECONDS = 1.0
-"""How soon a message of another process, or one that was delayed, is received."""
+"""How often a waiting receiver looks for delayed messages and for messages of other processes."""
 
 
 class SqliteQueue(Queue):
-    """Queue messages in the file of a Database with the tables of SCHEMA."""
+    """A queue in a Database that has the tables of SCHEMA."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -75,38 +75,38 @@ class SqliteQueue(Queue):
         await self._execute(f"DELETE FROM queue_messages WHERE {_HELD}", self._held(queue_message))
 
     @override
-    async def bury(self, queue_message: QueueMessage, why: str) -> None:
+    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
         held = self._held(queue_message)
         at = held[-1]
 
         def work(connection: sqlite3.Connection) -> None:
             if connection.execute(f"DELETE FROM queue_messages WHERE {_HELD}", held).rowcount:
                 connection.execute(
-                    "INSERT INTO dead_letters (run, at, reason) VALUES (?, ?, ?)", (queue_message.run, at, why)
+                    "INSERT INTO dead_letters (run, at, reason) VALUES (?, ?, ?)", (queue_message.run, at, reason)
                 )
 
         await self._database.run(work)
 
     @override
-    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+    async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
         rows = await self._execute("SELECT run, at, reason FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
         return [DeadLetter(*row) for row in rows]
 
     @override
-    async def forget_dead(self, before: float) -> None:
+    async def purge_dead_letters(self, before: float) -> None:
         await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
 
     async def bring_forward(self) -> int:
-        """Make messages due that are further ahead than any delay; return how many.
+        """Make all messages due that are further ahead than the longest delay; return their number.
 
-        Only for a process that knows that every receiver is dead.
+        Call this only while no other process can hold a message.
         """
         now = self._clock.now()
         statement = "UPDATE queue_messages SET visible_at = ? WHERE visible_at > ? RETURNING id"
         return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
 
     def _held(self, queue_message: QueueMessage) -> tuple[str, int, float]:
-        """The values of _HELD."""
+        """Return the parameters of _HELD."""
         return queue_message.receipt, queue_message.receives, self._clock.now()
 
     async def _take(self, limit: int, visibility: float) -> list[QueueMessage]:

@@ -1,6 +1,7 @@
-"""The marks of schedules in SQLite: the time up to which a scheduler has settled each.
+"""The marks of schedules in SQLite: the time up to which the scheduler has settled each schedule.
 
-Runs do not depend on it: a nominal time is claimed by its identity, so one that is claimed again is a duplicate.
+No run depends on a mark. A scheduled run is claimed by its nominal time, so a lost mark only makes the scheduler claim
+runs again that exist already.
 """
 
 import sqlite3
@@ -12,13 +13,13 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS marks (schedule TEXT PRIMARY KEY, at INTEGE
 
 
 class SqliteMarks:
-    """Marks in the database of the state."""
+    """The marks of schedules in the database of the state."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def read(self) -> Mapping[str, int]:
-        """Return all marks. Raises TemporaryError, Damaged."""
+        """Return the marks of all schedules. Raises TemporaryError, Corrupt."""
 
         def work(connection: sqlite3.Connection) -> Mapping[str, int]:
             return dict(connection.execute("SELECT schedule, at FROM marks"))
@@ -26,7 +27,7 @@ class SqliteMarks:
         return await self._database.run(work)
 
     async def write(self, marks: Mapping[str, int]) -> None:
-        """Replace all marks. Raises TemporaryError, Damaged."""
+        """Replace the marks of all schedules. Raises TemporaryError, Corrupt."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM marks")

@@ -111,7 +111,7 @@ class Refusing:
         ("ResourceNotFoundException", ConfigError, "There is no group 'g' of schedules; deploy first."),
         ("ValidationException", ConfigError, r"does not take cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
         ("AccessDeniedException", ConfigError, "AWS does not allow"),
-        ("ThrottlingException", TemporaryError, "did not do create_schedule now"),
+        ("ThrottlingException", TemporaryError, "could not carry out create_schedule now"),
     ],
 )
 async def test_a_refusal_says_who_must_act(code: str, error: type[Exception], told: str) -> None:

@@ -41,7 +41,7 @@ async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environm
     assert list(await cloud.store.frames("r")) == [b"one"]
     assert await cloud.blobs.get(blob_key("r", b"body")) == b"body"
     (queue_message,) = await cloud.queue.receive(1, 120, 0)
-    assert (queue_message.run, list(await cloud.queue.buried(9))) == ("r", [])
+    assert (queue_message.run, list(await cloud.queue.dead_letters(9))) == ("r", [])
     cloud.close()
     asked = {
         "transact_write_items": 1,

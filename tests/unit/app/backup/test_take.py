@@ -200,7 +200,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
     for run in ("queued", "running", "parked", "claimed"):
         status, reason = folder.status(run)
         assert (status, reason[:9]) == ("needs_attention", "restored:")
-        assert "2026-11-21 12:00 UTC is unknown; continue by gofer retry" in reason
+        assert "2026-11-21 12:00 UTC is unknown; continue it with gofer retry" in reason
     # Of a private run nothing is kept beyond its status.
     assert folder.status("secret") == ("needs_attention", "")
 

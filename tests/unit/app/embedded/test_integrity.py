@@ -212,7 +212,7 @@ async def claim(data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"", "is empty"), (b"nonsense", "is no file of keys"), (bytes(512), "is no file of keys")],
+    [(b"", "is empty"), (b"nonsense", "is not a key file"), (bytes(512), "is not a key file")],
 )
 async def test_a_folder_whose_keys_are_ruined_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
     use(tmp_path)

@@ -55,8 +55,8 @@ class Bells(MemoryQueue):
     async def acknowledge(self, queue_message: QueueMessage) -> None:
         self.said.append((queue_message.receipt, "deleted"))
 
-    async def bury(self, queue_message: QueueMessage, why: str) -> None:
-        self.said.append((queue_message.receipt, f"buried: {why}"))
+    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
+        self.said.append((queue_message.receipt, f"buried: {reason}"))
 
 
 @dataclass

@@ -129,7 +129,7 @@ async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
     with collector() as there:
         async with http_client() as client:
             exporter = Exporter(f"{there.url}/v1/traces", {"k": Secret("k")}, {}, SharedHttp(client), full=True)
-            await exporter.at_the_end("run1", Stores(room.store, room.blobs, MemoryQueue(room.clock)))
+            await exporter.export("run1", Stores(room.store, room.blobs, MemoryQueue(room.clock)))
         assert there.requests == []
 
 

@@ -22,7 +22,7 @@ from gofer.stores.aws.blobs import S3Blobs, S3Bodies
 from gofer.stores.aws.calls import Aws, Refusal
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
-from gofer.stores.aws.table import Delete, Free, Key, Put, Refused
+from gofer.stores.aws.table import Absent, Delete, Key, Put, Refused
 from gofer.values.errors import ConfigError, Fenced, TemporaryError
 from support.aws.memory_table import MemoryTable
 from support.stand_ins import claimed, make_outside, memory_stores
@@ -75,8 +75,8 @@ async def test_an_answer_that_never_came_is_asked_for_later(error: Exception) ->
     ("error", "told"),
     [
         (refused("AccessDeniedException"), "does not allow put_item here"),
-        (refused("AccessDenied"), "add it to the policy of the role that asks"),
-        (refused("ExpiredTokenException"), "does not take these credentials for put_item .* sign in again"),
+        (refused("AccessDenied"), "add it to the policy of the role that calls it"),
+        (refused("ExpiredTokenException"), "does not accept these credentials for put_item .* sign in again"),
         (refused("ResourceNotFoundException"), "the table of GOFER_TABLE"),
         (refused("NoSuchBucket"), "the bucket of GOFER_BUCKET"),
         (refused("AWS.SimpleQueueService.NonExistentQueue"), "the queue of GOFER_QUEUE_URL"),
@@ -118,7 +118,7 @@ def table(**operations: Operation) -> DynamoTable:
 
 
 NAMES = ("put_item", "update_item", "delete_item", "batch_get_item", "batch_write_item", "transact_write_items")
-WRITES = [Delete(Key("p", "s")), Put({"pk": "p", "sk": "t"}, Free())]
+WRITES = [Delete(Key("p", "s")), Put({"pk": "p", "sk": "t"}, Absent())]
 
 
 def cancelled(*codes: str) -> ClientError:
@@ -140,7 +140,7 @@ async def test_a_transaction_that_met_another_one_is_tried_again() -> None:
 
 @pytest.mark.parametrize("code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])
 async def test_a_transaction_that_is_never_let_through_is_tried_later(code: str) -> None:
-    with pytest.raises(TemporaryError, match="others write the same items, or the table is busy"):
+    with pytest.raises(TemporaryError, match="other writers change the same items, or the table is busy"):
         await table(transact_write_items=failing(cancelled(code, "None"), "transact_write_items")).transact(WRITES)
 
 
@@ -156,7 +156,7 @@ async def test_a_write_that_meets_a_transaction_is_tried_again_and_then_later() 
         asked.append(arguments)
         raise refused("TransactionConflictException")
 
-    with pytest.raises(TemporaryError, match="others write the same items"):
+    with pytest.raises(TemporaryError, match="other writers change the same items"):
         await table(delete_item=delete_item).write(WRITES[0])
     assert len(asked) == 5
 
@@ -190,9 +190,9 @@ async def test_what_a_busy_table_never_does_is_tried_later() -> None:
 
     busy = table(batch_get_item=batch_get_item, batch_write_item=batch_write_item)
     keys = [Key("p", "a"), Key("p", "b")]
-    with pytest.raises(TemporaryError, match="busy now"):
+    with pytest.raises(TemporaryError, match="DynamoDB is busy"):
         await busy.get_all(keys)
-    with pytest.raises(TemporaryError, match="busy now"):
+    with pytest.raises(TemporaryError, match="DynamoDB is busy"):
         await busy.delete_all(keys)
 
 
@@ -282,7 +282,7 @@ async def test_a_body_that_others_write_just_now_is_written_once_more_and_never_
     assert bucket.kept == {"blobs/run1/1": b"body"}
     busy = Contested(1_000)
     blobs = S3Bodies(Aws(), busy, "b")
-    with pytest.raises(TemporaryError, match="others write"):
+    with pytest.raises(TemporaryError, match="other processes are writing"):
         await blobs.put("run1/1", b"body")
     busy.conflicts = 0
     await blobs.put("run1/1", b"body")

@@ -129,7 +129,7 @@ def test_a_process_sees_what_another_one_wrote_and_destroyed(path: Path, keys: K
 def test_another_file_in_its_place_is_reported_and_left_alone(path: Path) -> None:
     path.write_bytes(b"notes of a person\n")
     keys = KeyFile(path)
-    with pytest.raises(Corrupt, match="is no file of keys; stop Gofer and restore the file from a backup"):
+    with pytest.raises(Corrupt, match="is not a key file; stop Gofer and restore the file from a backup"):
         keys.get("r")
     assert path.read_bytes() == b"notes of a person\n"
     keys.close()
