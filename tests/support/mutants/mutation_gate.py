@@ -42,7 +42,7 @@ MUTANTS = (
         "journal/log.py",
         "if standing is not None and standing != raw:",
         "if False:",
-        f"{LOG}the_second_of_two_owners_is_fenced_and_writes_nothing",
+        f"{LOG}journal_commit_of_the_slower_owner_is_fenced_and_not_written",
     ),
     Mutant(
         "the fence of the file",
@@ -56,7 +56,7 @@ MUTANTS = (
         "journal/log.py",
         "if standing is not None and standing != raw:",
         "if standing is not None:",
-        f"{LOG}our_own_lost_response_is_not_somebody_elses_frame",
+        f"{LOG}journal_commit_with_a_lost_response_is_recognized_as_own",
     ),
     Mutant(
         "the intent",
@@ -91,7 +91,7 @@ MUTANTS = (
         "journal/log.py",
         "            finally:\n                self._writing = []\n",
         "            finally:\n                self._writing, self._draft = [], []\n",
-        f"{LOG}what_is_added_while_a_frame_is_written_is_in_the_next_one_or_waits_with_it[False]",
+        f"{LOG}entry_added_during_a_commit_is_written_by_the_next_commit[False]",
     ),
     Mutant(
         "a script's calls are found by their branch",
@@ -120,7 +120,7 @@ MUTANTS = (
         "            # Something is about to be sent again: what it may do has to land before an owner looks for it.\n"
         "            state.quiet_until = 0\n",
         "            pass\n",
-        f"{PROGRESS}progress.py::test_a_permit_that_was_renewed_begins_the_quiet_time_anew",
+        f"{PROGRESS}progress.py::test_renewed_permit_restarts_the_quiet_time",
     ),
     Mutant(
         "the claim",
@@ -176,14 +176,14 @@ MUTANTS = (
         "journal/bodies.py",
         "await blobs.put(key, sealed)",
         '__import__("asyncio").get_running_loop().create_task(blobs.put(key, sealed))',
-        f"{LOG}a_body_is_stored_before_the_frame_that_names_it",
+        f"{LOG}journal_body_is_stored_before_the_frame_that_names_the_body",
     ),
     Mutant(
         "the chain of hashes",
         "journal/frames.py",
         "if raw[len(FORM) : _HEADER] != previous:",
         "if False:",
-        f"{FRAMES}a_frame_that_follows_another_than_the_one_before_it_is_noticed",
+        f"{FRAMES}frame_that_does_not_follow_the_stored_predecessor_is_reported_corrupt",
     ),
     Mutant(
         "deleting a run destroys its key",
@@ -197,7 +197,7 @@ MUTANTS = (
         "journal/log.py",
         "if len(stored) < known:",
         "if False:",
-        f"{LOG}a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter",
+        f"{LOG}journal_that_lost_the_last_frames_is_reported_corrupt",
     ),
     Mutant(
         "the count of a subagent's frames",
@@ -218,7 +218,7 @@ MUTANTS = (
         "journal/log.py",
         "    known = await known_frames(run, store)\n    stored = await store.frames(run)\n",
         "    stored = await store.frames(run)\n    known = await known_frames(run, store)\n",
-        f"{LOG}a_journal_that_grows_while_it_is_read_is_not_taken_for_cut",
+        f"{LOG}journal_that_grows_during_a_read_is_not_reported_corrupt",
     ),
     Mutant(
         "no acknowledgement before the frames",
@@ -340,7 +340,7 @@ MUTANTS = (
         "journal/child_runs.py",
         'found.pop(entry.get("call"), None)',
         "pass",
-        "unit/journal/test_child_runs.py::test_what_comes_for_a_subagent_is_news_as_long_as_it_works",
+        "unit/journal/test_child_runs.py::test_inbox_item_of_a_subagent_is_news_only_while_the_subagent_works",
     ),
     Mutant(
         "a memo is exchanged and not overwritten",
