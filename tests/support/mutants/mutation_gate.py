@@ -112,7 +112,7 @@ MUTANTS = (
         "engine/effects.py",
         "else patience.permit + patience.inflight + patience.skew",
         "else 0.0",
-        "unit/runtime/test_owner_of_parked_runs.py::test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
+        "unit/runtime/test_owner_of_parked_runs.py::test_call_in_doubt_parks_the_run_until_the_quiet_time_is_over",
     ),
     Mutant(
         "a quiet time anew after a second attempt",
@@ -127,14 +127,14 @@ MUTANTS = (
         "runtime/receive.py",
         "run = run_id(self.installation_key, event, workflow)",
         "run = self.outside.new_id()",
-        f"{DISPATCH}a_duplicate_claims_nothing_and_rings_again",
+        f"{DISPATCH}duplicate_delivery_claims_no_run_and_enqueues_again",
     ),
     Mutant(
         "no 2xx before the claim is stored",
         "runtime/receive.py",
         'return Reply(503, b"Gofer cannot store',
         'return Reply(200, b"Gofer cannot store',
-        f"{DISPATCH}an_event_that_cannot_be_stored_is_not_accepted",
+        f"{DISPATCH}delivery_that_cannot_be_stored_is_answered_with_503",
     ),
     Mutant(
         "the distrust of a refused retry",
@@ -190,7 +190,7 @@ MUTANTS = (
         "runtime/retention.py",
         "        await store.destroy_key(run)\n",
         "",
-        "unit/runtime/test_retention.py::test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_day",
+        "unit/runtime/test_retention.py::test_empty_frames_of_a_run_deleted_early_stay_until_the_thirtieth_day",
     ),
     Mutant(
         "the count of frames",
@@ -211,7 +211,7 @@ MUTANTS = (
         "runtime/receive.py",
         "conversation = self._tokens.conversation(event.conversation)",
         "conversation = event.conversation",
-        f"{DISPATCH}the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody",
+        f"{DISPATCH}rows_of_a_run_and_of_a_stop_request_identify_no_person",
     ),
     Mutant(
         "the head is read before the frames",
@@ -226,28 +226,28 @@ MUTANTS = (
         "        head = await self.services.store.head(queue_message.run)\n        # Also",
         "        await self.queue.acknowledge(queue_message)\n"
         "        head = await self.services.store.head(queue_message.run)\n        # Also",
-        "unit/runtime/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
+        "unit/runtime/test_worker_in_trouble.py::test_run_that_cannot_be_written_resumes_when_there_is_room",
     ),
     Mutant(
         "nothing new after a cancel",
         "engine/owned_run.py",
         "if (cancelled := self.progress.cancelled) and self.progress.stopping:",
         "if (cancelled := self.progress.cancelled) and False:",
-        "unit/runtime/test_owner.py::test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do",
+        "unit/runtime/test_owner.py::test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_answer",
     ),
     Mutant(
         "a run that loses every worker ends",
         "projections/attempts.py",
         "return self.crashed >= CRASHES or",
         "return False or",
-        "unit/runtime/test_owner.py::test_a_run_that_loses_every_worker_is_poison_and_says_so_once",
+        "unit/runtime/test_owner.py::test_run_that_crashes_every_worker_fails_as_poison_with_one_notice",
     ),
     Mutant(
         "a worker whose time is nearly over begins nothing new",
         "engine/owned_run.py",
         "if self.deadline.over or (self._begun and seconds > self.deadline.left):",
         "if False:",
-        "unit/runtime/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
+        "unit/runtime/test_owner.py::test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes",
     ),
     Mutant(
         "a button that Gofer did not make",

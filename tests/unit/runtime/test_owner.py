@@ -1,4 +1,4 @@
-"""How a run changes hands: cancelled, handed over, taken over again and again, given up."""
+"""Owners of a run: cancellation, handing over, taking over, crashes and abandoned runs."""
 
 import asyncio
 from dataclasses import replace
@@ -47,13 +47,13 @@ async def cancel(made: Office, item: str = "cancel-1") -> None:
 
 
 async def hear_all(made: Office, seconds: float = 130, rounds: int = 30) -> None:
-    """Answers bells for a while, with time passing between them."""
+    """Process queue messages for a while, with time passing in between."""
     for _ in range(rounds):
         await made.hear()
         made.clock.advance(seconds)
 
 
-async def test_a_cancelled_run_begins_nothing_new_and_says_so() -> None:
+async def test_cancelled_run_makes_no_model_call_and_reports_the_cancellation() -> None:
     made = office(says("unused"))
     await made.accept("run1")
     await cancel(made)
@@ -64,7 +64,7 @@ async def test_a_cancelled_run_begins_nothing_new_and_says_so() -> None:
     assert await made.store.items("run1") == []
 
 
-async def test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do() -> None:
+async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_answer() -> None:
     made = office()
 
     class CancelledMeanwhile:
@@ -84,7 +84,7 @@ async def test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do() -> 
     assert len(later) == 1
 
 
-async def test_a_cancel_that_comes_when_the_answer_is_decided_changes_nothing() -> None:
+async def test_cancellation_after_the_answer_has_no_effect() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await made.hear()
@@ -95,7 +95,7 @@ async def test_a_cancel_that_comes_when_the_answer_is_decided_changes_nothing() 
     assert await made.status("run1") == "done"
 
 
-async def test_a_cancel_wakes_a_parked_run() -> None:
+async def test_cancellation_wakes_a_parked_run() -> None:
     made = office()
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("earlier", made.worker.services.outside))
@@ -111,13 +111,13 @@ async def test_a_cancel_wakes_a_parked_run() -> None:
     assert await made.status("run1") == "cancelled"
 
 
-async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on() -> None:
+async def test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes() -> None:
     made = office(says("", ("slack_read_thread", {"ts": "1.0"})), says("Hello."))
     made.grant("slack_read_thread")
     await made.accept("run1")
     answered = []
     for _ in range(20):
-        # Enough for one call, whatever it is, and for nothing after it.
+        # The deadline leaves time for one call.
         deadline = Deadline(made.clock, MARGIN + 1)
         for queue_message in await made.queue.receive(10, 120, 0):
             answered.append(queue_message)
@@ -125,13 +125,13 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     journal = await entries(made)
     assert journal[-1] == RunFinished("done")
     assert made.posted == ["Hello."]
-    # Who asked, the thread, the status, two model calls, its call, the answer: seven steps, one worker each.
+    # The person, the thread, the status, two model calls, one tool call, the answer: seven steps, one worker each.
     assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
     assert len(answered) == 7
     assert await made.queue.buried(10) == []
 
 
-async def test_a_worker_that_stops_hands_its_runs_over() -> None:
+async def test_stopping_worker_hands_over_the_run() -> None:
     made = office()
     asked = asyncio.Event()
 
@@ -155,7 +155,7 @@ async def test_a_worker_that_stops_hands_its_runs_over() -> None:
     assert made.posted == ["Hello."]
 
 
-async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> None:
+async def test_run_that_crashes_every_worker_fails_as_poison_with_one_notice() -> None:
     made = office()
 
     class Deadly:
@@ -176,7 +176,7 @@ async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> Non
     assert (head.status, head.reason[:8]) == ("failed", "poison: ")
 
 
-async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() -> None:
+async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     made.lose_in = {"slack_update_message"}
@@ -190,7 +190,7 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
     )
 
 
-async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
+async def test_run_that_cannot_be_opened_is_abandoned_and_dead_lettered() -> None:
     made = office()
 
     class Unreadable(type(made.store)):
@@ -212,7 +212,7 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
     assert made.queue.heard == RECEIVES
 
 
-async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost() -> None:
+async def test_run_that_crashes_every_worker_fails_despite_quiet_times() -> None:
     made = office(says("unused"))
     tools = made.worker.services.tools
 
@@ -230,13 +230,13 @@ async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost
     for _ in range(60):
         lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
         made.clock.advance(130)
-    # Five at the first message, five at saying so.
+    # CRASHES workers at the first message, and CRASHES at the notice.
     assert lost == 2 * CRASHES
     assert await made.status("run1") == "failed"
 
 
-async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
-    """Small frames fit, bodies do not: each worker takes the run over and can write nothing of what it did."""
+async def test_run_survives_a_temporary_outage_of_the_blob_store() -> None:
+    """Small frames can be written and bodies cannot: each worker takes over and cannot record its work."""
     made = office(*[says("x" * 20_000)] * 8)
 
     class Away(type(made.blobs)):
@@ -258,7 +258,7 @@ async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
     assert await made.status("run1") == "done"
 
 
-async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_lost() -> None:
+async def test_workers_stopped_during_a_long_call_do_not_count_as_crashed() -> None:
     made = office()
     asked = asyncio.Event()
 
@@ -284,15 +284,15 @@ async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_los
 
 
 class MortalLock(asyncio.Lock):
-    """A lock that is not given back when the process dies."""
+    """A lock that is not released when the process dies."""
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not Lost:
             self.release()
 
 
-async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() -> None:
-    """The process dies with both of them each time, until suspects work one at a time."""
+async def test_healthy_run_beside_a_poison_run_is_answered() -> None:
+    """The process dies with both runs, until suspects run one at a time."""
     made = office()
 
     class OneIsDeadly:
@@ -326,7 +326,7 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
     assert (await made.status("bad"), await made.status("good")) == ("failed", "done")
 
 
-async def test_an_answer_goes_where_the_workflow_said_when_the_run_started() -> None:
+async def test_answer_goes_to_the_place_that_the_workflow_named_at_the_start_of_the_run() -> None:
     made = office(KeyError("the worker dies here"))
     await made.accept("run1")
     await made.hear()

@@ -1,4 +1,4 @@
-"""A run that can go on only later is put off: when it goes on, and what happens meanwhile."""
+"""Parked runs: when they resume, and what happens meanwhile."""
 
 from dataclasses import replace
 
@@ -21,8 +21,8 @@ from support.stand_ins import NOON
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None:
-    """A paused predecessor may still be sending: 60 seconds, a second bell in between changes nothing."""
+async def test_call_in_doubt_parks_the_run_until_the_quiet_time_is_over() -> None:
+    """A paused owner may still be sending for 60 seconds. A queue message in between has no effect."""
     made = office(says("unused"))
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -57,14 +57,14 @@ BUSY = TemporaryError("The provider is busy", retry_after=600)
 
 
 async def parked(*later: Answer | Exception) -> Office:
-    """A run that was put off for ten minutes because its model is not there."""
+    """Return an office whose run is parked for ten minutes because its model is unreachable."""
     made = office(BUSY, *later)
     await made.accept("run1")
     await made.hear()
     return made
 
 
-async def test_a_run_whose_model_is_not_there_is_parked_and_answers_when_it_is_back() -> None:
+async def test_run_with_an_unreachable_model_is_parked_and_answers_when_the_model_is_back() -> None:
     made = await parked(says("Hello."))
     head = await made.store.head("run1")
     assert head is not None
@@ -77,7 +77,7 @@ async def test_a_run_whose_model_is_not_there_is_parked_and_answers_when_it_is_b
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_the_row_of_a_private_run_does_not_say_what_it_waits_for() -> None:
+async def test_list_row_of_a_private_run_hides_the_reason_of_parking() -> None:
     made = office(BUSY)
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("before", made.worker.services.outside))
@@ -89,7 +89,7 @@ async def test_the_row_of_a_private_run_does_not_say_what_it_waits_for() -> None
     assert (head.status, head.private, head.reason) == ("parked", True, "")
 
 
-async def test_a_run_that_a_clock_parked_an_hour_ahead_goes_on_once_the_clock_is_right() -> None:
+async def test_run_parked_by_a_wrong_clock_resumes_once_the_clock_is_right() -> None:
     made = await parked(says("Hello."))
     made.worker = replace(made.worker, alone=True)
     made.clock.advance(-3_600)
@@ -98,7 +98,7 @@ async def test_a_run_that_a_clock_parked_an_hour_ahead_goes_on_once_the_clock_is
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_a_quiet_time_that_was_set_an_hour_ahead_is_no_longer_than_it_is() -> None:
+async def test_quiet_time_set_by_a_wrong_clock_is_cut_to_the_normal_length() -> None:
     made = office(says("unused"))
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -127,7 +127,7 @@ async def test_a_quiet_time_that_was_set_an_hour_ahead_is_no_longer_than_it_is()
     assert await made.status("run1") == "done"
 
 
-async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None:
+async def test_parked_run_does_not_block_other_runs_of_the_conversation() -> None:
     made = await parked(says("second"), says("first"))
     await made.accept("run2", 2)
     await made.hear()
@@ -137,10 +137,10 @@ async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None
     assert made.posted == ["first", "second"]
 
 
-async def test_what_comes_while_a_run_is_being_parked_waits_seconds_and_not_for_a_lease() -> None:
+async def test_queue_message_received_while_a_run_is_being_parked_is_retried_within_seconds() -> None:
     made = await parked(says("Hello."))
     made.clock.advance(601)
-    # The head says parked already, and its owner has not given the conversation back yet.
+    # The head is parked already, and the owner has not released the conversation yet.
     await made.store.lease(CONVERSATION, "parking", made.clock.now(), 60.0)
     await made.queue.enqueue("run1")
     assert await made.hear() >= 1
@@ -150,7 +150,7 @@ async def test_what_comes_while_a_run_is_being_parked_waits_seconds_and_not_for_
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> None:
+async def test_early_queue_message_of_a_parked_run_writes_no_frame_and_calls_no_model() -> None:
     made = await parked(says("Hello."))
     frames = list(await made.store.frames("run1"))
     made.clock.advance(300)
@@ -168,7 +168,7 @@ async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> N
     assert made.posted == ["Hello."]
 
 
-async def test_somebody_who_has_something_to_say_wakes_a_parked_run() -> None:
+async def test_new_message_wakes_a_parked_run() -> None:
     made = await parked(says("Hello."))
     await inbox.put(made.store, "run1", "a", MessageReceived("never mind the rest"))
     await made.queue.enqueue("run1")
@@ -177,7 +177,7 @@ async def test_somebody_who_has_something_to_say_wakes_a_parked_run() -> None:
     assert b"never mind the rest" in made.model.requests[-1]
 
 
-async def test_a_run_that_is_parked_until_later_is_not_swept_before() -> None:
+async def test_parked_run_is_not_swept_before_the_wake_time() -> None:
     made = await parked(says("Hello."))
     made.queue.lose()
     sweeper = Sweeper(made.store, made.queue, made.clock)
@@ -189,7 +189,7 @@ async def test_a_run_that_is_parked_until_later_is_not_swept_before() -> None:
     assert made.posted == ["Hello."]
 
 
-async def test_a_model_that_does_not_come_back_is_an_honest_answer() -> None:
+async def test_run_fails_with_an_explanation_when_the_model_does_not_come_back() -> None:
     made = await parked(*[BUSY] * 9)
     for _ in range(3):
         made.clock.advance(600)
@@ -200,7 +200,7 @@ async def test_a_model_that_does_not_come_back_is_an_honest_answer() -> None:
     assert await made.status("run1") == "failed"
 
 
-async def test_a_parked_run_whose_channel_became_private_stays_out_of_the_lists() -> None:
+async def test_parked_run_in_a_channel_that_became_private_stays_unlisted() -> None:
     made = await parked(says("Hello."))
     assert [head.run for head in await made.store.heads(10)] == ["run1"]
     await hide("run1", made.store, int(NOON * 1000))
@@ -213,7 +213,7 @@ async def test_a_parked_run_whose_channel_became_private_stays_out_of_the_lists(
     assert (head.status, head.private) == ("done", True)
 
 
-async def test_a_run_that_was_hidden_before_it_was_admitted_stays_out_of_the_lists() -> None:
+async def test_run_hidden_before_admission_stays_unlisted() -> None:
     made = office(says("Hello."))
     await made.accept("run1", private=False)
     await hide("run1", made.store, int(NOON * 1000))

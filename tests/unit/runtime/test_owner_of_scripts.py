@@ -1,4 +1,4 @@
-"""A run whose workflow is a script, from its doorbell to its answer."""
+"""Runs of scripts, from the queue message to the answer."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ EDIT = 'await run.call("slack_update_message", ts="2.0", text="{}")'
 
 
 def give(made: Office, *lines: str) -> Office:
-    """The office with another script, as after a change and a restart."""
+    """Replace the script of an office, as a change and a restart do."""
     script = Script(FILE, {"s": "async def coordinate(run):\n" + "\n".join(f"    {line}" for line in lines)})
     tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
     update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
@@ -47,14 +47,14 @@ async def hear_all(made: Office) -> None:
         made.clock.advance(130)
 
 
-async def test_a_script_answers_where_it_was_asked_without_any_model() -> None:
+async def test_script_answers_without_a_model() -> None:
     made = give(office(), "return 'You wrote from ' + run.event.place['channel']")
     await made.accept("run1")
     await hear_all(made)
     assert (made.posted, await made.status("run1")) == (["You wrote from C0DEPLOY0"], "done")
 
 
-async def test_a_script_that_is_lost_goes_on_where_it_was() -> None:
+async def test_script_resumes_after_a_crash_without_repeating_completed_calls() -> None:
     made = give(office(), POST.format("one"), EDIT.format("two"), "return 'done'")
     made.lose_in.add("slack_update_message")
     await made.accept("run1")
@@ -66,7 +66,7 @@ async def test_a_script_that_is_lost_goes_on_where_it_was() -> None:
     assert (made.posted, await made.status("run1")) == (["done", "two"], "done")
 
 
-async def test_a_script_that_was_changed_meanwhile_stops_and_shows_what_differs() -> None:
+async def test_script_changed_during_a_run_stops_and_the_answer_shows_the_difference() -> None:
     made = give(office(), POST.format("secret one"), EDIT.format("two"), "return 'done'")
     made.lose_in.add("slack_update_message")
     await made.accept("run1", private=False)
@@ -84,7 +84,7 @@ async def test_a_script_that_was_changed_meanwhile_stops_and_shows_what_differs(
     assert len(made.posted) == 2
 
 
-async def test_a_script_that_fails_says_where_and_lists_show_no_contents() -> None:
+async def test_failed_script_is_listed_without_content_and_answered_with_the_error() -> None:
     made = give(office(), "raise ValueError(run.event.text)")
     await made.accept("run1", private=False)
     await hear_all(made)
@@ -97,7 +97,7 @@ async def test_a_script_that_fails_says_where_and_lists_show_no_contents() -> No
     assert concluded.text == ("I could not finish this: coordinators/s.py:2 failed with ValueError: <@U0GOFER0> hello")
 
 
-async def test_a_script_with_nothing_to_say_says_so_where_an_answer_was_announced() -> None:
+async def test_script_without_a_result_answers_done() -> None:
     made = give(office(), "return None")
     await made.accept("run1")
     await hear_all(made)

@@ -1,4 +1,4 @@
-"""What a retry does for a run that was given up, and what it never does."""
+"""Retries of abandoned, parked and finished runs by an operator."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ async def again(made: Office, run: str = "run1") -> Retried:
 
 
 async def abandon(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
-    """As a worker leaves the head of a run that none could continue."""
+    """Mark the head of a run as abandoned, as a worker does."""
     head = await made.store.head("run1")
     assert head is not None
     await made.store.put_head(head.now("needs_attention", 5, private=False, reason=reason))
@@ -39,7 +39,7 @@ async def abandon(made: Office, reason: str = "it cannot be continued: 10 attemp
         await made.queue.acknowledge(queue_message)
 
 
-async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
+async def test_abandoned_run_is_answered_once_after_a_retry() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await abandon(made)
@@ -53,7 +53,7 @@ async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
 
 
 async def restored(made: Office, *, posted_since: bool) -> None:
-    """A run that a backup had before it posted anything, in a restored state, with a post that can be looked up."""
+    """Hold a run of a restored backup that had not posted yet. `posted_since` is found by a lookup."""
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
         return ToolResult("Posted", "posted", {"channel": "C1", "ts": "1.0"}) if posted_since else None
@@ -73,7 +73,7 @@ async def restored(made: Office, *, posted_since: bool) -> None:
 
 
 @pytest.mark.parametrize("posted_since", [True, False])
-async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_after_the_backup(
+async def test_restored_run_answers_once_after_a_retry_even_if_posted_after_the_backup(
     posted_since: bool,
 ) -> None:
     made = office(says("Hello."))
@@ -90,7 +90,7 @@ async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_afte
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
+async def test_cancelled_held_run_ends_as_cancelled_after_a_retry() -> None:
     made = office()
     await restored(made, posted_since=False)
     assert await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "wish")
@@ -103,7 +103,7 @@ async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
     assert not await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "another wish")
 
 
-async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
+async def test_run_with_a_dead_lettered_queue_message_is_answered_after_a_retry() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     (queue_message,) = await made.queue.receive(1, 60, 0)
@@ -113,8 +113,8 @@ async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
     assert made.posted == ["Hello."]
 
 
-async def test_an_end_that_a_head_forgot_counts() -> None:
-    """Heads may lie: a frozen owner wrote over the one that said how the run ended."""
+async def test_retry_of_a_finished_run_is_refused_despite_a_stale_head() -> None:
+    """A stalled owner may have overwritten the head of an ended run."""
     made = office(says("Hello."))
     await made.accept("run1")
     await made.hear()
@@ -123,7 +123,7 @@ async def test_an_end_that_a_head_forgot_counts() -> None:
 
 
 @pytest.mark.parametrize("status", ENDS)
-async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status: Status) -> None:
+async def test_retry_never_reopens_a_finished_run_and_explains_the_options(status: Status) -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     for queue_message in await made.queue.receive(9, 60, 0):
@@ -136,13 +136,13 @@ async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status
     told = await again(made)
     assert not told.enqueued
     assert told.message.count(".") == (1 if status == "done" else 2)
-    # Unknown counts as private: its reason is not shown.
+    # A run not known to be public counts as private, so its reason is not shown.
     assert "why" not in told.message
     made.clock.advance(1000)
     assert (await made.hear(), await made.store.frames("run1")) == (0, frames)
 
 
-async def test_a_run_that_failed_says_why_it_cannot_be_continued() -> None:
+async def test_retry_of_a_failed_run_explains_the_failure() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
@@ -153,7 +153,7 @@ async def test_a_run_that_failed_says_why_it_cannot_be_continued() -> None:
     assert (await again(made)).message == f"Run run1 ended and cannot be continued (Slack did not answer). {anew}"
 
 
-async def test_a_parked_run_makes_its_next_attempt_now() -> None:
+async def test_retry_of_a_parked_run_makes_the_next_attempt_now() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
@@ -162,7 +162,7 @@ async def test_a_parked_run_makes_its_next_attempt_now() -> None:
     assert await again(made) == Retried(True, "Run run1 makes its next attempt now.")
 
 
-async def test_while_somebody_is_at_work_nothing_is_written_over() -> None:
+async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await abandon(made)
@@ -174,7 +174,7 @@ async def test_while_somebody_is_at_work_nothing_is_written_over() -> None:
     assert await made.status("run1") == "needs_attention"
 
 
-async def test_a_journal_that_nobody_can_read_is_not_rung_for() -> None:
+async def test_retry_of_a_corrupt_run_raises_corrupt() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     made.store._frames["run1"][0] = b"nonsense"
@@ -182,7 +182,7 @@ async def test_a_journal_that_nobody_can_read_is_not_rung_for() -> None:
         await again(made)
 
 
-async def test_what_was_deleted_cannot_go_on() -> None:
+async def test_retry_of_an_unknown_or_deleted_run_raises_gone() -> None:
     made = office(says("Hello."))
     with pytest.raises(Gone):
         await again(made)
@@ -194,8 +194,8 @@ async def test_what_was_deleted_cannot_go_on() -> None:
 
 
 @given(st.lists(st.sampled_from(["retry", "hear", "lose", "abandon"]), max_size=8))
-async def test_an_effect_never_happens_twice_however_often_a_run_is_retried(steps: list[str]) -> None:
-    """Posting is an effect that nobody can ask about: in doubt it is unknown, and never repeated."""
+async def test_blind_effect_happens_at_most_once_however_often_the_run_is_retried(steps: list[str]) -> None:
+    """Posting is a blind effect here: a post in doubt is unknown, and never repeated."""
     made = office(says("Hello."))
     await made.accept("run1")
     for step in steps:

@@ -1,4 +1,4 @@
-"""What is told of a run in the channel for logs, and that no trouble with it becomes the run's."""
+"""Run reports in the channel for logs: their text, and failures that do not affect the run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 LOADED = CATALOG.workflows["answer-here"]
 
 
-def test_it_names_what_was_used_and_how_it_ended() -> None:
+def test_run_report_names_usage_tools_and_status() -> None:
     progress = Progress(
         workflow="answer-here",
         started=RunStarted("0123456789abcdef", False),
@@ -48,7 +48,7 @@ def test_it_names_what_was_used_and_how_it_ended() -> None:
     ]
 
 
-def test_a_run_that_never_began_says_so_by_what_it_lacks() -> None:
+def test_run_report_of_a_run_without_a_workflow_names_no_model_and_no_tool() -> None:
     told = summary(Progress(workflow="gone", cost_usd=None), RunFinished("failed", "no workflow"), None, 0, "")
     assert told.split("  \n") == [
         "`gone`: failed after 0.0 s, 0 tokens in and 0 out, cost unknown",
@@ -59,7 +59,7 @@ def test_a_run_that_never_began_says_so_by_what_it_lacks() -> None:
 
 
 @pytest.mark.parametrize("reason", ["<!channel> *now*\n# [x](http://evil)", "x" * 20_000, "```\n@here"])
-def test_a_reason_is_one_line_that_pages_nobody(reason: str) -> None:
+def test_run_report_shows_the_reason_as_one_escaped_line(reason: str) -> None:
     told = summary(Progress(workflow="w"), RunFinished("failed", reason), None, 0, "")
     sent = one_message(told)
     assert sent is not None
@@ -71,7 +71,7 @@ def test_a_reason_is_one_line_that_pages_nobody(reason: str) -> None:
 
 @dataclass
 class Logged:
-    """An office with a channel for logs, where posting goes as it is told, and again when nobody knows how it went."""
+    """An office with a channel for logs. Posts there raise `trouble`, and are keyed, so a post in doubt is repeated."""
 
     made: Office
     trouble: Callable[[], BaseException] | None = None
@@ -96,12 +96,12 @@ class Logged:
         self.made.worker = replace(self.made.worker, services=replace(worker.services, tools=tools))
 
     def move(self, channel: str) -> None:
-        """Names another channel."""
+        """Change the channel for logs."""
         catalog = replace(catalog_of(self.made.worker), defaults=Defaults(ai_logs=channel))
         self.made.worker = replace(self.made.worker, workflows=Unchanging(catalog))
 
 
-async def test_it_is_posted_once_after_the_answer() -> None:
+async def test_run_report_is_posted_once_after_the_answer() -> None:
     logged = Logged(office(says("Hello.")))
     await logged.made.accept("run1")
     await logged.made.hear()
@@ -111,7 +111,7 @@ async def test_it_is_posted_once_after_the_answer() -> None:
 
 
 @pytest.mark.parametrize("trouble", [ToolError("no such channel"), TemporaryError("no answer"), KeyError("bug")])
-async def test_a_post_that_fails_leaves_the_run_as_its_answer_did(trouble: Exception) -> None:
+async def test_failed_run_report_does_not_change_the_status_of_the_run(trouble: Exception) -> None:
     logged = Logged(office(says("Hello.")), lambda: trouble)
     await logged.made.accept("run1")
     await logged.made.hear()
@@ -119,7 +119,7 @@ async def test_a_post_that_fails_leaves_the_run_as_its_answer_did(trouble: Excep
     assert logged.posted == []
 
 
-async def test_workers_that_are_lost_over_it_do_not_make_the_run_poison() -> None:
+async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
     logged = Logged(office(says("Hello.")), Lost)
     await logged.made.accept("run1")
     for _ in range(CRASHES + 2):
@@ -132,7 +132,7 @@ async def test_workers_that_are_lost_over_it_do_not_make_the_run_poison() -> Non
     assert entries[-1] == RunFinished("done")
 
 
-async def test_what_was_in_doubt_is_said_as_it_was_where_it_was() -> None:
+async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -> None:
     logged = Logged(office(says("Hello.")), Lost)
     await logged.made.accept("run1")
     await logged.made.hear_lost()

@@ -1,4 +1,4 @@
-"""Doorbells, leases and conversations, with a store in memory and a Slack that is a function."""
+"""The worker: queue messages, leases and conversations, on stores in memory."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from support.stand_ins import NOON, claimed
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_doorbell_brings_a_run_to_its_end() -> None:
+async def test_queue_message_leads_to_an_answered_run() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     assert await made.hear() == 1
@@ -38,7 +38,7 @@ async def test_a_doorbell_brings_a_run_to_its_end() -> None:
     assert await made.hear() == 0
 
 
-async def test_many_bells_of_one_run_are_one_answer() -> None:
+async def test_several_queue_messages_of_a_run_lead_to_one_answer() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     for _ in range(5):
@@ -48,7 +48,7 @@ async def test_many_bells_of_one_run_are_one_answer() -> None:
     assert made.posted == ["Hello."]
 
 
-async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> None:
+async def test_runs_of_a_conversation_are_answered_oldest_first() -> None:
     made = office(says("first"), says("second"), says("third"))
     for run, at in (("c", 3), ("b", 2), ("a", 1)):
         await made.accept(run, at)
@@ -60,7 +60,7 @@ async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> Non
     assert RunConcluded("done", "", "first") in first
 
 
-async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
+async def test_queue_message_of_a_busy_conversation_is_acknowledged() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await made.store.lease(CONVERSATION, "somebody", NOON, 60.0)
@@ -70,7 +70,7 @@ async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
     assert await made.hear() == 0
 
 
-async def test_a_bell_for_nobody_is_acknowledged() -> None:
+async def test_queue_message_of_an_unknown_run_is_acknowledged() -> None:
     made = office()
     await made.queue.enqueue("no-such-run")
     await made.hear()
@@ -78,7 +78,7 @@ async def test_a_bell_for_nobody_is_acknowledged() -> None:
     assert await made.hear() == 0
 
 
-async def test_the_head_of_a_run_that_ended_knows_how_many_frames_it_has() -> None:
+async def test_head_of_an_ended_run_has_the_number_of_frames() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     await made.hear()
@@ -87,7 +87,7 @@ async def test_the_head_of_a_run_that_ended_knows_how_many_frames_it_has() -> No
     assert head.frames == len(await made.store.frames("run1"))
 
 
-async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
+async def test_run_of_a_removed_workflow_fails_with_an_explanation() -> None:
     made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
     await made.hear()
@@ -97,7 +97,7 @@ async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
 
 @dataclass
 class Published:
-    """Workflows that change while a worker is at work."""
+    """Published workflows that change while a worker runs."""
 
     catalog: Catalog
     asked: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Published:
         return self.catalog
 
 
-async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
+async def test_worker_uses_the_workflow_published_when_the_run_begins() -> None:
     made = office(says("Hello."), says("Hi."))
     live = Published(CATALOG)
     made.worker = replace(made.worker, workflows=live)
@@ -124,7 +124,7 @@ async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
     assert prompts == [CATALOG.workflows["answer-here"].system, "Be short."]
 
 
-async def test_a_bell_waits_while_nothing_can_be_gone_by() -> None:
+async def test_queue_message_waits_while_no_workflow_is_available() -> None:
     made = office(says("Hello."))
     live = Published(Catalog({}, Defaults()))
     made.worker = replace(made.worker, workflows=live)
@@ -137,7 +137,7 @@ async def test_a_bell_waits_while_nothing_can_be_gone_by() -> None:
     assert made.posted == ["Hello."]
 
 
-async def test_a_run_that_has_begun_keeps_its_own_though_its_workflow_was_taken_away() -> None:
+async def test_started_run_keeps_the_bundle_after_the_workflow_was_removed() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("lost", made.worker.services.outside))
@@ -152,8 +152,8 @@ async def test_a_run_that_has_begun_keeps_its_own_though_its_workflow_was_taken_
     assert made.posted == ["Hello."]
 
 
-async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
-    """As after a crash between the end of one run and the ring for the next, whose own bell was acknowledged."""
+async def test_queue_message_of_an_ended_run_starts_the_next_run_of_the_conversation() -> None:
+    """The worker crashed after the end of a run and before it enqueued the next one of the conversation."""
     made = office(says("second"))
     await made.accept("run2", 2)
     (queue_message,) = await made.queue.receive(1, 120, 0)
@@ -164,8 +164,8 @@ async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
     assert made.posted == ["second"]
 
 
-async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before_the_end() -> None:
-    """The answer was posted, or may have been; the next owner works no further."""
+async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
+    """The answer may have been posted, so the next owner does no further work."""
     made = office(says("must not be asked"))
     await made.accept("run1")
     pen = Pen("crashed", made.worker.services.outside)
@@ -185,7 +185,7 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
     assert head.reason.startswith("the answer may not have been delivered: ")
 
 
-async def test_a_run_keeps_the_prompt_it_started_with() -> None:
+async def test_run_keeps_the_system_prompt_of_the_start() -> None:
     made = office(says("unused"))
     await made.accept("run1")
     made.model.answers = [KeyError("the worker dies here")]
@@ -201,7 +201,7 @@ async def test_a_run_keeps_the_prompt_it_started_with() -> None:
 
 
 @pytest.mark.parametrize(("reply", "thread"), [("thread", "1795262400.000100"), ("channel", "")])
-async def test_an_answer_goes_where_the_workflow_says(reply: str, thread: str) -> None:
+async def test_answer_is_posted_to_the_place_that_the_workflow_names(reply: str, thread: str) -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": reply}))
     made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
@@ -209,7 +209,7 @@ async def test_an_answer_goes_where_the_workflow_says(reply: str, thread: str) -
     assert made.threads == [thread]
 
 
-async def test_a_workflow_without_a_reply_answers_nowhere_and_its_owner_hears_of_a_failure_once_an_hour() -> None:
+async def test_workflow_without_reply_notifies_only_the_owner_of_failures_once_an_hour() -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": "none"}))
     made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
@@ -226,8 +226,8 @@ CANARY = "the merger with Initech"
 
 
 @pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Corrupt(CANARY)])
-async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Exception) -> None:
-    """Heads stay for thirty days, those of runs that were given up too."""
+async def test_head_of_an_ended_private_run_holds_no_reason(trouble: Exception) -> None:
+    """Heads stay for thirty days, those of abandoned runs too."""
     made = office(*[trouble] * 20)
 
     async def read(call: Call, arguments: ReadThread) -> ToolResult:
@@ -245,7 +245,7 @@ async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Ex
     assert (head.ended, head.private, head.reason) == (True, True, "")
 
 
-async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
+async def test_run_with_a_call_of_unknown_outcome_needs_attention() -> None:
     made = office(says("", ("mail", {"text": "to all"})), says("Sent."))
 
     async def mail(call: Call, arguments: PostMessage) -> ToolResult:
@@ -266,7 +266,7 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
     assert await made.status("run1") == "needs_attention"
 
 
-def test_no_more_conversations_are_in_flight_than_allowed() -> None:
+def test_worker_has_no_more_conversations_in_flight_than_allowed() -> None:
     async def story() -> None:
         made = office()
         in_flight: list[int] = []
@@ -298,7 +298,7 @@ def test_no_more_conversations_are_in_flight_than_allowed() -> None:
     in_virtual_time(VirtualLoop(), story())
 
 
-async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None:
+async def test_running_run_is_listed_once_known_to_be_public() -> None:
     made = office()
     listed: list[int] = []
 
@@ -314,7 +314,7 @@ async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None
     assert listed == [1]
 
 
-async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
+async def test_serving_worker_answers_queue_messages_and_stops_on_cancellation() -> None:
     made = office(says("Hello."))
     serving = asyncio.create_task(made.worker.serve())
     await asyncio.sleep(0.01)
@@ -327,7 +327,7 @@ async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
     assert serving.cancelled()
 
 
-async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_head_says() -> None:
+async def test_queue_message_of_a_deleted_run_ends_the_head_and_starts_the_next_run() -> None:
     made = office(says("second"))
     await made.accept("run1", 1, private=False)
     await made.accept("run2", 2)
@@ -345,7 +345,7 @@ async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_he
     assert await made.hear() == 0
 
 
-async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_of_it_is_left() -> None:
+async def test_continue_run_returns_the_progress_even_of_a_deleted_run() -> None:
     made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
     head = await made.store.head("run1")
@@ -357,7 +357,7 @@ async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_
     assert await made.worker.continue_run(head, "me") is None
 
 
-async def test_a_run_goes_on_from_an_earlier_one_of_its_conversation() -> None:
+async def test_run_continues_from_an_earlier_run_of_the_conversation() -> None:
     made = office(says("first"), says("second"))
     await made.accept("run1", 1)
     assert await made.hear() == 1

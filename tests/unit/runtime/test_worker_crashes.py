@@ -1,4 +1,4 @@
-"""Runs that take every worker with them before it has read their journal, and runs beside them."""
+"""Runs that crash every worker that opens them, and the runs beside them."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 def deadly() -> tuple[Office, list[str], list[str]]:
-    """An office with a store that takes the process with it; what it was asked for, and the troubles that were told."""
+    """Return an office whose store crashes the worker, the runs it opened, and the reported troubles."""
     made, opened, told = office(), list[str](), list[str]()
 
     class Deadly(type(made.store)):
@@ -35,7 +35,7 @@ def deadly() -> tuple[Office, list[str], list[str]]:
     return made, opened, told
 
 
-async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up_and_shown() -> None:
+async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
     for _ in range(UNREAD + 5):
@@ -47,14 +47,14 @@ async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up
     assert head.reason == "it cannot be continued: 10 attempts ended without a word"
 
 
-async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sweeper_rings_others() -> None:
+async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
     for heard in range(UNREAD + 10):
         await made.hear_lost()
         made.clock.advance(130)
         if heard % 5 == 4:
-            # As SQS does: its dead letters are none of the worker's.
+            # SQS moves a queue message to its dead letters without the worker.
             made.queue.lose()
             made.clock.advance(60)
             await Sweeper(made.store, made.queue, made.clock).sweep(180)
@@ -63,7 +63,7 @@ async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sw
     assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
 
 
-async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
+async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
     for _ in range(2):
@@ -77,7 +77,7 @@ async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
     assert (len(opened), told) == (2 * UNREAD, ["poison", "poison"])
 
 
-async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
+async def test_run_is_not_abandoned_during_a_long_store_outage() -> None:
     made = office(says("Hello."))
     away = True
 
@@ -99,8 +99,8 @@ async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
     assert await made.status("run1") == "done"
 
 
-async def test_runs_of_the_same_batch_go_on() -> None:
-    """All are begun at once, so all are lost with the deadly one; then they wait for each other."""
+async def test_runs_received_together_with_a_crashing_run_are_answered() -> None:
+    """All runs start at once and crash with the deadly one. Then suspects run one at a time."""
     made = office(*[says("Hello.")] * 3)
 
     class Deadly(type(made.store)):
@@ -108,7 +108,7 @@ async def test_runs_of_the_same_batch_go_on() -> None:
             if run == "deadly":
                 process.set()
                 await asyncio.Event().wait()
-            # Others read a little longer.
+            # The other runs are still being read when the process dies.
             await asyncio.sleep(0.01)
             return list(await super().frames(run))
 

@@ -1,4 +1,4 @@
-"""Runs that meet an outage, a fault or a deleted message: what people see, and what operators see."""
+"""Outages, faults and deleted messages during a run, as people and operators see them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -25,7 +25,7 @@ HOUR = 3_600.0
 
 
 def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> None:
-    """Let a tool of Slack fail, for good or until the clock says so many seconds later."""
+    """Let a tool of Slack fail, either always or for some seconds."""
     tools = dict(made.worker.services.tools)
     tool = tools[name]
     began = made.clock.now()
@@ -42,7 +42,7 @@ def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> No
 
 
 async def pass_time(made: Office, seconds: float) -> None:
-    """Let workers and the sweeper's ring work, a minute at a time."""
+    """Process queue messages for some time, a minute at a time."""
     for _ in range(int(seconds / 60)):
         await made.hear()
         made.clock.advance(60)
@@ -50,7 +50,7 @@ async def pass_time(made: Office, seconds: float) -> None:
 
 
 def listening(made: Office) -> list[Ended]:
-    """What the worker tells of ends, private ones too."""
+    """Return the list to which the worker reports ended runs."""
     told: list[Ended] = []
     made.worker = replace(made.worker, observers=Observers(told.append))
     return told
@@ -72,7 +72,7 @@ AWAY = TemporaryError("Slack did not answer (HTTP 503).")
 
 @pytest.mark.parametrize("tool", ["slack_get_user", "slack_read_thread", "slack_update_message"])
 @pytest.mark.parametrize("minutes", [1, 25])
-async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
+async def test_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
     made = office(says("Hello."))
     failing(made, tool, AWAY, until=minutes * 60)
     await made.accept("run1")
@@ -81,7 +81,7 @@ async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) ->
     assert await lines(made) == []
 
 
-async def test_the_run_list_says_what_a_run_waits_for() -> None:
+async def test_run_list_shows_the_outage_that_a_run_waits_for() -> None:
     made = office(says("Hello."))
     failing(made, "slack_update_message", AWAY)
     await made.accept("run1")
@@ -93,7 +93,7 @@ async def test_the_run_list_says_what_a_run_waits_for() -> None:
     assert head.reason == f"Slack did not answer (HTTP 503); {until}"
 
 
-async def test_an_answer_is_delivered_hours_later() -> None:
+async def test_answer_is_delivered_after_an_outage_of_hours() -> None:
     made = office(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=20 * HOUR)
     await made.accept("run1")
@@ -101,7 +101,7 @@ async def test_an_answer_is_delivered_hours_later() -> None:
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_an_operator_makes_the_next_attempt_now() -> None:
+async def test_retry_makes_the_next_delivery_attempt_of_an_answer_now() -> None:
     made = office(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=HOUR)
     await made.accept("run1")
@@ -118,7 +118,7 @@ async def test_an_operator_makes_the_next_attempt_now() -> None:
     assert RunRetried("an operator", "retry-operator") in entries
 
 
-async def test_a_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
     made = office(says("Hello."))
     failing(made, "slack_get_user", AWAY)
     failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
@@ -134,7 +134,7 @@ async def test_a_run_that_could_not_begin_is_counted_and_not_listed(caplog: pyte
     assert "run1" not in "".join(line for line in caplog.text.splitlines() if "could not begin" in line)
 
 
-async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
+async def test_unreadable_thread_is_answered_with_the_reason() -> None:
     made = office(says("Hello."))
     failing(made, "slack_read_thread", AWAY)
     await made.accept("run1")
@@ -144,7 +144,7 @@ async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
     ]
 
 
-async def test_a_person_reads_what_to_do_where_gofer_is_no_member() -> None:
+async def test_missing_channel_membership_is_answered_with_a_request_to_invite_gofer() -> None:
     made = office(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
     told = listening(made)
@@ -155,7 +155,7 @@ async def test_a_person_reads_what_to_do_where_gofer_is_no_member() -> None:
 
 
 @pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
-async def test_a_mention_that_was_deleted_first_ends_without_a_word(code: str) -> None:
+async def test_run_of_a_deleted_mention_is_ignored_without_an_answer(code: str) -> None:
     made = office(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
     told = listening(made)
@@ -165,7 +165,7 @@ async def test_a_mention_that_was_deleted_first_ends_without_a_word(code: str) -
     assert finished(told).reason == "the message that it is about was deleted"
 
 
-async def test_a_fault_before_a_run_begins_ends_it_with_a_reason() -> None:
+async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> None:
     made = office(says("Hello."))
     tools = dict(made.worker.services.tools)
     tools["slack_get_user"] = _broken(tools["slack_get_user"])
@@ -190,7 +190,7 @@ def _broken(tool: Tool[Any]) -> Tool[Any]:
     return replace(tool, arguments=Broken)
 
 
-async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_posted_anew() -> None:
+async def test_answer_edit_refused_after_an_attempt_without_response_is_posted_anew() -> None:
     made = office(says("Hello."))
     tools = dict(made.worker.services.tools)
     failures = [AWAY, SlackRefusal("chat.update", "edit_window_closed")]
@@ -205,7 +205,7 @@ async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_pos
     assert (made.posted, await made.status("run1")) == (["", "Hello."], "done")
 
 
-async def test_an_answer_waits_for_a_renewed_token() -> None:
+async def test_answer_waits_for_a_renewed_slack_token() -> None:
     made = office(says("Hello."))
     error = SlackRefusal("chat.update", "token_revoked")
     failing(made, "slack_update_message", error, until=5 * HOUR)
@@ -216,7 +216,7 @@ async def test_an_answer_waits_for_a_renewed_token() -> None:
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -> None:
+async def test_mention_deleted_during_the_last_model_call_gets_no_answer() -> None:
     made = office(says("Hello."))
 
     class Deleted:
@@ -233,7 +233,7 @@ async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -
     assert (made.posted, await made.status("run1")) == ([""], "cancelled")
 
 
-async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> None:
+async def test_private_run_that_crashes_every_worker_in_delivery_is_counted() -> None:
     made = office(says("Hello."))
     tools = dict(made.worker.services.tools)
 

@@ -1,4 +1,4 @@
-"""Stores, queues and leases fail under a worker, and files are damaged: what it does with the runs it has."""
+"""Failing stores, queues and leases, and corrupt journals: what a worker does with its runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 
 class FullStore(MemoryStore):
-    """A store without room for a second frame until there is."""
+    """A store without room for further frames while `full` is set."""
 
     full = True
 
@@ -38,7 +38,7 @@ class FullStore(MemoryStore):
         return await super().create(run, n, frame)
 
 
-async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> None:
+async def test_run_that_cannot_be_written_resumes_when_there_is_room() -> None:
     store = FullStore()
     made = Office(ListModel([says("Hello.")]), store=store)
     await made.accept("run1")
@@ -50,7 +50,7 @@ async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> N
     assert made.posted == ["Hello."]
 
 
-async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None:
+async def test_corrupt_run_needs_attention_and_other_runs_are_answered() -> None:
     made = office(says("Hello."))
     await made.accept("run1", 1, private=False)
     await made.store.create("run1", 2, b'{"not": "a frame"}')
@@ -72,7 +72,7 @@ def frame_of_an_earlier_format(first: bytes, seal: Seal) -> bytes:
     return header + seal.close("frame 2", b"{}", header)
 
 
-async def test_a_run_of_an_earlier_format_needs_attention_and_its_conversation_goes_on() -> None:
+async def test_run_of_an_earlier_format_needs_attention_and_the_next_run_is_answered() -> None:
     made = office(says("Hello."))
     await made.accept("run1", 1, private=False)
     (first,) = await made.store.frames("run1")
@@ -89,7 +89,7 @@ async def test_a_run_of_an_earlier_format_needs_attention_and_its_conversation_g
     assert await made.status("run2") == "done"
 
 
-async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_received(
+async def test_run_of_a_newer_version_stays_queued_for_that_version(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     made = office()
@@ -116,7 +116,7 @@ async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_r
     assert await made.hear() == 1
 
 
-async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
+async def test_truncated_journal_is_not_continued_and_the_head_keeps_the_frame_count() -> None:
     made = office(says("must not be asked"))
     await made.accept("run1")
     await made.store.put_head(Head("run1", "answer-here", CONVERSATION, 1, private=False, frames=4))
@@ -130,7 +130,7 @@ async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_c
 
 
 class DamagedQueue(MemoryQueue):
-    """A queue whose file is damaged until somebody restores it."""
+    """A queue whose file is corrupt while `damaged` is set."""
 
     damaged = True
 
@@ -140,7 +140,7 @@ class DamagedQueue(MemoryQueue):
         return await super().receive(limit, visibility, wait)
 
 
-async def test_a_worker_outlives_a_damaged_file() -> None:
+async def test_worker_recovers_from_a_corrupt_queue_file() -> None:
     made = office(says("Hello."))
     queue = DamagedQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
@@ -156,7 +156,7 @@ async def test_a_worker_outlives_a_damaged_file() -> None:
     await asyncio.gather(serving, return_exceptions=True)
 
 
-async def test_a_worker_survives_what_nobody_foresaw() -> None:
+async def test_worker_retries_a_run_after_an_unexpected_exception() -> None:
     made = office(KeyError("unforeseen"), says("Hello."))
     await made.accept("run1", 1)
     await made.hear()
@@ -178,7 +178,7 @@ class DeafQueue(MemoryQueue):
         return await super().receive(limit, visibility, wait)
 
 
-async def test_a_worker_listens_again_when_the_queue_failed() -> None:
+async def test_worker_polls_again_after_a_queue_failure() -> None:
     made = office(says("Hello."))
     queue = DeafQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
@@ -194,7 +194,7 @@ async def test_a_worker_listens_again_when_the_queue_failed() -> None:
 
 
 class FlakyLeases(MemoryStore):
-    """Leases that are refused from some moment on; the first renewal fails."""
+    """Leases of which the first renewal fails, and that are refused once `lost` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class FlakyLeases(MemoryStore):
         return not self.lost and await super().lease(conversation, owner, now, seconds)
 
 
-async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_work() -> None:
+async def test_failed_lease_renewal_is_retried_and_a_lost_lease_stops_the_run() -> None:
     store = FlakyLeases()
     made = Office(ListModel([]), store=store)
     asked = asyncio.Event()
@@ -244,10 +244,10 @@ class FullDisk(MemoryStore):
         raise TemporaryError("disk full")
 
 
-async def test_a_private_run_that_cannot_be_deleted_now_has_ended_all_the_same(
+async def test_private_run_that_cannot_be_deleted_still_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """There is no workflow, so nobody found out that it is public; the next run of the conversation goes on."""
+    """Without a workflow the run stays private. The next run of the conversation is still processed."""
     made = Office(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
     await made.accept("run1", 1)
     await made.accept("run2", 2)

@@ -1,4 +1,4 @@
-"""What a worker tells of runs that end: numbers, once for each, also of those that nobody is shown."""
+"""Reports of ended runs to observers: once for each run, private ones included."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.anyio
 
 
 def listening(made: Office) -> list[Ended]:
-    """What its worker tells from now on."""
+    """Return the list to which the worker reports ended runs."""
     told: list[Ended] = []
     made.worker = replace(made.worker, observers=Observers(told.append))
     return told
 
 
 @pytest.mark.parametrize("private", [True, False])
-async def test_a_run_that_ends_is_told_once_with_what_it_used(private: bool) -> None:
+async def test_ended_run_is_reported_once_to_observers_with_usage(private: bool) -> None:
     made = office(says("Hello.", tokens=100))
     told = listening(made)
     await made.accept("run1", int((made.clock.now() - 5) * 1000), private=private)
@@ -35,7 +35,7 @@ async def test_a_run_that_ends_is_told_once_with_what_it_used(private: bool) -> 
     assert ended.progress.largest == {"m": 101}
 
 
-async def test_a_run_whose_workers_were_lost_again_and_again_is_told_as_poison() -> None:
+async def test_run_that_crashed_every_worker_is_reported_as_poison() -> None:
     class Deadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
             raise Lost
@@ -50,7 +50,7 @@ async def test_a_run_whose_workers_were_lost_again_and_again_is_told_as_poison()
     assert [(ended.status, ended.trouble) for ended in told] == [("failed", "poison")]
 
 
-async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() -> None:
+async def test_run_with_a_corrupt_journal_is_reported_as_corrupt() -> None:
     class Torn(type(office().store)):  # type: ignore[misc]
         async def frames(self, run: str) -> list[bytes]:
             raise Corrupt(f"Run {run} is damaged at frame 1.")

@@ -1,4 +1,4 @@
-"""What a collector reads of subagents: each an agent with its own calls below it, and what it used counted once."""
+"""Exported spans of subagents: calls below their agent, and usage counted once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,7 +39,7 @@ def think(asked: Asked) -> Answer:
 
 
 async def worked(*, private: bool = False) -> AgentsRoom:
-    """A run that asked a reader twice at once, each of which asked a deeper one."""
+    """Run two concurrent `reader` subagents that each ask a `deeper` one."""
     room = agents_room(think)
     room.tool("look", "read")
     room.subagent("deeper", tools=[])
@@ -66,7 +66,7 @@ def below(spans: Sequence[Exported], parent: bytes) -> list[Exported]:
     return [span for span in spans if span.parent == parent]
 
 
-async def test_the_calls_of_a_subagent_stand_below_it_in_the_trace_of_its_run() -> None:
+async def test_calls_of_a_subagent_are_exported_below_the_subagent_span() -> None:
     spans = await spans_of(await worked())
     assert len({span.trace for span in spans}) == 1
     assert len({span.id for span in spans}) == len(spans)
@@ -81,7 +81,7 @@ async def test_the_calls_of_a_subagent_stand_below_it_in_the_trace_of_its_run() 
     assert all(span.parent in {other.id for other in spans} for span in spans[1:])
 
 
-async def test_each_span_says_whose_it_is_and_where_its_words_stand() -> None:
+async def test_exported_span_names_the_run_and_the_journal_entry() -> None:
     room = await worked()
     spans = await spans_of(room)
     for span in spans[1:]:
@@ -100,7 +100,7 @@ async def test_each_span_says_whose_it_is_and_where_its_words_stand() -> None:
     assert deeper.attributes["gofer.subagent.run"] != chat.attributes["gofer.run.id"]
 
 
-async def test_tokens_count_once_and_the_subagent_says_what_all_of_it_was() -> None:
+async def test_exported_tokens_are_counted_once_and_subagent_spans_hold_totals() -> None:
     room = await worked()
     spans = await spans_of(room)
     asked = [span for span in spans if "gen_ai.usage.input_tokens" in span.attributes]
@@ -113,7 +113,7 @@ async def test_tokens_count_once_and_the_subagent_says_what_all_of_it_was() -> N
     assert (reader.attributes["gofer.llm_calls"], reader.attributes["gofer.tool_calls"]) == (3, 2)
 
 
-async def test_what_was_said_goes_along_only_when_it_is_asked_for() -> None:
+async def test_content_of_subagents_is_exported_only_in_full_mode() -> None:
     room = await worked()
     assert "lilac" not in repr(await spans_of(room))
     full = await spans_of(room, full=True)
@@ -122,7 +122,7 @@ async def test_what_was_said_goes_along_only_when_it_is_asked_for() -> None:
     assert look.attributes["gen_ai.tool.call.arguments"] == '{"text": "lilac"}'
 
 
-async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
+async def test_subagents_of_a_private_run_are_not_exported() -> None:
     room = await worked(private=True)
     with pytest.raises(ConfigError, match="private"):
         await spans_of(room, full=True)
@@ -133,7 +133,7 @@ async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
         assert there.requests == []
 
 
-async def test_a_subagent_that_cannot_be_read_any_more_is_still_one_span_with_what_it_used() -> None:
+async def test_unreadable_subagent_is_exported_as_one_span_with_usage() -> None:
     room = await worked()
     for run in await runs_of(room):
         frames = room.store._frames[run]
