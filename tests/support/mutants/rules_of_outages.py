@@ -11,7 +11,7 @@ OF_OUTAGES = (
         "engine/effects.py",
         "        if not isinstance(outcome, Silence) or not outcome.away:\n            return outcome\n",
         "        return outcome\n",
-        f"{OUTAGES}a_short_outage_is_not_noticed[actor/1-read]",
+        f"{OUTAGES}short_outage_is_bridged_by_immediate_retries[actor/1-read]",
     ),
     Mutant(
         "attempts end with their time",
@@ -25,7 +25,7 @@ OF_OUTAGES = (
         "engine/permitted_call.py",
         '        if self.tool.effect == "read" and not is_own(self.call):\n            return 0.0\n',
         "",
-        f"{OUTAGES}a_read_that_was_asked_for_becomes_its_error[1.0]",
+        f"{OUTAGES}read_of_a_model_or_script_returns_the_outage_as_an_error[1.0]",
     ),
     Mutant(
         "delivery waits for a day",
@@ -39,7 +39,7 @@ OF_OUTAGES = (
         "projections/progress.py",
         "            state.call_waits_ms[call] -= deferred.until - at\n",
         "",
-        f"{OUTAGES}waits_that_were_cut_short_count_for_as_long_as_they_were",
+        f"{OUTAGES}shortened_waits_count_with_the_real_duration",
     ),
     Mutant(
         "an operator wakes a parked run",

@@ -28,12 +28,12 @@ REPLIES = {
     "github.review",
     "notion.commented",
 }
-BY_HAND = "told.by_hand"
-"""Stands for a kind of event that no trigger is about."""
+BY_HAND = "entered.by_hand"
+"""A kind of event without a trigger."""
 
 
 def happened(kind: str, number: str) -> Event:
-    """An event of a source that says all there is, so that nothing has to be read."""
+    """Return an event that is complete, so that a run reads nothing more."""
     return Event("elsewhere", kind, (number,), "elsewhere:one", Actor("ada"), "Look at this.", {}, False)
 
 
@@ -45,7 +45,7 @@ async def accepted(made: Office, run: str, event: Event, at: int) -> Pen:
 
 
 async def earlier_run(made: Office, kind: str) -> None:
-    """A run that ended with an unfinished plan and a file."""
+    """Store an ended run with an unfinished plan and a file."""
     pen = await accepted(made, "run1", happened(kind, "1"), 1)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
     left = FileAdded("text_1", "notes.txt", "text/plain", 3, "Slack", body="0" * 64)
@@ -59,7 +59,7 @@ async def earlier_run(made: Office, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, BY_HAND])
-async def test_only_a_reply_of_a_person_inherits_plan_files_and_results(kind: str) -> None:
+async def test_run_inherits_plan_and_files_of_an_earlier_run_only_for_a_reply_of_a_person(kind: str) -> None:
     made = office(says("Done."))
     when = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], "reply": "none"})
     loaded = replace(CATALOG.workflows["answer-here"], workflow=when)

@@ -1,4 +1,4 @@
-"""A call under approval: asked once with its exact arguments, made once when the right person allows it, never else."""
+"""Calls under approval: the question, the clicks that count, and the call, which happens at most once."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 
 
 def item_of(step: OwnStep, call: str, wanted: tuple[str, dict[str, object]]) -> Permitted:
-    """The call that somebody is asked about, as the loop makes it of the model's words."""
+    """Return the call of an approval, as the loop parses it from the answer of the model."""
     name, arguments = wanted
     tool = step.services.tools[name]
     return Permitted(call, tool, tool.parse(arguments), arguments)
@@ -39,7 +39,7 @@ def is_decision(recorded: e.Recorded) -> bool:
     return isinstance(recorded.entry, e.ApprovalDecided)
 
 
-async def test_a_call_waits_for_approval_with_its_exact_arguments_and_is_made_once_when_it_comes() -> None:
+async def test_call_under_approval_waits_with_exact_arguments_and_is_made_once_when_approved() -> None:
     made = await asked()
     assert (made.filed, await status(made)) == ([], "parked")
     head = await made.office.store.head("run1")
@@ -57,7 +57,7 @@ async def test_a_call_waits_for_approval_with_its_exact_arguments_and_is_made_on
     assert [(one.decision, one.by) for one in decided] == [("approved", "name of U0LEAD000")]
 
 
-async def test_while_it_waits_other_runs_of_the_conversation_go_on() -> None:
+async def test_run_that_waits_for_approval_does_not_block_other_runs_of_the_conversation() -> None:
     made = desk(says("", FILE), says("Second."), says("Filed."))
     await made.office.accept("run1", 1, private=False)
     await made.work(2)
@@ -69,7 +69,7 @@ async def test_while_it_waits_other_runs_of_the_conversation_go_on() -> None:
     assert (made.filed, await status(made)) == (["run1/1.0"], "done")
 
 
-async def test_a_call_that_was_denied_is_not_made_and_the_run_goes_on() -> None:
+async def test_denied_call_is_not_made_and_the_run_continues() -> None:
     made = await asked(says("Then not."))
     await made.press("denied")
     await made.work()
@@ -78,14 +78,14 @@ async def test_a_call_that_was_denied_is_not_made_and_the_run_goes_on() -> None:
     assert made.closed[0].startswith("Denied by name of U0LEAD000")
 
 
-async def test_nobody_is_asked_again_for_what_was_denied() -> None:
+async def test_approval_is_not_requested_again_for_a_denied_call() -> None:
     made = await asked(says("", FILE), says("", FILE), says("", FILE), says("Then not."))
     await made.press("denied")
     await made.work()
     assert (len(made.asked), made.filed, made.office.posted) == (1, [], ["Then not."])
 
 
-async def test_without_a_decision_in_time_it_counts_as_denied() -> None:
+async def test_approval_without_a_decision_in_time_counts_as_denied() -> None:
     made = await asked(says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
     await made.work(20)
     assert (await status(made), made.closed) == ("parked", [])
@@ -95,7 +95,7 @@ async def test_without_a_decision_in_time_it_counts_as_denied() -> None:
     assert "nobody approved it in time" in await made.told()
 
 
-async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time() -> None:
+async def test_expired_approval_is_recorded_after_the_expiry_despite_an_older_draft() -> None:
     made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
     services = made.office.worker.services
     pen = Pen("next", services.outside)
@@ -103,7 +103,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     step = OwnStep(journal, services, entries, Deadline(made.office.clock))
     (approval,) = step.progress.approvals.values()
     step.note(e.RunOwned())
-    # A branch beside this one drafted something; then the machine stood still until after the end.
+    # Another branch drafted an entry. Then the machine was suspended until after the expiry.
     made.office.clock.advance(3601)
     item = item_of(step, approval.requested.call, FILE)
     refused = await approved(step, item, Wanted("call", ("@leads",), 3_600_000), PROVENANCE)
@@ -114,7 +114,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     assert [one.at >= approval.requested.until for one in decided] == [True]
 
 
-async def test_a_press_after_the_time_was_over_decides_nothing() -> None:
+async def test_approval_click_after_the_expiry_does_not_count() -> None:
     made = await asked(says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
     made.office.clock.advance(3601)
     await made.press("approved")
@@ -123,7 +123,7 @@ async def test_a_press_after_the_time_was_over_decides_nothing() -> None:
     assert made.words == [("U0LEAD000", "The time for this decision was over.")]
 
 
-async def test_the_wrong_person_is_told_so_alone_and_the_run_waits_on() -> None:
+async def test_approval_click_of_the_wrong_person_is_refused_and_the_run_keeps_waiting() -> None:
     made = await asked()
     await made.press("approved", "U0NOBODY0")
     await made.work(2)
@@ -134,7 +134,7 @@ async def test_the_wrong_person_is_told_so_alone_and_the_run_waits_on() -> None:
     assert made.filed == ["run1/1.0"]
 
 
-async def test_the_first_press_that_counts_decides_and_every_further_one_changes_nothing() -> None:
+async def test_first_valid_approval_click_decides_and_later_clicks_have_no_effect() -> None:
     made = await asked()
     await made.press("denied", "U0NOBODY0")
     made.office.clock.advance(1)
@@ -147,7 +147,7 @@ async def test_the_first_press_that_counts_decides_and_every_further_one_changes
     assert await made.press("approved") == "the run that asked has ended"
 
 
-async def test_the_same_press_delivered_twice_is_one_item() -> None:
+async def test_approval_click_delivered_twice_is_one_inbox_item() -> None:
     made = await asked()
     await made.press("approved")
     await made.press("approved")
@@ -155,7 +155,7 @@ async def test_the_same_press_delivered_twice_is_one_item() -> None:
 
 
 @given(st.data())
-async def test_a_button_that_was_changed_in_any_way_is_refused_and_nothing_is_written(data: st.DataObject) -> None:
+async def test_forged_approval_button_is_refused_and_not_stored(data: st.DataObject) -> None:
     made = await asked()
     token = made.asked[0].approve
     at = data.draw(st.integers(0, len(token) - 1))
@@ -168,7 +168,7 @@ async def test_a_button_that_was_changed_in_any_way_is_refused_and_nothing_is_wr
     assert await made.office.store.items("run1") == []
 
 
-async def test_a_button_of_another_installation_is_refused() -> None:
+async def test_approval_button_of_another_installation_is_refused() -> None:
     made = await asked()
     elsewhere = replace(made.ingress, installation_key=Secret("1" * 64))
     refused = await elsewhere.press(Click(made.asked[0].approve, Actor("U0LEAD000"), 1))
@@ -177,7 +177,7 @@ async def test_a_button_of_another_installation_is_refused() -> None:
     assert isinstance(refused, Ignored)
 
 
-async def test_a_button_counts_for_its_own_call_only() -> None:
+async def test_approval_button_counts_only_for_the_call_asked_about() -> None:
     made = await asked(says("", ("file_ticket", {"text": "Another"})), says("Both."))
     await made.press("approved")
     await made.work(2)
@@ -191,7 +191,7 @@ async def test_a_button_counts_for_its_own_call_only() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1, 3601])
-async def test_a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too(seconds: int) -> None:
+async def test_approval_click_received_while_another_click_is_checked_is_processed_too(seconds: int) -> None:
     made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
     tools = made.office.worker.services.tools
     late: list[str] = []
@@ -210,7 +210,7 @@ async def test_a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at
     assert (late, made.filed) == ([""], ["run1/1.0"])
 
 
-async def test_an_approval_is_used_once_and_the_same_call_again_is_asked_for_again() -> None:
+async def test_approval_is_used_once_and_a_repeated_call_needs_another_approval() -> None:
     made = await asked(says("", FILE), says("Both."))
     await made.press("approved")
     await made.work(2)
@@ -220,7 +220,7 @@ async def test_an_approval_is_used_once_and_the_same_call_again_is_asked_for_aga
     assert made.filed == ["run1/1.0", "run1/2.0"]
 
 
-async def test_a_cancel_while_it_waits_stops_the_run_and_takes_the_buttons_away() -> None:
+async def test_cancellation_while_waiting_for_approval_stops_the_run_and_closes_the_question() -> None:
     made = await asked()
     await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "c1")
     await made.work()
@@ -229,14 +229,14 @@ async def test_a_cancel_while_it_waits_stops_the_run_and_takes_the_buttons_away(
     assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
 
 
-async def test_where_nobody_can_be_asked_the_call_is_not_made() -> None:
+async def test_call_without_an_available_approver_is_not_made() -> None:
     made = await asked(says("Alas."), approve={"tools": ["file_ticket"], "by": "@nobody"})
     await made.work()
     assert (made.asked, made.filed, made.office.posted) == ([], [], ["Alas."])
     assert (await made.told()).startswith("Not called: it needs approval, and there is no user group @nobody in Slack.")
 
 
-async def test_the_requester_may_decide_where_the_file_says_so() -> None:
+async def test_requester_may_approve_where_the_workflow_says_so() -> None:
     made = await asked(approve={"tools": ["file_ticket"], "by": "requester"})
     assert made.asked[0].page == ["U0NEWCO0"]
     await made.press("approved", "U0LEAD000")
@@ -248,7 +248,7 @@ async def test_the_requester_may_decide_where_the_file_says_so() -> None:
 
 
 @pytest.mark.parametrize("tool", ["slack_ask_approval", "slack_close_question", "slack_tell_one", "file_ticket"])
-async def test_a_worker_lost_after_any_effect_changes_nothing_of_what_comes_of_it(tool: str) -> None:
+async def test_approved_call_happens_once_with_a_crash_after_any_effect(tool: str) -> None:
     made = desk(says("", FILE), says("Filed."))
     made.lose_after = tool
     await made.office.accept("run1", private=False)
@@ -263,7 +263,7 @@ async def test_a_worker_lost_after_any_effect_changes_nothing_of_what_comes_of_i
     assert {ending[:8] for ending in made.closed} == {"Approved"}
 
 
-async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_comes_of_it() -> None:
+async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
     for n, after in ((n, after) for n in range(2, 100) for after in (False, True)):
         made = desk()
         made.office.worker = replace(
@@ -278,7 +278,7 @@ async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_c
         if made.asked:
             await made.press("approved")
         await made.work()
-        # The last one: the office's messages are blind, so that the status may stand there for good.
+        # Only the last message counts: messages are blind here, so a status message may stay.
         assert (made.filed, made.office.posted[-1], await status(made)) == (["run1/1.0"], "Filed.", "done"), n
         assert len(made.asked) == 1
         assert sum(isinstance(one, e.ApprovalDecided) for one in await made.entries()) == 1
@@ -288,14 +288,14 @@ async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_c
 
 
 class FilesThenSaysSo:
-    """A model that answers by what it is asked, also when it is asked the same twice."""
+    """A model that files a ticket, and answers once it has the result."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         return says("Filed.") if b'"role":"tool"' in body else says("", FILE)
 
 
 def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
-    """Loses the worker right before or after frame `n`, once; what is given says whether it came to that."""
+    """Crash the worker once, right before or after frame `n`. The returned list is empty until then."""
     store, reached = made.office.store, list[int]()
     create = store.create
 
@@ -313,7 +313,7 @@ def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
     return reached
 
 
-async def test_a_journal_of_a_request_holds_no_token() -> None:
+async def test_approval_request_is_journaled_with_the_expiry_and_shows_the_arguments() -> None:
     made = await asked()
     requested = [one for one in await made.entries() if isinstance(one, e.ApprovalRequested)]
     assert len(requested) == 1

@@ -1,4 +1,4 @@
-"""A run that was begun and does not match says which condition of its workflow is not met, and never what was found."""
+"""Conditions checked in a run: the reason names the unmet condition and never the value that was found."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -67,7 +67,7 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
         ),
     ],
 )
-def test_the_run_list_names_the_condition_and_not_what_was_found(
+def test_ignored_run_names_the_unmet_condition_and_not_the_found_value(
     tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
 ) -> None:
     with pytest.raises(DoesNotMatch) as told:
@@ -76,7 +76,7 @@ def test_the_run_list_names_the_condition_and_not_what_was_found(
     assert FOUND not in reason
 
 
-def test_a_better_reason_is_kept(tmp_path: Path) -> None:
+def test_given_reason_of_an_ignored_run_is_kept(tmp_path: Path) -> None:
     with pytest.raises(DoesNotMatch, match="Status: it changed to another value"):
         check(
             happened("jira.issue_created"),
@@ -86,7 +86,7 @@ def test_a_better_reason_is_kept(tmp_path: Path) -> None:
         )
 
 
-async def test_what_the_delivery_settles_is_decided_before_anything_is_read() -> None:
+async def test_conditions_settled_by_the_delivery_are_checked_before_any_lookup() -> None:
     made = office(says("Hello."))
     loaded = catalog_of(made.worker).workflows["answer-here"]
     conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}

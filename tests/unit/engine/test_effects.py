@@ -22,7 +22,7 @@ QUICK = Patience(permit=20, inflight=0.01, skew=0, backoff=0.001)
 
 
 def answers(made: Room, *outcomes: Exception | None):
-    """An act that fails as told, attempt by attempt, and leaves its mark when it does not."""
+    """Return an act with these outcomes, attempt by attempt. A success leaves a mark under its key."""
     left = list(outcomes)
 
     async def act(call: Call, said: Said) -> Result:
@@ -35,7 +35,7 @@ def answers(made: Room, *outcomes: Exception | None):
 
 
 async def waits_of(made: Room, effect: str) -> list[int]:
-    """The seconds a run is parked each time, until its call waits no longer."""
+    """Return for how many seconds the run is parked each time until its call waits no longer."""
     waits: list[int] = []
     while sum(waits) < 1_800:
         with pytest.raises(Parked) as parked:
@@ -57,14 +57,14 @@ async def outcome_of(made: Room, effect: str):
         raise
 
 
-async def test_a_keyed_call_nobody_confirmed_is_done_again_with_its_key() -> None:
+async def test_unconfirmed_keyed_call_is_repeated() -> None:
     made = room()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "keyed"), ToolResult)
     assert made.acted == ["keyed:it", "keyed:it"]
 
 
-async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> None:
+async def test_refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown() -> None:
     made = room()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("no such thing")))
     outcome = await outcome_of(made, "keyed")
@@ -72,7 +72,7 @@ async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> 
     assert "no such thing" in outcome.text
 
 
-async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_attempts() -> None:
+async def test_retry_refused_as_gone_settles_an_unconfirmed_keyed_call_as_an_error() -> None:
     made = room()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("it is not there", code="gone")))
     made.tools["keyed"] = replace(made.tools["keyed"], in_doubt=InDoubt(gone=frozenset({"gone"})))
@@ -81,25 +81,25 @@ async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_atte
     assert (outcome.status, outcome.details) == ("error", {"code": "gone"})
 
 
-async def test_a_lookup_call_nobody_confirmed_is_found_or_done_once_more() -> None:
+async def test_unconfirmed_lookup_call_is_repeated_when_the_lookup_finds_no_effect() -> None:
     made = room()
     made.tool("lookup", "lookup", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "lookup"), ToolResult)
     assert made.acted == ["lookup:it", "lookup:it"]
 
 
-async def test_a_lookup_call_that_is_never_confirmed_nor_found_waits_and_is_unknown_after_half_an_hour() -> None:
+async def test_lookup_call_never_confirmed_nor_found_is_unknown_after_half_an_hour() -> None:
     made = room()
     made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 30))
     waits = await waits_of(made, "lookup")
     assert waits == [60, 60, 120, 240, 480, 840]
     outcome = await outcome_of(made, "lookup")
     assert isinstance(outcome, ToolUnknown)
-    # Each owner looked first, and attempted it once more where it was not there.
+    # Each owner looked first, and repeated the call when the lookup found no effect.
     assert made.acted == ["lookup:it"] * 8
 
 
-async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destination() -> None:
+async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_destination() -> None:
     made = room()
     made.tool("blind", "blind", answers(made, TemporaryError("lost")))
     made.patience = QUICK
@@ -109,8 +109,8 @@ async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destinatio
     assert made.acted == ["blind:it"]
 
 
-async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
-    """The permit is older than 20 seconds when it wakes: it must write a frame first, and that is refused."""
+async def test_stalled_worker_that_lost_the_run_sends_no_request() -> None:
+    """The permit is older than 20 seconds, so the worker must write a frame first, which is fenced."""
     made = room()
     sent = AnsweringHttp(lambda url, content: {})
 
@@ -129,7 +129,7 @@ async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
     assert sent.requests == []
 
 
-async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_frame() -> None:
+async def test_slow_owner_renews_the_permit_with_a_frame() -> None:
     made = room()
 
     async def slow(call: Call, said: Said) -> Result:
@@ -143,7 +143,7 @@ async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_fram
     assert [item.entry for item in await made.journal()].count(PermitRenewed()) == 1
 
 
-async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
+async def test_request_timeout_is_limited_to_the_time_that_a_new_owner_waits() -> None:
     made = room()
     seen: list[float] = []
 
@@ -160,7 +160,7 @@ async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
     assert seen == [30]
 
 
-async def test_a_tool_that_hangs_is_cut_off() -> None:
+async def test_hanging_tool_is_stopped_at_the_timeout() -> None:
     made = room()
 
     async def hang(call: Call, said: Said) -> Result:
@@ -174,7 +174,7 @@ async def test_a_tool_that_hangs_is_cut_off() -> None:
     assert "did not answer within 0.02 seconds" in outcome.text
 
 
-def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
+def test_tool_declares_a_look_exactly_when_the_effect_is_lookup() -> None:
     async def act(call: Call, said: Said) -> Result:
         return Result("", "")
 
@@ -187,8 +187,8 @@ def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
         Tool("t", "", "blind", Said, act, in_doubt=InDoubt(look=look))
 
 
-async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
-    """A worker freezes right before it sends; another owner ends the run; the store is throttled once when it wakes."""
+async def test_failed_frame_write_renews_no_permit() -> None:
+    """A worker stalls before it sends, another owner takes over, and the store is throttled once."""
     sent: list[bytes] = []
 
     def pager(url: str, content: bytes) -> dict[str, object]:
@@ -233,7 +233,7 @@ async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
 
 
 @pytest.mark.parametrize(("effect", "kind"), [("lookup", ToolResult), ("keyed", ToolUnknown)])
-async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(effect: str, kind: type) -> None:
+async def test_cancelled_call_in_doubt_is_not_retried(effect: str, kind: type) -> None:
     made = room()
     made.tool("ticket", effect)
     step = await made.step("lost")
@@ -245,8 +245,8 @@ async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(e
     assert (made.acted, type(outcome)) == ([], kind)
 
 
-async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
-    """One branch of a script writes its intent while another is about to send: the run may be in other hands."""
+async def test_frame_still_being_written_renews_no_permit() -> None:
+    """One branch of a script writes its intent while another is about to send. The run may have another owner."""
     made, renewed, writing = room(), [], asyncio.Event()
 
     async def renew() -> bool:
@@ -267,8 +267,8 @@ async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
     await under_way
 
 
-async def test_a_frame_that_somebody_else_wrote_gives_no_permit() -> None:
-    """Whoever finds nothing left to write knows only that the run was theirs when that frame was begun."""
+async def test_commit_that_wrote_no_frame_renews_no_permit() -> None:
+    """A commit without entries proves ownership only for the time at which the last frame was begun."""
     made, renewed = room(), []
 
     async def renew() -> bool:

@@ -1,4 +1,4 @@
-"""Calls in doubt: what keeps a second attempt, a second run or a lost subagent from repeating an effect."""
+"""Calls in doubt: no second attempt, second run or crashed subagent repeats an effect."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from support.stand_ins import AnsweringHttp, claimed, make_outside
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_subagent_sends_nothing_after_its_root_was_taken_over() -> None:
+async def test_subagent_sends_no_request_after_the_root_run_was_taken_over() -> None:
     """The subagent wrote a frame a moment ago. Its root wrote none for 21 seconds and has another owner."""
     made = room()
 
@@ -40,7 +40,7 @@ async def test_a_subagent_sends_nothing_after_its_root_was_taken_over() -> None:
     assert outside.requests == []
 
 
-async def test_a_subagent_sends_once_its_root_has_renewed_its_permit() -> None:
+async def test_subagent_sends_after_the_root_run_renewed_the_permit() -> None:
     made = room()
     renewed: list[str] = []
 
@@ -59,7 +59,7 @@ async def test_a_subagent_sends_once_its_root_has_renewed_its_permit() -> None:
     assert (renewed, len(outside.requests)) == (["root"], 1)
 
 
-async def test_a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred() -> None:
+async def test_keyed_call_stays_in_doubt_while_the_second_attempt_is_deferred() -> None:
     """The first attempt got no answer and the second was too early. The refusal of a third proves nothing."""
     made = room()
     attempts: list[Exception] = [
@@ -82,7 +82,7 @@ async def test_a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred(
     assert isinstance(await at_work(second).call(item, PROVENANCE), ToolUnknown)
 
 
-async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> None:
+async def test_call_in_doubt_of_an_ended_run_is_looked_up_with_the_original_key() -> None:
     """An earlier run ended before the outcome of its ticket was known. The next run finds that ticket."""
     made = room()
     made.tool("ticket", "lookup")
@@ -102,7 +102,7 @@ async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> 
 
 
 async def _run_of(run: str, made: Room) -> OwnStep:
-    """A run beside `run1`, in the hands of an owner that is about to be lost."""
+    """Return a step of another run, whose owner is about to crash."""
     outside = make_outside(made.clock)
     await claimed(made.store, run, outside)
     journal, entries = await open_journal(run, made.store, made.blobs, Pen("lost", outside))
@@ -110,7 +110,7 @@ async def _run_of(run: str, made: Room) -> OwnStep:
 
 
 @pytest.mark.parametrize("order", [("chat", "desk"), ("desk", "chat")])
-async def test_of_several_calls_in_doubt_the_one_that_settles_last_decides_the_quiet_time(
+async def test_quiet_time_follows_the_call_in_doubt_with_the_longest_settle_time(
     order: tuple[str, ...],
 ) -> None:
     made = room()

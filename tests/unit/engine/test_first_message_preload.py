@@ -1,4 +1,4 @@
-"""What of the files that a run is about stands in its first message, whatever they are and whoever goes on with it."""
+"""Preloaded files: which attachments are in the first message, and the same message for every owner."""
 
 import io
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def image(kind: str = "PNG", size: int = 8) -> bytes:
 
 @dataclass
 class Desk:
-    """A run with attachments, whose model has some ability."""
+    """A run with attachments, and the abilities of its model."""
 
     contents: Mapping[str, bytes | Exception]
     types: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Desk:
         return await preload(step, self.loaded(), PROVENANCE), step
 
 
-async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() -> None:
+async def test_text_attachments_are_preloaded_whole_under_id_and_name() -> None:
     desk = Desk({"a.md": b"# A\n\nline", "b.csv": "\ufeffä;ö\n".encode(), "c.txt": b""})
     made, step = await desk.preload()
     ids = [desk.file(name).id for name in desk.contents]
@@ -86,7 +86,7 @@ async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() ->
     assert all(step.workspace.files[id_].added.preloaded for id_ in ids)
 
 
-async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_even_fetched() -> None:
+async def test_preloaded_files_fit_the_limit_of_the_workflow_and_the_rest_is_not_fetched() -> None:
     desk = Desk({"a.txt": b"x" * 700, "b.txt": b"y" * 700, "c.txt": b"z" * 300}, preload_kb=1)
     made, step = await desk.preload()
     assert ("x" in made.text, "yyy" in made.text, "zzz" in made.text) == (True, False, True)
@@ -94,7 +94,7 @@ async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_ev
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
 
 
-async def test_together_they_leave_room_in_the_window_of_the_model() -> None:
+async def test_preloaded_files_leave_room_in_the_window_of_the_model() -> None:
     words = {f"{name}.txt": (f"{name} " * 3_000).encode() for name in ("one", "two")}
     desk = Desk({**words, "a.png": image()}, ability=replace(EYES, window=10_000))
     made, step = await desk.preload()
@@ -102,13 +102,13 @@ async def test_together_they_leave_room_in_the_window_of_the_model() -> None:
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, False]
 
 
-async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
+async def test_file_larger_than_announced_is_not_preloaded() -> None:
     desk = Desk({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
     made, step = await desk.preload()
     assert (made.text, [held.added.preloaded for held in step.workspace.files.values()]) == ("", [False])
 
 
-async def test_nothing_is_preloaded_where_the_workflow_wants_nothing_and_for_scripts() -> None:
+async def test_no_file_is_preloaded_with_a_limit_of_zero_or_for_scripts() -> None:
     desk = Desk({"a.txt": b"x"}, preload_kb=0)
     assert (await desk.preload())[0].text == ""
     desk = Desk({"a.txt": b"x"})
@@ -116,7 +116,7 @@ async def test_nothing_is_preloaded_where_the_workflow_wants_nothing_and_for_scr
     assert desk.made.acted == []
 
 
-async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> None:
+async def test_files_of_recent_channel_messages_are_only_listed() -> None:
     desk = Desk({"a.txt": b"x"})
     step = await desk.step()
     assert step.progress.event is not None
@@ -124,26 +124,26 @@ async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> 
     assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
 
 
-async def test_no_more_files_are_fetched_than_anybody_reads() -> None:
+async def test_number_of_preloaded_files_is_limited() -> None:
     desk = Desk({f"{number}.txt": b"x" for number in range(MOST + 5)})
     await desk.preload()
     assert len(desk.made.acted) == MOST
 
 
 @pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
-async def test_an_image_is_what_its_bytes_are_whatever_it_is_called(kind: str, media_type: str) -> None:
+async def test_image_type_is_detected_from_the_bytes(kind: str, media_type: str) -> None:
     made, _ = await Desk({"shot.png": image(kind)}).preload()
     ((shown,), told) = made.media, made.text
     assert (shown.media_type, '"shot.png" is beside this as an image.' in told) == (media_type, True)
 
 
 @pytest.mark.parametrize("content", [b"GIF8 no image", b"", b"<html>log in</html>"])
-async def test_what_only_says_that_it_is_an_image_is_never_sent_as_one(content: bytes) -> None:
+async def test_false_image_is_never_sent_as_an_image(content: bytes) -> None:
     made, _ = await Desk({"shot.png": content}).preload()
     assert (made.media, '"shot.png" could not be shown' in made.text) == ([], True)
 
 
-async def test_an_image_is_made_to_fit_what_is_left() -> None:
+async def test_preloaded_images_are_scaled_to_the_space_left() -> None:
     asked: list[int] = []
 
     async def fit(content: bytes, most: int) -> Fitted:
@@ -159,7 +159,7 @@ async def test_an_image_is_made_to_fit_what_is_left() -> None:
 @pytest.mark.parametrize(
     "error", [ToolError("The image is damaged; ask for it to be sent again."), TemporaryError("no")]
 )
-async def test_an_image_that_cannot_be_made_ready_is_told(error: Exception) -> None:
+async def test_image_that_cannot_be_prepared_is_reported_in_the_first_message(error: Exception) -> None:
     async def fit(content: bytes, most: int) -> Fitted:
         raise error
 
@@ -167,7 +167,7 @@ async def test_an_image_that_cannot_be_made_ready_is_told(error: Exception) -> N
     assert (made.media, f'"a.png" could not be shown: {error}' in made.text) == ([], True)
 
 
-async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it() -> None:
+async def test_preloaded_pdf_is_attached_only_for_models_that_read_pdf() -> None:
     made, _ = await Desk({"a.pdf": b"%PDF-1.7 ..."}).preload()
     (pdf,) = made.media
     assert pdf.media_type == "application/pdf"
@@ -176,7 +176,7 @@ async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it()
     assert ((await blind.preload())[0].text, blind.made.acted) == ("", [])
 
 
-async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
+async def test_unreadable_pdf_is_reported_and_never_sent() -> None:
     async def pages(content: bytes) -> int:
         raise ToolError("This is a PDF, and it needs a password.")
 
@@ -188,7 +188,7 @@ async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
 
 
 @pytest.mark.parametrize(("count", "shown"), [(2, True), (3, False)])
-async def test_each_page_of_a_pdf_takes_its_share_of_a_small_window(count: int, shown: bool) -> None:
+async def test_pages_of_a_pdf_count_against_a_small_window(count: int, shown: bool) -> None:
     async def pages(content: bytes) -> int:
         return count
 
@@ -199,7 +199,7 @@ async def test_each_page_of_a_pdf_takes_its_share_of_a_small_window(count: int, 
 
 
 @pytest.mark.parametrize(("count", "shown"), [(10, True), (11, False)])
-async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, shown: bool) -> None:
+async def test_pdf_with_too_many_pages_is_reported_with_a_hint_to_extract_text(count: int, shown: bool) -> None:
     async def pages(content: bytes) -> int:
         return count
 
@@ -213,7 +213,7 @@ async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, 
     )
 
 
-async def test_a_pdf_says_how_many_pages_there_are() -> None:
+async def test_attached_pdf_names_the_number_of_pages() -> None:
     async def pages(content: bytes) -> int:
         return 3
 
@@ -224,14 +224,14 @@ async def test_a_pdf_says_how_many_pages_there_are() -> None:
     assert b'(3 pages).pdf"' in user("look", made.media)
 
 
-async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:
+async def test_image_for_a_model_without_vision_is_only_mentioned_in_words() -> None:
     desk = Desk({"a.png": image(), "b.txt": image()}, ability=Ability(0))
     made, _ = await desk.preload()
     assert made.text.count("is an image that you cannot see") == 2
     assert (made.media, desk.made.acted) == ([], ["fetch:b.txt"])
 
 
-async def test_what_cannot_be_fetched_is_told_and_the_others_are_there() -> None:
+async def test_file_that_cannot_be_fetched_is_reported_and_other_files_are_preloaded() -> None:
     gone = ToolError("That file was deleted.", code="gone")
     made, _ = await Desk({"a.txt": gone, "b.txt": TemporaryError("Slack did not answer"), "c.txt": b"there"}).preload()
     assert '"a.txt" could not be shown: That file was deleted.' in made.text
@@ -239,7 +239,7 @@ async def test_what_cannot_be_fetched_is_told_and_the_others_are_there() -> None
     assert "    there" in made.text
 
 
-async def test_the_next_owner_makes_the_same_message_of_what_was_fetched() -> None:
+async def test_next_owner_builds_the_same_first_message_from_stored_files() -> None:
     desk = Desk({"a.txt": b"what it says", "b.png": image(), "c.txt": ToolError("no")})
     made, step = await desk.preload()
     await step.commit()
@@ -252,7 +252,7 @@ async def test_the_next_owner_makes_the_same_message_of_what_was_fetched() -> No
     assert all(call.startswith("preload/file_") for call in results)
 
 
-async def test_a_text_that_became_a_file_is_not_preloaded() -> None:
+async def test_text_stored_as_a_file_is_not_preloaded() -> None:
     desk = Desk({})
     step = await desk.step()
     step.note(FileAdded("result_1", "body.json", "application/json", 3, "webhook", body="0" * 64))
@@ -260,14 +260,14 @@ async def test_a_text_that_became_a_file_is_not_preloaded() -> None:
     assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
 
 
-def test_a_model_that_no_pattern_fits_reads_text_only_and_one_of_a_gateway_is_known_by_its_own_name() -> None:
+def test_unknown_model_reads_text_only_and_a_gateway_model_is_known_by_the_model_name() -> None:
     abilities = load_abilities()
     assert abilities.of("gpt-5.4-mini-2026-03-17").reads == ["image", "pdf"]
     assert abilities.of("anthropic/claude-sonnet-4-5").reads == ["image"]
     assert abilities.of("o3-mini").reads == abilities.of("some-model").reads == []
 
 
-def test_models_of_one_run_take_what_each_of_them_takes() -> None:
+def test_abilities_of_several_models_are_the_abilities_common_to_all() -> None:
     assert common([Ability(1_000, vision=True, pdf=True), Ability(500, vision=True)]) == Ability(500, vision=True)
     assert common([Ability(1_000, vision=True), Ability(0)]) == Ability(1_000)
     assert common([Ability(400_000), Ability(0)]) == Ability(UNKNOWN_WINDOW)

@@ -1,4 +1,4 @@
-"""A run with files, skills, a plan, pictures and compactions, cut after every frame and continued by somebody else."""
+"""A run with files, skills, a plan, pictures and compactions that another owner continues after any frame."""
 
 import base64
 import json
@@ -57,7 +57,7 @@ STORY = [
 
 @dataclass
 class Narrator:
-    """A model that goes on with the story where the journal stands."""
+    """A model that continues the story at the current turn of the journal."""
 
     step: OwnStep | None = None
     bodies: list[bytes] = field(default_factory=list[bytes])
@@ -117,7 +117,7 @@ async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
 
 
 def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
-    """The hash of the prefix and the tail of every request that was answered, in order."""
+    """Return the prefix hash and the tail of every answered request, in order."""
     found, last = list[tuple[str, str]](), ("", "")
     for recorded in journal:
         match recorded.entry:
@@ -130,7 +130,7 @@ def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
     return found
 
 
-async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same() -> None:
+async def test_run_cut_after_any_frame_sends_equal_requests_and_ends_equally() -> None:
     made, bundle = furnished()
     whole = await tell(made, bundle)
     told = answered(await made.journal())
@@ -148,7 +148,7 @@ async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same()
         assert answered(await again.journal()) == told, f"cut after frame {length}"
 
 
-async def test_a_skill_that_left_the_window_is_shown_again_without_being_asked_twice() -> None:
+async def test_skill_that_left_the_window_is_shown_again_when_loaded_again() -> None:
     made, bundle = furnished()
     await tell(made, bundle)
     shown = [one.entry.text for one in await made.journal() if isinstance(one.entry, Outcome)]
@@ -156,7 +156,7 @@ async def test_a_skill_that_left_the_window_is_shown_again_without_being_asked_t
     assert not any("stands above already" in text for text in shown)
 
 
-async def test_a_file_is_not_said_to_stand_at_the_beginning_when_the_beginning_left() -> None:
+async def test_preloaded_file_is_not_listed_as_shown_after_the_first_message_left() -> None:
     made = room()
     step = await made.step()
     step.note(FileAdded("file_1", "a.txt", "text/plain", 5, "Slack", body="b", preloaded=True))

@@ -1,4 +1,4 @@
-"""Two people react to one message: one effect, and both are told."""
+"""Effects once per message: when several runs ask for an effect, it happens once and each run gets its result."""
 
 import asyncio
 from dataclasses import replace
@@ -34,7 +34,7 @@ FILE = ("file_ticket", {"text": "Checkout fails"})
 
 
 class FilesThenSaysSo:
-    """A model that files one ticket and tells what it was told of it."""
+    """A model that files a ticket and then answers."""
 
     def __init__(self, times: int = 1) -> None:
         self.times = times
@@ -44,14 +44,14 @@ class FilesThenSaysSo:
 
 
 class Tickets:
-    """A ticket system that can find what was filed under a key."""
+    """A ticket system that finds tickets by key."""
 
     def __init__(self) -> None:
         self.by_key: dict[str, str] = {}
         self.lose = 0
-        """How many of the next calls lose their worker right after the effect."""
+        """The number of next calls whose worker crashes right after the effect."""
         self.refuse = 0
-        """How many of the next calls are refused."""
+        """The number of next calls that are refused."""
         self.since: list[float] = []
 
     async def file(self, call: Call, said: Said) -> ToolResult:
@@ -102,7 +102,7 @@ async def told(made: Office, run: str, call: str = "1.0") -> e.ToolResult | e.To
     return outcome
 
 
-async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_are_told() -> None:
+async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_ticket() -> None:
     tickets = Tickets()
     made = shop(tickets)
     for run in ("run1", "run2"):
@@ -118,7 +118,7 @@ async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
 
-async def test_one_run_that_asks_twice_has_one_effect_too() -> None:
+async def test_once_per_message_call_repeated_in_one_run_has_one_effect() -> None:
     tickets = Tickets()
     made = shop(tickets, times=2)
     await made.accept("run1", private=False)
@@ -127,7 +127,7 @@ async def test_one_run_that_asks_twice_has_one_effect_too() -> None:
     assert "another call of this run did this" in (await told(made, "run1", "2.0")).text
 
 
-async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
+async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
     tickets = Tickets()
     tickets.refuse = 1
     made = shop(tickets)
@@ -140,7 +140,7 @@ async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
-async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its_key(forgotten: bool) -> None:
+async def test_effect_of_a_deleted_run_is_looked_up_with_the_original_key(forgotten: bool) -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -153,7 +153,7 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert (await told(made, "run2")).text == "Filed as OPS-1"
-    # Looked for among what was there when the first run was accepted, not only since the second.
+    # The lookup covers the time since the first run was accepted.
     assert tickets.since == [tickets.since[0]]
     assert tickets.since[0] < made.clock.now() - 90_000
     await made.accept("run3", private=False)
@@ -162,7 +162,7 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     assert "an earlier run (run2) did this" in (await told(made, "run3")).text
 
 
-async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lost_over_it() -> None:
+async def test_effect_missing_from_a_deleted_run_is_made_with_the_original_key_despite_a_crash() -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -177,7 +177,7 @@ async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lo
 
 
 async def lost_in_the_middle(tickets: Tickets) -> Office:
-    """Return an office whose first run lost its owner during the effect, and has a conversation of its own."""
+    """Return an office whose first run crashed during the effect, and has its own conversation."""
     tickets.lose = 1
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -197,7 +197,7 @@ async def the_second_run_waits(made: Office) -> None:
     assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
 
 
-async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
+async def test_run_of_another_conversation_waits_for_the_run_that_claimed_the_effect() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     await the_second_run_waits(made)
@@ -208,7 +208,7 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
     assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
 
 
-async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
+async def test_run_of_a_newer_version_keeps_the_claim_on_an_effect() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     frames = await made.store.frames("run1")
@@ -218,13 +218,13 @@ async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
     assert tickets.since == []
 
 
-async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely() -> None:
+async def test_run_that_waits_for_a_claimed_effect_checks_ever_more_rarely() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     made.clock.advance(70)
     await made.accept("run2", accepted_at=int(made.clock.now() * 1000), private=False)
     for _ in range(2 * 60 * 4):
-        # Nobody hears of the first one.
+        # The first run gets no queue message.
         made.queue.lose()
         await made.queue.enqueue("run2")
         await made.hear_lost()
@@ -233,7 +233,7 @@ async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely
     assert len(await made.store.frames("run2")) < 150
 
 
-async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed() -> None:
+async def test_run_with_a_stale_look_at_the_claim_finds_the_effect_claimed() -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -252,14 +252,16 @@ async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed(
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
-async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next(cancelled: bool, key: str) -> None:
+async def test_crash_between_claim_and_intent_leaves_the_effect_to_the_run_or_to_the_next_run(
+    cancelled: bool, key: str
+) -> None:
     tickets = Tickets()
     made = shop(tickets)
     lost: list[str] = []
     create = made.store.create
 
     async def mortal(run: str, n: int, frame: bytes) -> bytes | None:
-        # The frame of the intent: the memo was written, the call was not made.
+        # This is the frame of the intent: the memo was written, and the call was not made.
         if run == "run1" and await _memos(made) and not lost:
             lost.append(run)
             raise Lost
@@ -283,7 +285,7 @@ async def _memos(made: Office) -> int:
 
 
 @given(st.integers(2, 14), st.booleans(), st.integers(0, 1))
-async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n: int, after: bool, lose: int) -> None:
+async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(n: int, after: bool, lose: int) -> None:
     tickets = Tickets()
     tickets.lose = lose
     made = shop(tickets)
@@ -308,8 +310,8 @@ async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n:
         assert (await told(made, run)).text.endswith("Filed as OPS-1")
 
 
-async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that_is_told() -> None:
-    """The worker is lost between the decision and its outcome; meanwhile another run was allowed the same."""
+async def test_denied_call_stays_denied_when_another_run_makes_the_same_call_meanwhile() -> None:
+    """The worker crashes between the decision and its outcome. Meanwhile the call of another run is approved."""
     made = desk(
         *[says("", FILE)] * 2,
         says("Filed."),
@@ -333,7 +335,7 @@ async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that
 
 
 async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
-    """A run whose owner was lost right after it claimed the first of two calls."""
+    """Return a run whose owner crashed right after it claimed the first of two calls."""
     made = room()
 
     async def file(call: Call, said: Said) -> ToolResult:
@@ -347,7 +349,7 @@ async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
     return made, first, second
 
 
-async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() -> None:
+async def test_branches_that_find_the_claim_of_a_crashed_owner_make_one_call() -> None:
     made, first, second = await with_a_claim_that_was_lost()
     exchange = made.store.exchange_memo
 
@@ -361,10 +363,10 @@ async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() 
     assert sorted(type(one).__name__ for one in outcomes) == ["Permitted", "ToolResult"]
 
 
-async def test_a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again() -> None:
+async def test_repeatedly_taken_over_claim_keeps_the_original_key() -> None:
     made, _, second = await with_a_claim_that_was_lost()
     ((memo, (stands, _)),) = made.store._memos.items()
-    # It had taken over what a run before it may have done.
+    # The claim was already taken over from an earlier run.
     inherited = stands.replace(" run1/0.1-0 ", " run0/1.0 ")
     assert await made.store.exchange_memo(memo, stands, inherited, 0) == inherited
     taken = await claim(await made.step("next"), second)

@@ -1,4 +1,4 @@
-"""A script that was lost right after it claimed a call may not ask for that call again: somebody else does it."""
+"""Claims of crashed scripts: if the script does not repeat the call, another call of the run uses the claim."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def think(asked: Asked) -> Answer:
 
 
 def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
-    """An office whose worker is lost once between a claim and the intent; and the words of every ticket."""
+    """Return an office whose worker crashes once between a claim and the intent, and the texts of all tickets."""
     filed: list[str] = []
 
     async def file(call: Call, said: Said) -> ToolResult:
@@ -75,9 +75,7 @@ def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
 
 
 @pytest.mark.parametrize(("code", "words"), [(FILES, "12:02"), (ASKS, "below")])
-async def test_what_a_lost_script_claimed_and_never_did_is_done_by_whoever_of_the_run_asks_next(
-    code: str, words: str
-) -> None:
+async def test_claim_of_a_crashed_script_is_used_by_the_next_call_of_the_run(code: str, words: str) -> None:
     made, filed = lost_with_a_claim(code)
     await made.accept("run1", private=False)
     for _ in range(8):

@@ -1,4 +1,4 @@
-"""What would leave a private channel is asked of who started the run, allowed or refused, as its workflow says."""
+"""Questions to the requester before a run writes to a foreign place or leaves a private channel."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("asked", [FILE, ("call_tool", {"name": FILE[0], "arguments": FILE[1]})])
-async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(asked: tuple[str, dict]) -> None:
+async def test_private_run_asks_the_requester_before_writing_elsewhere(asked: tuple[str, dict]) -> None:
     made = desk(says("", asked), says("Filed."), approve=None)
     _private(made)
     await made.office.accept("run1")
@@ -28,7 +28,7 @@ async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(aske
 
 
 @pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
-async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, filed: list[str]) -> None:
+async def test_workflow_may_allow_or_refuse_private_writes_without_asking(said: str, filed: list[str]) -> None:
     made = desk(says("", FILE), says("Done."), approve=None, private_channels=said)
     _private(made)
     await made.office.accept("run1")
@@ -36,7 +36,7 @@ async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, fil
     assert (made.asked, made.filed, made.office.posted) == ([], filed, ["Done."])
 
 
-async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() -> None:
+async def test_private_write_under_approval_asks_requester_and_approvers() -> None:
     made = desk(says("", FILE), says("Filed."))
     _private(made)
     await made.office.accept("run1")
@@ -49,7 +49,7 @@ async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() 
     assert made.filed == ["run1/1.0"]
 
 
-async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_needs_no_leave() -> None:
+async def test_public_write_of_a_member_and_private_write_at_home_need_no_approval() -> None:
     at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
     made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
     _private(made)
@@ -69,7 +69,7 @@ async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_n
         assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
 
 
-async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> None:
+async def test_public_run_asks_before_writing_where_the_requester_is_no_member() -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
     made = desk(says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"])
     made.office.member = False
@@ -88,7 +88,7 @@ async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> No
 
 
 @pytest.mark.parametrize("said", ["reply_only", "allow"])
-async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker_is_not(said: str) -> None:
+async def test_private_run_asks_a_single_question_about_a_foreign_place(said: str) -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
     made = desk(
         says("", ("slack_post_message", where)),
@@ -107,7 +107,7 @@ async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker
     assert ([question.about for question in made.asked], "there" in made.office.posted) == ([asked], True)
 
 
-async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_channel_unasked() -> None:
+async def test_neither_writes_key_nor_membership_allows_leaving_a_private_channel_unasked() -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
     writes = {"slack": ["#random"]}
     made = desk(
@@ -125,7 +125,7 @@ async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_cha
 
 
 def _private(made: Desk, *, private: bool = True) -> None:
-    """Lets the thread be one that only some people see."""
+    """Make the thread private, or public."""
     services = made.office.worker.services
 
     async def read(call: Call, arguments: object) -> ToolResult:

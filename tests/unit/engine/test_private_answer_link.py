@@ -1,4 +1,4 @@
-"""The link to the page of a private run: who is shown it, when, and that nothing follows from it."""
+"""The link to the page of a private run: who sees it, when, and that failures do not affect the run."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class PrivateOffice:
-    """An office whose thread is private, and what was shown to one person alone."""
+    """An office with a private thread, and the messages shown only to the requester."""
 
     office: Office
     shown: list[str]
@@ -47,7 +47,7 @@ class PrivateOffice:
 
 
 def private_office(*, private: bool = True, signs_in: bool = True, error: BaseException | None = None) -> PrivateOffice:
-    """An office whose pages know who looks; `error` is what showing something to one person raises."""
+    """Return an office whose pages have sign-in. Showing a message to one person raises `error`."""
     made = office(says("Here you are."), says("Once more."))
     shown: list[str] = []
 
@@ -77,7 +77,7 @@ def rewritten(made: Office, **fields: object) -> None:
     made.worker = replace(made.worker, workflows=Unchanging(catalog))
 
 
-async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_notice() -> None:
+async def test_requester_of_a_private_run_is_shown_the_page_link() -> None:
     made = private_office()
     assert await made.play() == "done"
     (link,) = made.shown
@@ -86,26 +86,26 @@ async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_noti
     assert made.office.posted == ["Here you are."]
 
 
-async def test_a_public_run_and_pages_without_readers_show_no_link() -> None:
+async def test_page_link_is_not_shown_for_public_runs_or_pages_without_sign_in() -> None:
     for made in (private_office(private=False), private_office(signs_in=False)):
         assert (await made.play(), made.shown) == ("done", [])
 
 
-async def test_a_guest_who_could_not_sign_in_is_shown_no_link() -> None:
+async def test_page_link_is_not_shown_to_a_guest() -> None:
     made = private_office()
     made.office.kind = "guest"
     await made.play()
     assert not any(PRIVATE_LINK in text for text in made.shown)
 
 
-async def test_a_person_who_did_not_ask_is_shown_no_link() -> None:
+async def test_page_link_is_not_shown_for_a_message_without_a_request() -> None:
     made = private_office()
     rewritten(made.office, when=[{"slack.message": {"channels": "any"}}])
     event = replace(mention(), kind="slack.message", facts={"reply": False, "channel_id": "C0DEPLOY0"})
     assert (await made.play(event), made.shown) == ("done", [])
 
 
-async def test_a_workflow_that_writes_nothing_where_it_began_shows_no_link() -> None:
+async def test_page_link_is_not_shown_for_a_workflow_without_reply() -> None:
     made = private_office()
     rewritten(made.office, reply="none")
     assert (await made.play(), made.shown, made.office.posted) == ("done", [], [])
@@ -114,13 +114,13 @@ async def test_a_workflow_that_writes_nothing_where_it_began_shows_no_link() -> 
 @pytest.mark.parametrize(
     "error", [ToolError("no", code="user_not_in_channel"), ToolError("busy", retry_after=900), TemporaryError("away")]
 )
-async def test_a_link_that_cannot_be_shown_is_attempted_once_and_harms_nothing(error: Exception) -> None:
+async def test_failed_page_link_is_attempted_once_and_does_not_affect_the_answer(error: Exception) -> None:
     made = private_office(error=error)
     assert await made.play() == "done"
     assert (made.office.posted, len(made.shown)) == (["Here you are."], 1)
 
 
-async def test_a_link_that_may_have_been_shown_when_its_worker_was_lost_is_not_shown_again() -> None:
+async def test_page_link_in_doubt_after_a_crash_is_not_shown_again() -> None:
     made = private_office(error=Lost())
     await made.accept(mention())
     await made.office.hear_lost()

@@ -1,4 +1,4 @@
-"""What a tool gives that is larger than anything is kept: one sentence, at once, and the run goes on."""
+"""Results above the file limit: they are refused or cut at once, and the run continues."""
 
 import json
 import tracemalloc
@@ -34,7 +34,7 @@ async def ask(step: OwnStep, call: str, tool: str) -> ToolResult:
     return outcome
 
 
-async def test_more_than_a_file_may_hold_is_refused_before_it_is_read() -> None:
+async def test_result_above_the_file_limit_is_refused_before_parsing() -> None:
     # Parsing this takes many times its size in memory.
     step = await flooded("[" + "0," * (FILE_LIMIT // 2) + "0]").step()
     tracemalloc.start()
@@ -47,14 +47,14 @@ async def test_more_than_a_file_may_hold_is_refused_before_it_is_read() -> None:
     assert step.workspace.files == {}
 
 
-async def test_what_took_effect_is_known_although_what_it_said_is_not_kept() -> None:
+async def test_write_is_recorded_as_ok_although_the_result_is_too_large_to_keep() -> None:
     step = await flooded("x" * (FILE_LIMIT + 1)).step()
     told = await ask(step, "1.0", "post")
     assert told.status == "ok"
     assert "further characters could not be kept" in told.text
 
 
-async def test_a_result_of_megabytes_is_a_file_with_its_outline() -> None:
+async def test_result_of_megabytes_becomes_a_file_with_an_outline() -> None:
     records = [{"id": at, "title": "some words"} for at in range(50_000)]
     step = await flooded(json.dumps({"items": records})).step()
     told = await ask(step, "1.0", "look")

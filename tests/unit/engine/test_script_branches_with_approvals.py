@@ -1,4 +1,4 @@
-"""Branches of a script that wait for people: each goes on as soon as its own is decided."""
+"""Approvals in branches of a script: each branch resumes as soon as its approval is decided."""
 
 from dataclasses import replace
 
@@ -50,17 +50,17 @@ def scripted(announced: list[str]) -> Desk:
 
 
 async def now(made: Desk) -> None:
-    """All that happens without any time going by."""
+    """Process all queue messages without advancing the clock."""
     while await made.office.hear_lost():
         pass
 
 
-async def test_a_press_on_any_of_several_questions_is_looked_at_at_once() -> None:
+async def test_approval_click_on_any_of_several_branches_is_processed_immediately() -> None:
     announced: list[str] = []
     made = scripted(announced)
     await made.office.accept("run1", private=False)
     await now(made)
-    # Nobody has to decide on one before the others are asked for.
+    # All questions are asked at once.
     assert [question.arguments for question in made.asked] == [{"text": text} for text in ("one", "two", "three")]
     for nth, text in ((1, "two"), (2, "three")):
         await made.press("approved", nth=nth)
@@ -73,7 +73,7 @@ async def test_a_press_on_any_of_several_questions_is_looked_at_at_once() -> Non
     assert made.office.posted == ["one: refused; two: filed; three: filed"]
 
 
-async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_on() -> None:
+async def test_approval_click_received_while_another_branch_works_is_processed_without_delay() -> None:
     announced: list[str] = []
     made = scripted(announced)
     await made.office.accept("run1", private=False)
@@ -96,7 +96,7 @@ async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_o
     assert len(parked) <= 4
 
 
-async def test_a_script_that_waits_for_one_approval_goes_on_where_it_was() -> None:
+async def test_script_with_one_approval_resumes_after_the_decision() -> None:
     announced: list[str] = []
     made = scripted(announced)
     script = SCRIPT.replace('("one", "two", "three")', '("one",)')

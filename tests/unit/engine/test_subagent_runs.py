@@ -1,4 +1,4 @@
-"""What a subagent can do in its own run, what comes back of it, and what its run counts for it."""
+"""Subagent runs: their tools, limits and answers, and the usage that counts for the run that asked."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def hand_over(name: str, prompt: str, *files: str) -> tuple[str, dict[str, objec
     return ("subagent", {"agent_name": name, "prompt": prompt, "files": list(files)})
 
 
-async def test_a_subagent_uses_a_tool_of_its_run_and_its_answer_comes_back() -> None:
+async def test_subagent_uses_a_tool_of_the_run_and_the_answer_comes_back() -> None:
     def think(asked: Asked) -> Answer:
         match asked.system, asked.turn:
             case "You are looker.", 0:
@@ -50,14 +50,14 @@ async def test_a_subagent_uses_a_tool_of_its_run_and_its_answer_comes_back() -> 
     assert isinstance(journal[0].entry, RunAccepted)
     assert journal[0].entry.parent == "run1"
     assert isinstance(journal[-1].entry, RunFinished)
-    # Everything it used counts for its run: its two calls to the model, and its one call of a tool beside its own.
+    # Its two model calls and its one tool call count for the run.
     done = progress.project(await made.journal())
     assert (done.llm_calls, done.tool_calls, done.asking) == (4, 2, {})
     assert done.usage.input_tokens == 40
 
 
 def asking(*below: Answer, to: str = "helper", files: tuple[str, ...] = ()) -> AgentsRoom:
-    """A run whose model asks one subagent, which answers as given, and then says what it was told."""
+    """Return a room whose model asks a subagent with these answers, and then repeats the result."""
 
     def think(asked: Asked) -> Answer:
         if asked.system.startswith("You are a test."):
@@ -70,7 +70,7 @@ def asking(*below: Answer, to: str = "helper", files: tuple[str, ...] = ()) -> A
     return made
 
 
-async def test_a_subagent_has_no_tool_that_its_run_has_not_and_none_that_it_does_not_list() -> None:
+async def test_subagent_has_only_tools_that_are_listed_and_granted_to_the_run() -> None:
     made = asking(says("", ("post", {"text": "x"})), says("done"))
     made.subagent("helper", tools=["look", "erase_everything"])
     made.subagent("all", tools="inherit")
@@ -85,7 +85,7 @@ async def test_a_subagent_has_no_tool_that_its_run_has_not_and_none_that_it_does
     assert only.tools == first.tools | {"post"}
 
 
-async def test_one_without_tools_is_one_question_in_the_journal_of_its_run() -> None:
+async def test_subagent_without_tools_is_a_one_shot_subagent_in_the_journal_of_the_run() -> None:
     made = asking(says("yes"))
     made.subagent("helper")
     assert (await made.go_on()).answer == "yes"
@@ -95,12 +95,12 @@ async def test_one_without_tools_is_one_question_in_the_journal_of_its_run() -> 
     assert progress.project(await made.journal()).llm_calls == 3
 
 
-async def test_what_a_subagent_may_use_is_a_part_of_what_is_left_and_what_it_used_counts() -> None:
+async def test_subagent_limit_is_a_share_of_the_calls_left_and_usage_counts_for_the_run() -> None:
     made = asking(says("", ("look", {"text": "a"})), says("", ("look", {"text": "b"})), says("never"))
     made.limits = Limits(llm_calls=5)
     made.subagent("helper", tools=["look"])
     ending = await made.go_on()
-    # Of four calls that are left, two are its own and two are its run's.
+    # Of the four calls left, the subagent may use two.
     assert ending.answer.startswith("The subagent helper did not finish: stopped after 2 model calls.")
     (started,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentStarted)]
     assert started.reserved is not None
@@ -108,14 +108,14 @@ async def test_what_a_subagent_may_use_is_a_part_of_what_is_left_and_what_it_use
     assert progress.project(await made.journal()).llm_calls == 4
 
 
-async def test_the_fullest_window_of_a_run_may_be_that_of_a_subagent() -> None:
+async def test_largest_request_of_a_run_includes_subagents() -> None:
     made = asking(says("", ("look", {"text": "a"}), tokens=900), says("done", tokens=400))
     made.subagent("helper", tools=["look"])
     await made.go_on()
     assert progress.project(await made.journal()).largest == {"m": 901}
 
 
-async def test_the_last_call_is_kept_for_whoever_asks() -> None:
+async def test_subagent_is_not_asked_when_only_one_model_call_is_left() -> None:
     made = asking(says("never"))
     made.limits = Limits(llm_calls=2)
     made.subagent("helper", tools=["look"])
@@ -129,13 +129,15 @@ async def test_the_last_call_is_kept_for_whoever_asks() -> None:
         ("helper", ("file_1",), "There is no file 'file_1'. The files of this run: none."),
     ],
 )
-async def test_what_cannot_be_asked_is_told(to: str, files: tuple[str, ...], said: str) -> None:
+async def test_unknown_subagent_or_file_is_refused_with_the_known_names(
+    to: str, files: tuple[str, ...], said: str
+) -> None:
     made = asking(says("never"), to=to, files=files)
     made.subagent("helper", tools=["look"])
     assert (await made.go_on()).answer == said
 
 
-async def test_files_go_down_by_their_ids_and_long_answers_come_back_as_files() -> None:
+async def test_subagent_gets_files_by_id_and_returns_a_long_answer_as_a_file() -> None:
     report = "\n".join(f"line {n} of what was found" for n in range(4_000))
 
     def think(asked: Asked) -> Answer:
@@ -164,12 +166,12 @@ async def test_files_go_down_by_their_ids_and_long_answers_come_back_as_files() 
     held = workspace.project(await made.journal()).files
     assert held[answer].added.origin == "subagent reader"
     assert len(held) == 2
-    # Neither the report nor what was made of it was ever in the window of the run.
+    # Neither text was ever in the window of the run.
     results = [one.entry for one in await made.journal() if isinstance(one.entry, ToolResult)]
     assert all(len(result.text) < 10_000 for result in results)
 
 
-async def test_subagents_of_subagents_stand_three_deep_at_most() -> None:
+async def test_subagents_nest_at_most_three_deep() -> None:
     def think(asked: Asked) -> Answer:
         offered = "subagent" in asked.tools
         if asked.turn == 0 and offered:
@@ -183,7 +185,7 @@ async def test_subagents_of_subagents_stand_three_deep_at_most() -> None:
     assert max(call.count(">") for call in await made.below()) == 2
 
 
-async def test_a_script_asks_agents_at_once_and_is_given_the_same_when_it_is_run_again() -> None:
+async def test_script_asks_subagents_concurrently_and_replays_the_answers() -> None:
     made = asking(says("", ("look", {"text": "a"})), says("looked"))
     made.script = """
 from gofer.coordinator import ToolFailed
@@ -203,7 +205,7 @@ async def coordinate(run):
     assert len(made.many.asked) == asked == 4
 
 
-async def test_a_script_that_does_not_ask_again_for_an_agent_that_writes_has_diverged() -> None:
+async def test_script_that_drops_a_writing_subagent_has_diverged() -> None:
     made = asking(says("", ("post", {"text": "a"})), says("posted"))
     made.subagent("helper", tools=["post"])
     made.script = 'async def coordinate(run):\n    return await run.subagent("helper", "one")\n'
@@ -215,7 +217,7 @@ async def test_a_script_that_does_not_ask_again_for_an_agent_that_writes_has_div
     assert made.acted == ["post:a"]
 
 
-async def test_an_agent_whose_answer_has_a_form_gives_json() -> None:
+async def test_subagent_with_an_output_schema_returns_json() -> None:
     made = asking(says("a bug"), says('{"kind": "bug"}'))
     schema = {"type": "object", "properties": {"kind": {"enum": ["bug"]}}, "required": ["kind"]}
     made.subagent("helper", tools=["look"], output=schema)
@@ -224,7 +226,7 @@ async def test_an_agent_whose_answer_has_a_form_gives_json() -> None:
     assert (finished.status, finished.llm_calls) == ("ok", 2)
 
 
-async def test_the_known_cost_of_an_agent_counts_for_its_run_when_one_of_its_calls_has_no_price() -> None:
+async def test_known_cost_of_a_subagent_counts_although_another_call_is_unpriced() -> None:
     made = asking(says("", ("look", {"text": "x"})), replace(says("done"), model="unpriced"))
     made.subagent("helper", tools=["look"])
     assert (await made.go_on()).answer == "done"
@@ -236,7 +238,7 @@ async def test_the_known_cost_of_an_agent_counts_for_its_run_when_one_of_its_cal
     assert (run.cost_usd, run.spent_usd) == (None, pytest.approx(own + known))
 
 
-async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:
+async def test_unknown_outcome_in_a_subagent_blocks_the_tool_in_the_run() -> None:
     def think(asked: Asked) -> Answer:
         match asked.system, asked.turn:
             case "You are helper.", 0:
@@ -261,7 +263,7 @@ async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:
     assert made.acted == ["shout:x"]
 
 
-async def test_a_subagent_whose_model_sees_no_images_is_told_so_and_shown_none() -> None:
+async def test_image_is_not_shown_to_a_subagent_without_vision() -> None:
     def think(asked: Asked) -> Answer:
         match asked.system, asked.turn:
             case "You are looker.", 0:

@@ -1,4 +1,4 @@
-"""A worker is lost anywhere in the work of a run and its subagents: the same answer, and no effect twice."""
+"""Crashes at any frame of a run or its subagents: the answer is the same, and no effect is repeated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.anyio
 
 
 class Lost(BaseException):
-    """As when the process is killed: nothing of it is caught."""
+    """The process was killed, which no code catches."""
 
 
 class MortalStore(MemoryStore):
-    """Loses its worker right before or after one of the frames of any run; then nothing is written until it is back."""
+    """A store that crashes its worker at a frame of any run, and writes nothing until the worker is back."""
 
     def __init__(self, at: int, *, after: bool) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def ask(name: str, prompt: str, *files: str) -> tuple[str, dict[str, object] | s
 
 
 def think(asked: Asked) -> Answer:
-    """Two subagents at once; one of them asks a third. Each writes something."""
+    """Ask two subagents at once, of which one asks a third. Each makes writes."""
     match asked.system, asked.turn:
         case "You are a test.", 0:
             return says("", ask("poster", "post it"), ask("leader", "have it filed"))
@@ -110,14 +110,14 @@ async def to_its_end(made: AgentsRoom) -> str:
 
 @pytest.mark.parametrize("script", ["", SCRIPT], ids=["model", "script"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_a_worker_lost_at_any_frame_of_a_run_or_of_its_subagents_changes_nothing(
+async def test_run_with_subagents_has_the_same_result_with_a_crash_at_any_frame(
     script: str, after: bool, everywhere: bool
 ) -> None:
     for at in range(2, 200) if everywhere else range(2 + after, 200, 2):
         made = made_mortal(at, after=after, script=script)
         assert await to_its_end(made) == "All done: posted, had it filed.", at
         assert isinstance(made.store, MortalStore)
-        # Every effect under one key of its own, and what cannot be sent twice was not.
+        # Every effect has one key, and the lookup call happened once.
         assert sorted(result.text for result in made.marked.values()) == [
             "file did three",
             "look did a",

@@ -1,4 +1,4 @@
-"""A subagent whose journal lost its end is noticed before anything is done again."""
+"""Truncated journals of subagents: they are reported before any effect is repeated."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ CHILD = child_of("run1", "1.0")
 
 
 class Lost(BaseException):
-    """As when the process is killed."""
+    """The process was killed."""
 
 
 def posting(lost_at: int = 1) -> AgentsRoom:
-    """A run whose subagent posts once; its worker is lost before the answer to question `lost_at` of the subagent."""
+    """Return a room whose subagent posts once. The worker crashes at model call `lost_at` of the subagent."""
     asked: list[int] = []
 
     def think(question: Asked) -> Answer:
@@ -48,7 +48,7 @@ def posting(lost_at: int = 1) -> AgentsRoom:
 
 
 def cut(made: AgentsRoom, left: int) -> None:
-    """Takes the last frames of the subagent away."""
+    """Remove the last frames of the subagent."""
     frames: dict[str, list[Any]] = made.store._frames  # type: ignore[attr-defined]
     del frames[CHILD][left:]
     if not left:
@@ -56,7 +56,7 @@ def cut(made: AgentsRoom, left: int) -> None:
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
-async def test_a_subagent_that_lost_its_end_does_nothing_again(left: int) -> None:
+async def test_truncated_subagent_journal_stops_the_run_before_any_effect(left: int) -> None:
     made = posting()
     with pytest.raises(Lost):
         await made.go_on("first")
@@ -69,7 +69,7 @@ async def test_a_subagent_that_lost_its_end_does_nothing_again(left: int) -> Non
     assert len(await made.store.frames(CHILD)) == left
 
 
-async def test_a_whole_subagent_goes_on_after_a_loss() -> None:
+async def test_complete_subagent_journal_resumes_after_a_crash() -> None:
     made = posting()
     with pytest.raises(Lost):
         await made.go_on("first")
@@ -78,13 +78,13 @@ async def test_a_whole_subagent_goes_on_after_a_loss() -> None:
 
 
 class Forgetful(MemoryStore):
-    """Keeps frames, and no memo."""
+    """A store that cannot write memos."""
 
     async def put_memo(self, key: str, value: str, at: int) -> None:
         raise TemporaryError("busy")
 
 
-async def test_a_count_that_cannot_be_written_keeps_nobody_from_going_on() -> None:
+async def test_failed_write_of_the_frame_count_does_not_stop_a_subagent() -> None:
     made = posting(lost_at=9)
     made.store = Forgetful()
     assert (await made.go_on()).answer == "Done."
@@ -93,7 +93,7 @@ async def test_a_count_that_cannot_be_written_keeps_nobody_from_going_on() -> No
 
 
 @pytest.mark.parametrize("left", [0, 2])
-async def test_a_run_that_is_over_does_not_settle_a_subagent_that_lost_its_end(left: int) -> None:
+async def test_subagent_with_a_truncated_journal_is_not_settled_by_an_ended_run(left: int) -> None:
     made = posting()
     with pytest.raises(Lost):
         await made.go_on("first")
@@ -102,7 +102,7 @@ async def test_a_run_that_is_over_does_not_settle_a_subagent_that_lost_its_end(l
         await end_subagents(await made.held("second"), "the run that asked it ended", PROVENANCE)
 
 
-async def test_a_settled_subagent_that_lost_its_end_is_named_to_readers_for_as_long_as_its_run_is_kept() -> None:
+async def test_truncated_journal_of_a_settled_subagent_is_reported_after_the_count_expired() -> None:
     made = posting(lost_at=9)
     assert (await made.go_on()).answer == "Done."
     journal = await made.journal()
@@ -113,7 +113,7 @@ async def test_a_settled_subagent_that_lost_its_end_is_named_to_readers_for_as_l
     cut(made, frames - 1)
     said = f"after frame {frames - 1}: {frames} frames were written and {frames - 1} are there"
     assert said in (await read_below(journal, made.store, made.blobs)).damaged[CHILD]
-    # The count expires before a run that somebody keeps does.
+    # The count expires before a kept run does.
     await forget_frames(CHILD, made.store)
     await made.store.expire_memos(1)
     assert await made.store.memo(f"frames:{CHILD}") is None
