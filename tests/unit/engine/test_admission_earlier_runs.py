@@ -14,8 +14,8 @@ from gofer.values.events import Actor, Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.stand_ins import TOKENS
 
 pytestmark = pytest.mark.anyio
@@ -37,14 +37,14 @@ def happened(kind: str, number: str) -> Event:
     return Event("elsewhere", kind, (number,), "elsewhere:one", Actor("ada"), "Look at this.", {}, False)
 
 
-async def accepted(made: Office, run: str, event: Event, at: int) -> Pen:
+async def accepted(made: MemoryWorker, run: str, event: Event, at: int) -> Pen:
     pen = Pen(run, made.worker.services.outside)
     await claim(run, RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
     await made.store.create_head(Head(run, "answer-here", TOKENS.conversation(event.conversation), at, private=False))
     return pen
 
 
-async def earlier_run(made: Office, kind: str) -> None:
+async def earlier_run(made: MemoryWorker, kind: str) -> None:
     """Store an ended run with an unfinished plan and a file."""
     pen = await accepted(made, "run1", happened(kind, "1"), 1)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
@@ -60,14 +60,14 @@ async def earlier_run(made: Office, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS, BY_HAND])
 async def test_run_inherits_plan_and_files_of_an_earlier_run_only_for_a_reply_of_a_person(kind: str) -> None:
-    made = office(says("Done."))
+    made = memory_worker(says("Done."))
     when = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], "reply": "none"})
     loaded = replace(CATALOG.workflows["answer-here"], workflow=when)
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults())))
     await earlier_run(made, kind)
     await accepted(made, "run2", happened(kind, "2"), 3)
     await made.queue.enqueue("run2")
-    await made.hear()
+    await made.work_once()
     entries = [recorded.entry for recorded in await read_journal("run2", made.store, made.blobs)]
     (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
     (first, *_) = [entry for entry in entries if isinstance(entry, MessageReceived)]

@@ -21,9 +21,9 @@ from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
-from support.engine.approvals import FILE, Desk, asked, desk, status
+from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status, waiting_for_approval
 from support.engine.memory_run import PROVENANCE, says
-from support.runtime.memory_worker import Lost
+from support.runtime.memory_worker import Crashed
 
 pytestmark = pytest.mark.anyio
 
@@ -40,9 +40,9 @@ def is_decision(recorded: e.Recorded) -> bool:
 
 
 async def test_call_under_approval_waits_with_exact_arguments_and_is_made_once_when_approved() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     assert (made.filed, await status(made)) == ([], "parked")
-    head = await made.office.store.head("run1")
+    head = await made.memory_worker.store.head("run1")
     assert head is not None
     assert head.reason == "waits for approval of file_ticket by @leads"
     (question,) = made.asked
@@ -50,7 +50,7 @@ async def test_call_under_approval_waits_with_exact_arguments_and_is_made_once_w
     assert (question.by, question.page) == (["@leads"], ["S0LEADS00"])
     assert await made.press("approved") == ""
     await made.work()
-    assert (made.filed, made.office.posted) == (["run1/1.0"], ["Filed."])
+    assert (made.filed, made.memory_worker.posted) == (["run1/1.0"], ["Filed."])
     (ending,) = made.closed
     assert ending.startswith("Approved by name of U0LEAD000 on 21 November")
     decided = [one for one in await made.entries() if isinstance(one, e.ApprovalDecided)]
@@ -58,10 +58,10 @@ async def test_call_under_approval_waits_with_exact_arguments_and_is_made_once_w
 
 
 async def test_run_that_waits_for_approval_does_not_block_other_runs_of_the_conversation() -> None:
-    made = desk(says("", FILE), says("Second."), says("Filed."))
-    await made.office.accept("run1", 1, private=False)
+    made = approval_worker(says("", FILE), says("Second."), says("Filed."))
+    await made.memory_worker.accept("run1", 1, private=False)
     await made.work(2)
-    await made.office.accept("run2", 2, private=False)
+    await made.memory_worker.accept("run2", 2, private=False)
     await made.work(2)
     assert (await status(made), await status(made, "run2")) == ("parked", "done")
     await made.press("approved")
@@ -70,76 +70,84 @@ async def test_run_that_waits_for_approval_does_not_block_other_runs_of_the_conv
 
 
 async def test_denied_call_is_not_made_and_the_run_continues() -> None:
-    made = await asked(says("Then not."))
+    made = await waiting_for_approval(says("Then not."))
     await made.press("denied")
     await made.work()
-    assert (made.filed, made.office.posted, await status(made)) == ([], ["Then not."], "done")
-    assert "name of U0LEAD000 denied it" in await made.told()
+    assert (made.filed, made.memory_worker.posted, await status(made)) == ([], ["Then not."], "done")
+    assert "name of U0LEAD000 denied it" in await made.first_result()
     assert made.closed[0].startswith("Denied by name of U0LEAD000")
 
 
 async def test_approval_is_not_requested_again_for_a_denied_call() -> None:
-    made = await asked(says("", FILE), says("", FILE), says("", FILE), says("Then not."))
+    made = await waiting_for_approval(says("", FILE), says("", FILE), says("", FILE), says("Then not."))
     await made.press("denied")
     await made.work()
-    assert (len(made.asked), made.filed, made.office.posted) == (1, [], ["Then not."])
+    assert (len(made.asked), made.filed, made.memory_worker.posted) == (1, [], ["Then not."])
 
 
 async def test_approval_without_a_decision_in_time_counts_as_denied() -> None:
-    made = await asked(says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
+    made = await waiting_for_approval(
+        says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"}
+    )
     await made.work(20)
     assert (await status(made), made.closed) == ("parked", [])
     await made.work(10)
-    assert (made.filed, made.office.posted) == ([], ["Nobody came."])
+    assert (made.filed, made.memory_worker.posted) == ([], ["Nobody came."])
     assert made.closed == ["Nobody decided in time: denied."]
-    assert "nobody approved it in time" in await made.told()
+    assert "nobody approved it in time" in await made.first_result()
 
 
 async def test_expired_approval_is_recorded_after_the_expiry_despite_an_older_draft() -> None:
-    made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
-    services = made.office.worker.services
+    made = await waiting_for_approval(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
+    services = made.memory_worker.worker.services
     pen = Pen("next", services.outside)
-    journal, entries = await open_journal("run1", made.office.store, made.office.blobs, pen)
-    step = OwnStep(journal, services, entries, Deadline(made.office.clock))
+    journal, entries = await open_journal("run1", made.memory_worker.store, made.memory_worker.blobs, pen)
+    step = OwnStep(journal, services, entries, Deadline(made.memory_worker.clock))
     (approval,) = step.progress.approvals.values()
     step.note(e.RunOwned())
     # Another branch drafted an entry. Then the machine was suspended until after the expiry.
-    made.office.clock.advance(3601)
+    made.memory_worker.clock.advance(3601)
     item = item_of(step, approval.requested.call, FILE)
     refused = await approved(step, item, Wanted("call", ("@leads",), 3_600_000), PROVENANCE)
     await step.commit()
     assert refused is not None
     assert "nobody approved it in time" in refused.text
-    decided = [one for one in await read_journal("run1", made.office.store, made.office.blobs) if is_decision(one)]
+    decided = [
+        one
+        for one in await read_journal("run1", made.memory_worker.store, made.memory_worker.blobs)
+        if is_decision(one)
+    ]
     assert [one.at >= approval.requested.until for one in decided] == [True]
 
 
 async def test_approval_click_after_the_expiry_does_not_count() -> None:
-    made = await asked(says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
-    made.office.clock.advance(3601)
+    made = await waiting_for_approval(
+        says("Nobody came."), approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"}
+    )
+    made.memory_worker.clock.advance(3601)
     await made.press("approved")
     await made.work()
-    assert (made.filed, made.office.posted) == ([], ["Nobody came."])
-    assert made.words == [("U0LEAD000", "The time for this decision was over.")]
+    assert (made.filed, made.memory_worker.posted) == ([], ["Nobody came."])
+    assert made.private_messages == [("U0LEAD000", "The time for this decision was over.")]
 
 
 async def test_approval_click_of_the_wrong_person_is_refused_and_the_run_keeps_waiting() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     await made.press("approved", "U0NOBODY0")
     await made.work(2)
     assert (made.filed, await status(made)) == ([], "parked")
-    assert made.words == [("U0NOBODY0", "Only @leads may decide this.")]
+    assert made.private_messages == [("U0NOBODY0", "Only @leads may decide this.")]
     await made.press("approved")
     await made.work()
     assert made.filed == ["run1/1.0"]
 
 
 async def test_first_valid_approval_click_decides_and_later_clicks_have_no_effect() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     await made.press("denied", "U0NOBODY0")
-    made.office.clock.advance(1)
+    made.memory_worker.clock.advance(1)
     await made.press("approved")
-    made.office.clock.advance(1)
+    made.memory_worker.clock.advance(1)
     await made.press("denied")
     await made.press("approved")
     await made.work()
@@ -148,15 +156,15 @@ async def test_first_valid_approval_click_decides_and_later_clicks_have_no_effec
 
 
 async def test_approval_click_delivered_twice_is_one_inbox_item() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     await made.press("approved")
     await made.press("approved")
-    assert len(await made.office.store.items("run1")) == 1
+    assert len(await made.memory_worker.store.items("run1")) == 1
 
 
 @given(st.data())
 async def test_forged_approval_button_is_refused_and_not_stored(data: st.DataObject) -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     token = made.asked[0].approve
     at = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters().filter(lambda char: char != token[at]))
@@ -165,11 +173,11 @@ async def test_forged_approval_button_is_refused_and_not_stored(data: st.DataObj
         refused = await made.ingress.press(Click(forged, Actor("U0LEAD000"), 1))
         assert isinstance(refused, Ignored)
         assert refused.reason == "the button is none that Gofer made"
-    assert await made.office.store.items("run1") == []
+    assert await made.memory_worker.store.items("run1") == []
 
 
 async def test_approval_button_of_another_installation_is_refused() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     elsewhere = replace(made.ingress, installation_key=Secret("1" * 64))
     refused = await elsewhere.press(Click(made.asked[0].approve, Actor("U0LEAD000"), 1))
     assert isinstance(refused, Ignored)
@@ -178,7 +186,7 @@ async def test_approval_button_of_another_installation_is_refused() -> None:
 
 
 async def test_approval_button_counts_only_for_the_call_asked_about() -> None:
-    made = await asked(says("", ("file_ticket", {"text": "Another"})), says("Both."))
+    made = await waiting_for_approval(says("", ("file_ticket", {"text": "Another"})), says("Both."))
     await made.press("approved")
     await made.work(2)
     assert (made.filed, len(made.asked)) == (["run1/1.0"], 2)
@@ -192,26 +200,26 @@ async def test_approval_button_counts_only_for_the_call_asked_about() -> None:
 
 @pytest.mark.parametrize("seconds", [1, 3601])
 async def test_approval_click_received_while_another_click_is_checked_is_processed_too(seconds: int) -> None:
-    made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
-    tools = made.office.worker.services.tools
+    made = await waiting_for_approval(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
+    tools = made.memory_worker.worker.services.tools
     late: list[str] = []
 
     async def slow(call: Call, arguments: MayDecide) -> ToolResult:
         if not late:
             late.append(await made.press("approved"))
-            made.office.clock.advance(seconds)
+            made.memory_worker.clock.advance(seconds)
         return await tools["slack_may_decide"].act(call, arguments)
 
     slower = {**tools, "slack_may_decide": replace(tools["slack_may_decide"], act=slow)}
-    services = replace(made.office.worker.services, tools=slower)
-    made.office.worker = replace(made.office.worker, services=services)
+    services = replace(made.memory_worker.worker.services, tools=slower)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=services)
     await made.press("approved", "U0NOBODY0")
     await made.work(2)
     assert (late, made.filed) == ([""], ["run1/1.0"])
 
 
 async def test_approval_is_used_once_and_a_repeated_call_needs_another_approval() -> None:
-    made = await asked(says("", FILE), says("Both."))
+    made = await waiting_for_approval(says("", FILE), says("Both."))
     await made.press("approved")
     await made.work(2)
     assert (made.filed, len(made.asked), await status(made)) == (["run1/1.0"], 2, "parked")
@@ -221,27 +229,29 @@ async def test_approval_is_used_once_and_a_repeated_call_needs_another_approval(
 
 
 async def test_cancellation_while_waiting_for_approval_stops_the_run_and_closes_the_question() -> None:
-    made = await asked()
-    await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "c1")
+    made = await waiting_for_approval()
+    await cancel("run1", e.RunCancelled("Ada"), made.memory_worker.store, made.memory_worker.queue, "c1")
     await made.work()
     assert (made.filed, await status(made)) == ([], "cancelled")
-    assert made.office.posted == ["_Stopped: cancelled by Ada._"]
+    assert made.memory_worker.posted == ["_Stopped: cancelled by Ada._"]
     assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
 
 
 async def test_call_without_an_available_approver_is_not_made() -> None:
-    made = await asked(says("Alas."), approve={"tools": ["file_ticket"], "by": "@nobody"})
+    made = await waiting_for_approval(says("Alas."), approve={"tools": ["file_ticket"], "by": "@nobody"})
     await made.work()
-    assert (made.asked, made.filed, made.office.posted) == ([], [], ["Alas."])
-    assert (await made.told()).startswith("Not called: it needs approval, and there is no user group @nobody in Slack.")
+    assert (made.asked, made.filed, made.memory_worker.posted) == ([], [], ["Alas."])
+    assert (await made.first_result()).startswith(
+        "Not called: it needs approval, and there is no user group @nobody in Slack."
+    )
 
 
 async def test_requester_may_approve_where_the_workflow_says_so() -> None:
-    made = await asked(approve={"tools": ["file_ticket"], "by": "requester"})
+    made = await waiting_for_approval(approve={"tools": ["file_ticket"], "by": "requester"})
     assert made.asked[0].page == ["U0NEWCO0"]
     await made.press("approved", "U0LEAD000")
     await made.work(2)
-    assert (made.filed, made.words[0][1]) == ([], "Only the person who started this may decide this.")
+    assert (made.filed, made.private_messages[0][1]) == ([], "Only the person who started this may decide this.")
     await made.press("approved", "U0NEWCO0")
     await made.work()
     assert made.filed == ["run1/1.0"]
@@ -249,28 +259,28 @@ async def test_requester_may_approve_where_the_workflow_says_so() -> None:
 
 @pytest.mark.parametrize("tool", ["slack_ask_approval", "slack_close_question", "slack_tell_one", "file_ticket"])
 async def test_approved_call_happens_once_with_a_crash_after_any_effect(tool: str) -> None:
-    made = desk(says("", FILE), says("Filed."))
-    made.lose_after = tool
-    await made.office.accept("run1", private=False)
+    made = approval_worker(says("", FILE), says("Filed."))
+    made.crash_after = tool
+    await made.memory_worker.accept("run1", private=False)
     await made.work(4)
     await made.press("approved", "U0NOBODY0")
     await made.work(4)
     await made.press("approved")
     await made.work()
-    assert made.lose_after == ""
-    assert (made.filed, made.office.posted, len(made.asked)) == (["run1/1.0"], ["Filed."], 1)
-    assert len(made.words) == 1
+    assert made.crash_after == ""
+    assert (made.filed, made.memory_worker.posted, len(made.asked)) == (["run1/1.0"], ["Filed."], 1)
+    assert len(made.private_messages) == 1
     assert {ending[:8] for ending in made.closed} == {"Approved"}
 
 
 async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
     for n, after in ((n, after) for n in range(2, 100) for after in (False, True)):
-        made = desk()
-        made.office.worker = replace(
-            made.office.worker, services=replace(made.office.worker.services, model=FilesThenSaysSo())
+        made = approval_worker()
+        made.memory_worker.worker = replace(
+            made.memory_worker.worker, services=replace(made.memory_worker.worker.services, model=FilesThenSaysSo())
         )
         reached = _mortal(made, n, after=after)
-        await made.office.accept("run1", private=False)
+        await made.memory_worker.accept("run1", private=False)
         await made.work(4)
         if made.asked:
             await made.press("approved", "U0NOBODY0")
@@ -279,7 +289,7 @@ async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
             await made.press("approved")
         await made.work()
         # Only the last message counts: messages are blind here, so a status message may stay.
-        assert (made.filed, made.office.posted[-1], await status(made)) == (["run1/1.0"], "Filed.", "done"), n
+        assert (made.filed, made.memory_worker.posted[-1], await status(made)) == (["run1/1.0"], "Filed.", "done"), n
         assert len(made.asked) == 1
         assert sum(isinstance(one, e.ApprovalDecided) for one in await made.entries()) == 1
         if not reached:
@@ -294,19 +304,19 @@ class FilesThenSaysSo:
         return says("Filed.") if b'"role":"tool"' in body else says("", FILE)
 
 
-def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
+def _mortal(made: ApprovalWorker, n: int, *, after: bool) -> list[int]:
     """Crash the worker once, right before or after frame `n`. The returned list is empty until then."""
-    store, reached = made.office.store, list[int]()
+    store, reached = made.memory_worker.store, list[int]()
     create = store.create
 
     async def mortal(run: str, number: int, frame: bytes) -> bytes | None:
         if number == n and not reached and not after:
             reached.append(n)
-            raise Lost
+            raise Crashed
         stands = await create(run, number, frame)
         if number == n and not reached:
             reached.append(n)
-            raise Lost
+            raise Crashed
         return stands
 
     store.create = mortal  # type: ignore[method-assign]
@@ -314,9 +324,9 @@ def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
 
 
 async def test_approval_request_is_journaled_with_the_expiry_and_shows_the_arguments() -> None:
-    made = await asked()
+    made = await waiting_for_approval()
     requested = [one for one in await made.entries() if isinstance(one, e.ApprovalRequested)]
     assert len(requested) == 1
-    assert requested[0].until == int(made.office.clock.now() * 1000) + 86_400_000 - 260_000
+    assert requested[0].until == int(made.memory_worker.clock.now() * 1000) + 86_400_000 - 260_000
     assert (await status(made)) in UNFINISHED
     assert json.loads(json.dumps(made.asked[0].arguments)) == {"text": "Checkout fails"}

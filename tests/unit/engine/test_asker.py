@@ -8,21 +8,21 @@ from gofer.runtime.run_reports import Ended, Observers
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 
 
-def company(who: tuple[str, ...], **about: str) -> Office:
-    """Return an office whose workflow has an audience. `about` is the Slack profile of the person who asks."""
-    made = office(says("Hello."))
+def company(who: tuple[str, ...], **about: str) -> MemoryWorker:
+    """Return a worker whose workflow has an audience. `about` is the Slack profile of the person who asks."""
+    made = memory_worker(says("Hello."))
     for name, value in about.items():
         setattr(made, name, value)
     loaded = catalog_of(made.worker).workflows["answer-here"]
     workflow = loaded.workflow.model_copy(update={"who": who})
     made.worker = replace(
-        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+        made.worker, workflows=FixedCatalog(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
     )
     return made
 
@@ -51,7 +51,7 @@ async def test_slack_profile_decides_whether_a_person_may_start_the_workflow(
 ) -> None:
     made = company(who, **about)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == status
     assert ("Hello." in made.posted) == (status == "done")
     # A refused person reads one line. A bot or an unknown person reads none.
@@ -61,7 +61,7 @@ async def test_slack_profile_decides_whether_a_person_may_start_the_workflow(
 async def test_refused_person_reads_the_audience_of_the_workflow_without_ids() -> None:
     made = company(("U0OTHER0", "guests", "externals"), kind="member")
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
     assert made.ephemeral == [f"{told} #o can tell you more."]
 
@@ -75,7 +75,7 @@ async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(
     told: list[Ended] = []
     made.worker = replace(made.worker, observers=Observers(told.append))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     (ended,) = told
     assert ended.progress is not None
     assert ended.progress.finished is not None

@@ -13,8 +13,8 @@ from gofer.values.events import Event
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -87,15 +87,15 @@ def test_given_reason_of_an_ignored_run_is_kept(tmp_path: Path) -> None:
 
 
 async def test_conditions_settled_by_the_delivery_are_checked_before_any_lookup() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     loaded = catalog_of(made.worker).workflows["answer-here"]
     conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}
     trigger = Trigger.model_validate({"slack.message": conditions})
     workflow = loaded.workflow.model_copy(update={"when": (trigger,)})
     made.worker = replace(
-        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+        made.worker, workflows=FixedCatalog(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
     )
     made.unknown = "missing_scope"
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "ignored"

@@ -13,7 +13,7 @@ from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 from support.stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 QUICK = Patience(permit=20, inflight=0.01, skew=0, backoff=0.001)
 
 
-def answers(made: Room, *outcomes: Exception | None):
+def answers(made: MemoryRun, *outcomes: Exception | None):
     """Return an act with these outcomes, attempt by attempt. A success leaves a mark under its key."""
     left = list(outcomes)
 
@@ -34,7 +34,7 @@ def answers(made: Room, *outcomes: Exception | None):
     return act
 
 
-async def waits_of(made: Room, effect: str) -> list[int]:
+async def waits_of(made: MemoryRun, effect: str) -> list[int]:
     """Return for how many seconds the run is parked each time until its call waits no longer."""
     waits: list[int] = []
     while sum(waits) < 1_800:
@@ -46,7 +46,7 @@ async def waits_of(made: Room, effect: str) -> list[int]:
     return waits
 
 
-async def outcome_of(made: Room, effect: str):
+async def outcome_of(made: MemoryRun, effect: str):
     made.patience = QUICK
     step = await made.step()
     try:
@@ -58,14 +58,14 @@ async def outcome_of(made: Room, effect: str):
 
 
 async def test_unconfirmed_keyed_call_is_repeated() -> None:
-    made = room()
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "keyed"), ToolResult)
     assert made.acted == ["keyed:it", "keyed:it"]
 
 
 async def test_refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown() -> None:
-    made = room()
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("no such thing")))
     outcome = await outcome_of(made, "keyed")
     assert isinstance(outcome, ToolUnknown)
@@ -73,7 +73,7 @@ async def test_refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unk
 
 
 async def test_retry_refused_as_gone_settles_an_unconfirmed_keyed_call_as_an_error() -> None:
-    made = room()
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("it is not there", code="gone")))
     made.tools["keyed"] = replace(made.tools["keyed"], in_doubt=InDoubt(gone=frozenset({"gone"})))
     outcome = await outcome_of(made, "keyed")
@@ -82,14 +82,14 @@ async def test_retry_refused_as_gone_settles_an_unconfirmed_keyed_call_as_an_err
 
 
 async def test_unconfirmed_lookup_call_is_repeated_when_the_lookup_finds_no_effect() -> None:
-    made = room()
+    made = memory_run()
     made.tool("lookup", "lookup", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "lookup"), ToolResult)
     assert made.acted == ["lookup:it", "lookup:it"]
 
 
 async def test_lookup_call_never_confirmed_nor_found_is_unknown_after_half_an_hour() -> None:
-    made = room()
+    made = memory_run()
     made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 30))
     waits = await waits_of(made, "lookup")
     assert waits == [60, 60, 120, 240, 480, 840]
@@ -100,7 +100,7 @@ async def test_lookup_call_never_confirmed_nor_found_is_unknown_after_half_an_ho
 
 
 async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_destination() -> None:
-    made = room()
+    made = memory_run()
     made.tool("blind", "blind", answers(made, TemporaryError("lost")))
     made.patience = QUICK
     step = await made.step()
@@ -111,7 +111,7 @@ async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_des
 
 async def test_stalled_worker_that_lost_the_run_sends_no_request() -> None:
     """The permit is older than 20 seconds, so the worker must write a frame first, which is fenced."""
-    made = room()
+    made = memory_run()
     sent = AnsweringHttp(lambda url, content: {})
 
     async def freeze_then_send(call: Call, said: Said) -> Result:
@@ -130,7 +130,7 @@ async def test_stalled_worker_that_lost_the_run_sends_no_request() -> None:
 
 
 async def test_slow_owner_renews_the_permit_with_a_frame() -> None:
-    made = room()
+    made = memory_run()
 
     async def slow(call: Call, said: Said) -> Result:
         made.clock.advance(21)
@@ -144,7 +144,7 @@ async def test_slow_owner_renews_the_permit_with_a_frame() -> None:
 
 
 async def test_request_timeout_is_limited_to_the_time_that_a_new_owner_waits() -> None:
-    made = room()
+    made = memory_run()
     seen: list[float] = []
 
     class Timed(AnsweringHttp):
@@ -161,7 +161,7 @@ async def test_request_timeout_is_limited_to_the_time_that_a_new_owner_waits() -
 
 
 async def test_hanging_tool_is_stopped_at_the_timeout() -> None:
-    made = room()
+    made = memory_run()
 
     async def hang(call: Call, said: Said) -> Result:
         await asyncio.sleep(60)
@@ -205,7 +205,7 @@ async def test_failed_frame_write_renews_no_permit() -> None:
             return await super().create(run, n, frame)
 
     store = ThrottledOnce()
-    made = room()
+    made = memory_run()
     made.http, made.store = AnsweringHttp(pager), store
 
     frozen = False
@@ -234,7 +234,7 @@ async def test_failed_frame_write_renews_no_permit() -> None:
 
 @pytest.mark.parametrize(("effect", "kind"), [("lookup", ToolResult), ("keyed", ToolUnknown)])
 async def test_cancelled_call_in_doubt_is_not_retried(effect: str, kind: type) -> None:
-    made = room()
+    made = memory_run()
     made.tool("ticket", effect)
     step = await made.step("lost")
     step.note(ToolCall("1.0", "ticket", effect))
@@ -247,7 +247,7 @@ async def test_cancelled_call_in_doubt_is_not_retried(effect: str, kind: type) -
 
 async def test_frame_still_being_written_renews_no_permit() -> None:
     """One branch of a script writes its intent while another is about to send. The run may have another owner."""
-    made, renewed, writing = room(), [], asyncio.Event()
+    made, renewed, writing = memory_run(), [], asyncio.Event()
 
     async def renew() -> bool:
         renewed.append(made.clock.monotonic())
@@ -269,7 +269,7 @@ async def test_frame_still_being_written_renews_no_permit() -> None:
 
 async def test_commit_that_wrote_no_frame_renews_no_permit() -> None:
     """A commit without entries proves ownership only for the time at which the last frame was begun."""
-    made, renewed = room(), []
+    made, renewed = memory_run(), []
 
     async def renew() -> bool:
         renewed.append(True)

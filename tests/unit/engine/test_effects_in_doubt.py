@@ -15,7 +15,7 @@ from gofer.journal.log import Pen, open_journal
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Fenced, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 from support.stand_ins import AnsweringHttp, claimed, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_subagent_sends_no_request_after_the_root_run_was_taken_over() -> None:
     """The subagent wrote a frame a moment ago. Its root wrote none for 21 seconds and has another owner."""
-    made = room()
+    made = memory_run()
 
     async def fenced() -> bool:
         raise Fenced("The run has another owner.")
@@ -41,7 +41,7 @@ async def test_subagent_sends_no_request_after_the_root_run_was_taken_over() -> 
 
 
 async def test_subagent_sends_after_the_root_run_renewed_the_permit() -> None:
-    made = room()
+    made = memory_run()
     renewed: list[str] = []
 
     async def renew() -> bool:
@@ -61,7 +61,7 @@ async def test_subagent_sends_after_the_root_run_renewed_the_permit() -> None:
 
 async def test_keyed_call_stays_in_doubt_while_the_second_attempt_is_deferred() -> None:
     """The first attempt got no answer and the second was too early. The refusal of a third proves nothing."""
-    made = room()
+    made = memory_run()
     attempts: list[Exception] = [
         TemporaryError("no answer"),
         ToolError("too many calls", code="ratelimited", retry_after=40.0),
@@ -84,7 +84,7 @@ async def test_keyed_call_stays_in_doubt_while_the_second_attempt_is_deferred() 
 
 async def test_call_in_doubt_of_an_ended_run_is_looked_up_with_the_original_key() -> None:
     """An earlier run ended before the outcome of its ticket was known. The next run finds that ticket."""
-    made = room()
+    made = memory_run()
     made.tool("ticket", "lookup")
     earlier = await _run_of("run0", made)
     item = Permitted("1.0", made.tools["ticket"], Said(text="new laptop"))
@@ -101,7 +101,7 @@ async def test_call_in_doubt_of_an_ended_run_is_looked_up_with_the_original_key(
     assert (outcome.text, made.acted) == ("OPS-1", [])
 
 
-async def _run_of(run: str, made: Room) -> OwnStep:
+async def _run_of(run: str, made: MemoryRun) -> OwnStep:
     """Return a step of another run, whose owner is about to crash."""
     outside = make_outside(made.clock)
     await claimed(made.store, run, outside)
@@ -113,7 +113,7 @@ async def _run_of(run: str, made: Room) -> OwnStep:
 async def test_quiet_time_follows_the_call_in_doubt_with_the_longest_settle_time(
     order: tuple[str, ...],
 ) -> None:
-    made = room()
+    made = memory_run()
     for name, settle in (("chat", 5.0), ("desk", 90.0)):
         made.tool(name, "lookup")
         tool = made.tools[name]

@@ -19,21 +19,21 @@ from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
 STATUSES: Sequence[TodoStatus] = ("pending", "in_progress", "completed", "blocked")
 
 
-def planned(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Bundle:
+def planned(made: MemoryRun, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Bundle:
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**base, "plan": plan, "limits": made.limits, "output": output})
     return Bundle(Loaded("answer-here", workflow, "You are a test.", "p.md", served("m")), [])
 
 
-async def work(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Ending:
+async def work(made: MemoryRun, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Ending:
     bundle = planned(made, plan, output, tools)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -50,16 +50,16 @@ def writes(*todos: dict[str, object]) -> tuple[str, dict[str, object]]:
     return "todo_write", {"todos": list(todos)}
 
 
-def tails(made: Room) -> list[str]:
+def tails(made: MemoryRun) -> list[str]:
     return [json.loads(body)["messages"][-1]["content"] for body in made.model.requests]
 
 
-async def results(made: Room) -> list[ToolResult]:
+async def results(made: MemoryRun) -> list[ToolResult]:
     return [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, ToolResult)]
 
 
 async def test_plan_is_shown_at_the_end_of_every_request_with_the_exact_next_call() -> None:
-    made = room(
+    made = memory_run(
         says("", writes(todo("1"), todo("2"))),
         says("", ("todo_update", {"id": "1", "status": "in_progress"})),
         says(
@@ -78,7 +78,7 @@ async def test_plan_is_shown_at_the_end_of_every_request_with_the_exact_next_cal
 
 
 async def test_plan_tools_return_the_whole_plan() -> None:
-    made = room(
+    made = memory_run(
         says("", writes(todo("1"), todo("2", "completed"))),
         says("", ("todo_read", {})),
         says("x"),
@@ -92,7 +92,7 @@ async def test_plan_tools_return_the_whole_plan() -> None:
 
 @pytest.mark.parametrize("early", [says("I am done"), says("", ("finish", {"answer": "I am done"}))])
 async def test_early_end_is_refused_with_the_open_plan_items(early: object) -> None:
-    made = room(
+    made = memory_run(
         says("", writes(todo("1"))),
         early,  # type: ignore[arg-type]
         says("", ("todo_update", {"id": "1", "status": "completed"})),
@@ -106,7 +106,7 @@ async def test_early_end_is_refused_with_the_open_plan_items(early: object) -> N
 @pytest.mark.parametrize("way", ["text", "finish"])
 async def test_three_early_ends_in_a_row_stop_the_run_as_limited(way: str) -> None:
     end = says("I am done") if way == "text" else says("so far", ("finish", {"answer": "I am done"}))
-    made = room(says("", writes(todo("1"))), end, end, end)
+    made = memory_run(says("", writes(todo("1"))), end, end, end)
     ending = await work(made)
     assert (ending.status, ending.reason) == (
         "limited",
@@ -116,7 +116,7 @@ async def test_three_early_ends_in_a_row_stop_the_run_as_limited(way: str) -> No
 
 async def test_typed_answer_that_came_before_the_plan_was_done_is_shown_as_text() -> None:
     end = says('{"size": 3}')
-    made = room(says("", writes(todo("1"))), end, end, end)
+    made = memory_run(says("", writes(todo("1"))), end, end, end)
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
     ending = await work(made, output=schema)
     assert (ending.status, ending.answer) == ("limited", "- **Size:** 3")
@@ -125,14 +125,14 @@ async def test_typed_answer_that_came_before_the_plan_was_done_is_shown_as_text(
 async def test_tool_call_between_early_ends_restarts_the_count() -> None:
     early = says("I am done")
     look = says("", ("todo_read", {}))
-    made = room(says("", writes(todo("1"))), early, early, look, early, early, look, early, early, early)
+    made = memory_run(says("", writes(todo("1"))), early, early, look, early, early, look, early, early, early)
     made.limits = Limits(llm_calls=30)
     assert (await work(made)).status == "limited"
     assert made.model.answers == []
 
 
 async def test_blocked_plan_items_allow_the_end_and_are_listed_to_the_person() -> None:
-    made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says("I looked."))
+    made = memory_run(says("", writes(todo("1", "blocked", "the key of the room"))), says("I looked."))
     ending = await work(made)
     assert ending.status == "done"
     assert ending.answer == "I looked.\n\n**Needed from you to go on:**\n- Do 1: the key of the room"
@@ -140,14 +140,14 @@ async def test_blocked_plan_items_allow_the_end_and_are_listed_to_the_person() -
 
 async def test_blocked_plan_items_are_listed_below_a_typed_answer() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
+    made = memory_run(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
     ending = await work(made, output=schema)
     assert ending.output == {"n": 7}
     assert ending.answer.endswith("\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
 
 
 async def test_required_plan_comes_before_every_other_call_and_every_end() -> None:
-    made = room(
+    made = memory_run(
         says("straight away"),
         says("", ("read", {"text": "a"})),
         says("", writes(todo("1", "completed"))),
@@ -163,27 +163,27 @@ async def test_required_plan_comes_before_every_other_call_and_every_end() -> No
 
 
 async def test_workflow_without_plans_has_no_plan_tools() -> None:
-    made = room()
+    made = memory_run()
     bundle = planned(made, "off")
     granted = (await made.step()).services.granted(bundle.loaded.workflow)
     assert set(granted) == {"finish"}
 
 
 async def test_finish_beside_other_calls_does_not_end_the_run() -> None:
-    made = room(says("", ("todo_read", {}), ("finish", {"answer": "x"})), says("", ("finish", {"answer": "y"})))
+    made = memory_run(says("", ("todo_read", {}), ("finish", {"answer": "x"})), says("", ("finish", {"answer": "y"})))
     assert (await work(made)).answer == "y"
 
 
 async def test_finish_accepts_a_typed_value_and_refuses_a_malformed_value() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
+    made = memory_run(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
     assert (await work(made, output=schema)).output == {"n": 7}
     assert "not valid under the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
 
 
 async def test_three_malformed_values_of_finish_fail_the_run() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
+    made = memory_run(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
     ending = await work(made, output=schema)
     assert (ending.status, "did not have the form" in ending.reason) == ("failed", True)
 
@@ -197,7 +197,7 @@ async def test_three_malformed_values_of_finish_fail_the_run() -> None:
     ],
 )
 async def test_invalid_plan_is_refused(todos: list[dict[str, object]], said: str) -> None:
-    made = room(says("", writes(*todos)), says("done"))
+    made = memory_run(says("", writes(*todos)), says("done"))
     assert (await work(made)).status == "done"
     assert said in (await results(made))[0].text
 
@@ -205,7 +205,7 @@ async def test_invalid_plan_is_refused(todos: list[dict[str, object]], said: str
 async def test_plan_items_without_ids_are_numbered_and_numbers_count_as_ids() -> None:
     plan = [{"id": 2, "description": "b"}, {"description": "a"}, {"description": "c"}, {"id": "x", "description": "d"}]
     finished = ("todo_update", {"id": 2, "status": "completed"})
-    made = room(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
+    made = memory_run(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
     await work(made)
     wrote, updated = (await results(made))[:2]
     assert wrote.text.replace(" ← CURRENT", "").splitlines() == ["[ ] 2 b", "[ ] 3 a", "[ ] 4 c", "[ ] x d"]
@@ -213,7 +213,7 @@ async def test_plan_items_without_ids_are_numbered_and_numbers_count_as_ids() ->
 
 
 async def test_update_of_an_unknown_plan_item_names_the_known_items() -> None:
-    made = room(
+    made = memory_run(
         says("", writes(todo("a", "completed"))),
         says("", ("todo_update", {"id": "b", "status": "completed"})),
         says("done"),
@@ -224,14 +224,14 @@ async def test_update_of_an_unknown_plan_item_names_the_known_items() -> None:
 
 async def test_plan_calls_cost_no_tool_calls_and_are_never_refused_as_repeated() -> None:
     reads = [says("", ("todo_read", {})) for _ in range(4)]
-    made = room(says("", writes(todo("1", "completed"))), *reads, says("done"))
+    made = memory_run(says("", writes(todo("1", "completed"))), *reads, says("done"))
     made.limits = Limits(tool_calls=0)
     assert (await work(made)).status == "done"
     assert {result.status for result in await results(made)} == {"ok"}
 
 
 async def test_plan_survives_a_crash() -> None:
-    made = room(says("", writes(todo("1", "in_progress"))))
+    made = memory_run(says("", writes(todo("1", "in_progress"))))
     bundle = planned(made)
     step = await made.step()
     step.note(MessageReceived("please"))

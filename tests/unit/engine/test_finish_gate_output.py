@@ -8,21 +8,21 @@ from gofer.engine.loop import Ending
 from gofer.journal.entries import LlmResponse, MessageReceived
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import conclude
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 
 pytestmark = pytest.mark.anyio
 
 SCHEMA = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
 
 
-def typed(*answers: Answer) -> Room:
-    made = room(*answers)
+def typed(*answers: Answer) -> MemoryRun:
+    made = memory_run(*answers)
     made.output = SCHEMA
     made.tool("look", "read")
     return made
 
 
-async def run(made: Room) -> Ending:
+async def run(made: MemoryRun) -> Ending:
     step = await made.step()
     step.note(MessageReceived("please"))
     ending = await coordinate(step, made.bundle(), PROVENANCE)

@@ -11,12 +11,12 @@ from gofer.projections import conversation
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, coordinate, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, no_answer, says
 
 pytestmark = pytest.mark.anyio
 
 
-async def run(made: Room, message: str = "please") -> Ending:
+async def run(made: MemoryRun, message: str = "please") -> Ending:
     step = await made.step()
     step.note(MessageReceived(message))
     ending = await coordinate(step, made.bundle(), PROVENANCE)
@@ -24,15 +24,15 @@ async def run(made: Room, message: str = "please") -> Ending:
     return ending
 
 
-def with_tools(*answers: object) -> Room:
-    made = room(*answers)
+def with_tools(*answers: object) -> MemoryRun:
+    made = memory_run(*answers)
     made.tool("look", "read")
     made.tool("post", "blind")
     return made
 
 
 async def test_answer_without_calls_ends_the_run() -> None:
-    made = room(says("The answer."))
+    made = memory_run(says("The answer."))
     assert await run(made) == Ending("done", "The answer.")
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived", "LlmRequest"], ["LlmResponse"]]
 
@@ -113,7 +113,9 @@ async def test_model_timeout_is_the_time_left_within_a_minimum_and_a_maximum() -
 
 
 async def test_call_of_unknown_outcome_blocks_an_equal_call_in_the_same_turn() -> None:
-    made = room(says("", ("mail", {"text": "all"}), ("mail", {"text": "all"}), ("mail", {"text": "one"})), says("Hm."))
+    made = memory_run(
+        says("", ("mail", {"text": "all"}), ("mail", {"text": "all"}), ("mail", {"text": "one"})), says("Hm.")
+    )
     made.tool("mail", "blind", no_answer)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -158,7 +160,7 @@ async def test_run_time_is_limited() -> None:
     assert ending.reason == "stopped after 2 minutes"
 
 
-async def doubtful(made: Room, tool: str, effect: str) -> OwnStep:
+async def doubtful(made: MemoryRun, tool: str, effect: str) -> OwnStep:
     """Return a step of a run whose owner crashed between the intent and the outcome of a call."""
     first = await made.step("first")
     first.note(MessageReceived("please"))

@@ -20,7 +20,7 @@ from gofer.projections import conversation
 from gofer.runtime.deliver import spoken
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.strict_provider import complaints
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
@@ -101,20 +101,20 @@ class EndlessModel:
         return reply
 
 
-def with_tools(*replies: Answer | Exception, models: tuple[str, ...] = ("m",)) -> Room:
-    made = room(*replies)
+def with_tools(*replies: Answer | Exception, models: tuple[str, ...] = ("m",)) -> MemoryRun:
+    made = memory_run(*replies)
     made.tool("look", "read")
     made.tool("post", "blind")
     made.models = models
     return made
 
 
-def ended(*replies: Answer | Exception) -> tuple[Room, Ending]:
+def ended(*replies: Answer | Exception) -> tuple[MemoryRun, Ending]:
     made = with_tools(*replies)
     return made, asyncio.run(made.run())
 
 
-def history(made: Room) -> list[dict[str, object]]:
+def history(made: MemoryRun) -> list[dict[str, object]]:
     """Return the messages of the last request between the system prompt and the tail."""
     return json.loads(made.model.requests[-1])["messages"][1:-1]
 
@@ -135,7 +135,7 @@ def test_any_model_answers_end_the_run_with_valid_requests_only(replies: list[An
     asyncio.run(proven(made))
 
 
-async def proven(made: Room) -> None:
+async def proven(made: MemoryRun) -> None:
     """Check that the history and the prefix of each request follow from the journal."""
     journal = list(await made.journal())
     sent = [item.entry for item in journal if isinstance(item.entry, LlmRequest)]

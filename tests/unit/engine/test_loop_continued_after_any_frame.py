@@ -28,7 +28,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -71,8 +71,8 @@ class Narrator:
         return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 3, 5, 0))
 
 
-def furnished() -> tuple[Room, Bundle]:
-    made = room()
+def furnished() -> tuple[MemoryRun, Bundle]:
+    made = memory_run()
 
     async def find(call: Call, said: Said) -> ToolResult:
         return ToolResult("found one", "one file", files=(REPORT,))
@@ -105,7 +105,7 @@ def furnished() -> tuple[Room, Bundle]:
     return made, Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
 
 
-async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
+async def tell(made: MemoryRun, bundle: Bundle, owner: str = "me") -> Ending:
     model = Narrator()
     made.model = model  # type: ignore[assignment]
     model.step = step = await made.step(owner)
@@ -157,7 +157,7 @@ async def test_skill_that_left_the_window_is_shown_again_when_loaded_again() -> 
 
 
 async def test_preloaded_file_is_not_listed_as_shown_after_the_first_message_left() -> None:
-    made = room()
+    made = memory_run()
     step = await made.step()
     step.note(FileAdded("file_1", "a.txt", "text/plain", 5, "Slack", body="b", preloaded=True))
     step.note(MessageReceived("please"))

@@ -15,7 +15,7 @@ from gofer.projections import progress
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import FailureClass, ProviderError
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -25,14 +25,14 @@ BUSY = TemporaryError("busy", retry_after=LONGEST_PARKED)
 REFUSED = RunStopped("no such model")
 
 
-def chained(*answers: Answer | Exception, models: tuple[str, ...] = ("small", "big")) -> Room:
-    made = room(*answers)
+def chained(*answers: Answer | Exception, models: tuple[str, ...] = ("small", "big")) -> MemoryRun:
+    made = memory_run(*answers)
     made.tool("look", "read")
     made.models = models
     return made
 
 
-async def work(made: Room, owner: str = "me") -> str:
+async def work(made: MemoryRun, owner: str = "me") -> str:
     """Return the result of one owner: the answer, `parked`, or the reason of the stop."""
     step = await made.step(owner)
     if step.conversation.parts == []:
@@ -50,15 +50,15 @@ async def work(made: Room, owner: str = "me") -> str:
     return ending.answer
 
 
-def asked(made: Room) -> list[str]:
+def asked(made: MemoryRun) -> list[str]:
     return [json.loads(body)["model"] for body in made.model.requests]
 
 
-async def requested(made: Room) -> list[object]:
+async def requested(made: MemoryRun) -> list[object]:
     return [item.entry.params["model"] for item in await made.journal() if isinstance(item.entry, LlmRequest)]
 
 
-async def deferred(made: Room) -> list[CallDeferred]:
+async def deferred(made: MemoryRun) -> list[CallDeferred]:
     return [item.entry for item in await made.journal() if isinstance(item.entry, CallDeferred)]
 
 
@@ -186,7 +186,7 @@ async def test_run_is_not_parked_for_refusals_or_unusable_answers(failures: list
     assert made.model.answers == []
 
 
-async def pauses(made: Room) -> tuple[list[float], str]:
+async def pauses(made: MemoryRun) -> tuple[list[float], str]:
     """Return the seconds of each parking of a run whose models never answer, and the reason of its end."""
     found: list[float] = []
     while (outcome := await work(made, f"owner {len(found)}")) == "parked":

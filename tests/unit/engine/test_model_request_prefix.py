@@ -24,7 +24,7 @@ from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 from support.property_examples import examples
 
@@ -82,7 +82,7 @@ class Player:
 
 
 async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
-    made: Room = room()
+    made: MemoryRun = memory_run()
     model = Player(story)
     made.model = model  # type: ignore[assignment]
 

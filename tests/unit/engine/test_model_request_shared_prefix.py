@@ -10,7 +10,7 @@ from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog, Loaded
-from support.engine.memory_run import room
+from support.engine.memory_run import memory_run
 
 ROOT = Path(__file__).parents[3]
 BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
@@ -22,20 +22,20 @@ def catalog() -> Catalog:
 
 
 def offered(loaded: Loaded) -> list[str]:
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     return [tool.name for tool in made.services().offered(loaded)]
 
 
 def begins(loaded: Loaded) -> bytes:
     """Return the bytes of a request of a workflow up to the end of its system prompt."""
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     return head({"model": "m"}, [tool.schema() for tool in made.services().offered(loaded)], loaded.system)
 
 
 def test_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog: Catalog) -> None:
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     kinds = ("all", "model", "plan", "skills")
     base = [tool for kind in kinds for tool in made.tools.values() if tool.base == kind]
@@ -63,7 +63,7 @@ def test_common_tools_come_before_rarer_tools_in_a_request() -> None:
 
 def test_script_has_no_tools_for_models() -> None:
     given = {**BASE, "coordinator": "script", "coordinator_script": "coordinators/s.py", "tools": ["jira_search"]}
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     granted = made.services().granted(Workflow.model_validate(given))
     assert {tool.base for tool in granted.values()} == {"all", ""}

@@ -26,7 +26,7 @@ from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.documents import PDF_BYTES
 from gofer.values.messages import Media, Usage
 from support.engine.long_run import Messages, compactions, is_asked_to_sum_up, run
-from support.engine.memory_run import ListModel, Room, Said, room, says
+from support.engine.memory_run import ListModel, MemoryRun, Said, memory_run, says
 from support.processes.jobs_in_this_process import InThisProcess
 from support.property_examples import examples
 
@@ -37,9 +37,9 @@ REFUSED = 20_000_000
 """Bytes of a request that some providers refuse."""
 
 
-def gallery() -> Room:
-    """Return a room whose tool `look` shows images, given as `<name> <characters of base64>`, separated by commas."""
-    made = room()
+def gallery() -> MemoryRun:
+    """Return a run whose tool `look` shows images, given as `<name> <characters of base64>`, separated by commas."""
+    made = memory_run()
 
     async def look(call: Call, said: Said) -> ToolResult:
         shown = [one.split() for one in said.text.split(",")]
@@ -85,7 +85,7 @@ def bytes_of(url: str) -> int:
     return len(url.partition(",")[2])
 
 
-async def look(*turns: Sequence[str], window: int = 48_000) -> tuple[Room, Looker]:
+async def look(*turns: Sequence[str], window: int = 48_000) -> tuple[MemoryRun, Looker]:
     made, model = gallery(), Looker(turns)
     ending = await run(made, model, window)  # type: ignore[arg-type]
     assert (ending.status, ending.answer) == ("done", "done")

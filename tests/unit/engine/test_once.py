@@ -24,10 +24,10 @@ from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from support.engine.approvals import desk
-from support.engine.memory_run import Room, Said, room, says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.engine.approvals import approval_worker
+from support.engine.memory_run import MemoryRun, Said, memory_run, says
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})
@@ -48,7 +48,7 @@ class Tickets:
 
     def __init__(self) -> None:
         self.by_key: dict[str, str] = {}
-        self.lose = 0
+        self.crashes = 0
         """The number of next calls whose worker crashes right after the effect."""
         self.refuse = 0
         """The number of next calls that are refused."""
@@ -59,9 +59,9 @@ class Tickets:
             self.refuse -= 1
             raise ToolError("There is no such project.")
         self.by_key[call.key] = f"OPS-{len(self.by_key) + 1}"
-        if self.lose:
-            self.lose -= 1
-            raise Lost
+        if self.crashes:
+            self.crashes -= 1
+            raise Crashed
         return self._filed(call)
 
     async def look(self, call: Call, said: Said) -> ToolResult | None:
@@ -72,8 +72,8 @@ class Tickets:
         return ToolResult(f"Filed as {self.by_key[call.key]}", "filed", {"key": self.by_key[call.key]})
 
 
-def shop(tickets: Tickets, times: int = 1) -> Office:
-    made = office()
+def shop(tickets: Tickets, times: int = 1) -> MemoryWorker:
+    made = memory_worker()
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
     workflow = Workflow.model_validate({**given, "tools": [{"file_ticket": {"once": "per_message"}}]})
     tool = Tool("file_ticket", "files", "lookup", Said, tickets.file, in_doubt=InDoubt(look=tickets.look))
@@ -85,18 +85,18 @@ def shop(tickets: Tickets, times: int = 1) -> Office:
     )
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
     made.worker = replace(
-        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())), alone=True
+        made.worker, services=services, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults())), alone=True
     )
     return made
 
 
-async def work(made: Office, rounds: int = 8) -> None:
+async def work(made: MemoryWorker, rounds: int = 8) -> None:
     for _ in range(rounds):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
 
 
-async def told(made: Office, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
+async def told(made: MemoryWorker, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
     journal = [item.entry for item in await read_journal(run, made.store, made.blobs)]
     (outcome,) = [one for one in journal if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == call]
     return outcome
@@ -169,29 +169,29 @@ async def test_effect_missing_from_a_deleted_run_is_made_with_the_original_key_d
     await work(made)
     assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     tickets.by_key.clear()
-    tickets.lose = 1
+    tickets.crashes = 1
     await made.accept("run2", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert (await told(made, "run2")).text == "Filed as OPS-1"
 
 
-async def lost_in_the_middle(tickets: Tickets) -> Office:
-    """Return an office whose first run crashed during the effect, and has its own conversation."""
-    tickets.lose = 1
+async def lost_in_the_middle(tickets: Tickets) -> MemoryWorker:
+    """Return a worker whose first run crashed during the effect, and has its own conversation."""
+    tickets.crashes = 1
     made = shop(tickets)
     await made.accept("run1", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     head = await made.store.head("run1")
     assert head is not None
     await made.store.put_head(replace(head, conversation="elsewhere"))
     return made
 
 
-async def the_second_run_waits(made: Office) -> None:
+async def the_second_run_waits(made: MemoryWorker) -> None:
     made.clock.advance(70)
     await made.accept("run2", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     parked = await made.store.head("run2")
     assert parked is not None
     assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
@@ -225,9 +225,9 @@ async def test_run_that_waits_for_a_claimed_effect_checks_ever_more_rarely() -> 
     await made.accept("run2", accepted_at=int(made.clock.now() * 1000), private=False)
     for _ in range(2 * 60 * 4):
         # The first run gets no queue message.
-        made.queue.lose()
+        made.queue.clear()
         await made.queue.enqueue("run2")
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(15)
     assert await made.status("run2") == "parked"
     assert len(await made.store.frames("run2")) < 150
@@ -264,12 +264,12 @@ async def test_crash_between_claim_and_intent_leaves_the_effect_to_the_run_or_to
         # This is the frame of the intent: the memo was written, and the call was not made.
         if run == "run1" and await _memos(made) and not lost:
             lost.append(run)
-            raise Lost
+            raise Crashed
         return await create(run, n, frame)
 
     made.store.create = mortal  # type: ignore[method-assign]
     await made.accept("run1", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     assert lost
     assert tickets.by_key == {}
     made.clock.advance(130)
@@ -280,14 +280,16 @@ async def test_crash_between_claim_and_intent_leaves_the_effect_to_the_run_or_to
     assert tickets.by_key == {key: "OPS-1"}
 
 
-async def _memos(made: Office) -> int:
+async def _memos(made: MemoryWorker) -> int:
     return len(made.store._memos)
 
 
 @given(st.integers(2, 14), st.booleans(), st.integers(0, 1))
-async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(n: int, after: bool, lose: int) -> None:
+async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(
+    n: int, after: bool, crashes: int
+) -> None:
     tickets = Tickets()
-    tickets.lose = lose
+    tickets.crashes = crashes
     made = shop(tickets)
     lost: list[int] = []
     create = made.store.create
@@ -298,7 +300,7 @@ async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(n:
         lost.append(n)
         if after:
             await create(run, number, frame)
-        raise Lost
+        raise Crashed
 
     made.store.create = mortal  # type: ignore[method-assign]
     for run in ("run1", "run2"):
@@ -312,31 +314,31 @@ async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(n:
 
 async def test_denied_call_stays_denied_when_another_run_makes_the_same_call_meanwhile() -> None:
     """The worker crashes between the decision and its outcome. Meanwhile the call of another run is approved."""
-    made = desk(
+    made = approval_worker(
         *[says("", FILE)] * 2,
         says("Filed."),
         says("Then not."),
         tools=[{"file_ticket": {"once": "per_message"}}],
     )
     for run in ("run1", "run2"):
-        await made.office.accept(run, private=False)
-        head = await made.office.store.head(run)
+        await made.memory_worker.accept(run, private=False)
+        head = await made.memory_worker.store.head(run)
         assert head is not None
-        await made.office.store.put_head(replace(head, conversation=run))
+        await made.memory_worker.store.put_head(replace(head, conversation=run))
         await made.work(1)
-    made.lose_after = "slack_close_question"
+    made.crash_after = "slack_close_question"
     await made.press("denied", nth=0)
-    await made.office.hear_lost()
+    await made.memory_worker.work_once_or_crash()
     await made.press("approved", nth=1)
     await made.work()
     assert len(made.filed) == 1
-    assert "name of U0LEAD000 denied it" in await made.told("run1")
-    assert [await made.office.status(run) for run in ("run1", "run2")] == ["done", "done"]
+    assert "name of U0LEAD000 denied it" in await made.first_result("run1")
+    assert [await made.memory_worker.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
 
-async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
+async def with_a_claim_that_was_lost() -> tuple[MemoryRun, Permitted, Permitted]:
     """Return a run whose owner crashed right after it claimed the first of two calls."""
-    made = room()
+    made = memory_run()
 
     async def file(call: Call, said: Said) -> ToolResult:
         return ToolResult("filed", "filed")

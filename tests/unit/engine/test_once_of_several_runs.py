@@ -20,8 +20,8 @@ from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.engine.memory_run import Said, says
 from support.property_examples import examples
-from support.runtime.memory_worker import CATALOG, Office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, MemoryWorker
+from support.runtime.worker_parts import FixedCatalog
 
 NAMES = ("comment", "file_ticket", "link")
 SCRIPT = """
@@ -85,7 +85,7 @@ async def played(
     def tool(name: str) -> Tool[Said]:
         return Tool(name, "does it", "keyed", Said, lambda call, said: act(name, call))
 
-    made = Office(AsksInItsOrder(list(orders)), store=Slow(pauses))  # type: ignore[arg-type]
+    made = MemoryWorker(AsksInItsOrder(list(orders)), store=Slow(pauses))  # type: ignore[arg-type]
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
     by = {"coordinator": "script", "coordinator_script": "coordinators/s.py"} if script else {}
     tools = [{name: {"once": "per_message"}} for name in NAMES]
@@ -100,7 +100,7 @@ async def played(
     )
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)
-    made.worker = replace(made.worker, services=services, workflows=Unchanging(catalog), alone=True)
+    made.worker = replace(made.worker, services=services, workflows=FixedCatalog(catalog), alone=True)
     runs = [f"run{number}" for number in range(len(orders))]
     for run in runs:
         await made.accept(run, private=False)
@@ -109,7 +109,7 @@ async def played(
         # The runs have one message and separate conversations, so that only the claims order them.
         await made.store.put_head(replace(head, conversation=run))
     for _ in range(12):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(16)
     return done, [await made.status(run) for run in runs]
 

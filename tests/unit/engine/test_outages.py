@@ -12,7 +12,7 @@ from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ QUICK = Patience(permit=1e9, inflight=0.001, skew=0, backoff=0.001)
 class Away:
     """A system that fails a number of times before it answers."""
 
-    def __init__(self, made: Room, failures: list[Exception]) -> None:
+    def __init__(self, made: MemoryRun, failures: list[Exception]) -> None:
         self.made = made
         self.failures = failures
         self.attempts = 0
@@ -34,8 +34,8 @@ class Away:
         return Result("done", "done")
 
 
-def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
-    made = room()
+def away(effect: str, *failures: Exception) -> tuple[MemoryRun, Away]:
+    made = memory_run()
     made.patience = QUICK
     system = Away(made, list(failures))
     made.tool("tool", effect, system.act)
@@ -43,7 +43,7 @@ def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
 
 
 async def owner_calls(
-    made: Room, call: str = "actor/1", longest: float = OUTAGE
+    made: MemoryRun, call: str = "actor/1", longest: float = OUTAGE
 ) -> ToolResult | ToolUnknown | RunParked:
     """Return the outcome of a call for one owner, or the entry with which it parks the run."""
     step = await made.step()
@@ -58,7 +58,7 @@ async def owner_calls(
         return parked.entry
 
 
-async def until_it_ends(made: Room, call: str = "actor/1", longest: float = OUTAGE) -> tuple[list[int], object]:
+async def until_it_ends(made: MemoryRun, call: str = "actor/1", longest: float = OUTAGE) -> tuple[list[int], object]:
     """Return the seconds of each parking of the run, and the outcome of the call."""
     waits: list[int] = []
     while isinstance(left := await owner_calls(made, call, longest), RunParked):

@@ -4,19 +4,19 @@ from gofer.engine.own_step import PurposeCall
 from gofer.journal import purposes
 from gofer.journal.entries import ToolCall, ToolResult
 from gofer.sources.part_values import OwnCall
-from support.engine.memory_run import PROVENANCE, Room, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, memory_run
 
 pytestmark = pytest.mark.anyio
 ASKED = OwnCall("post", {"text": "it"})
 
 
-def with_a_tool() -> Room:
-    made = room()
+def with_a_tool() -> MemoryRun:
+    made = memory_run()
     made.tool("post", "blind")
     return made
 
 
-async def intent(made: Room) -> ToolCall:
+async def intent(made: MemoryRun) -> ToolCall:
     (found,) = [one.entry for one in await made.journal() if isinstance(one.entry, ToolCall)]
     return found
 

@@ -25,7 +25,7 @@ from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack import Channel, SlackSimulator
-from support.engine.approvals import Desk, desk
+from support.engine.approvals import ApprovalWorker, approval_worker
 from support.engine.memory_run import says
 from support.stand_ins import AnsweringHttp
 from support.tools.calls import any_call
@@ -195,11 +195,11 @@ def test_writes_key_accepts_ids_in_every_common_spelling() -> None:
     assert (read.entries("notion"), read.entries("jira")) == ((page,), ("PAY",))
 
 
-def _posting(*calls: tuple[str, dict[str, object]], **keys: object) -> Desk:
-    return desk(says("", *calls), says("Done."), approve=None, tools=["slack_post_message"], **keys)
+def _posting(*calls: tuple[str, dict[str, object]], **keys: object) -> ApprovalWorker:
+    return approval_worker(says("", *calls), says("Done."), approve=None, tools=["slack_post_message"], **keys)
 
 
-async def _calls(made: Desk, prefix: str) -> list[e.ToolCall]:
+async def _calls(made: ApprovalWorker, prefix: str) -> list[e.ToolCall]:
     return [one for one in await made.entries() if isinstance(one, e.ToolCall) and one.call.startswith(prefix)]
 
 
@@ -207,9 +207,9 @@ async def _calls(made: Desk, prefix: str) -> list[e.ToolCall]:
 async def test_write_place_is_looked_up_once_in_five_minutes_and_the_call_uses_the_id() -> None:
     again = ("slack_post_message", {"text": "more", "channel": "random"})
     made = _posting(POST, again)
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
-    assert {"there", "more"} <= {*made.office.posted}
+    assert {"there", "more"} <= {*made.memory_worker.posted}
     assert len(await _calls(made, "write-place/")) == 1
     sent = [(one.arguments or {})["channel"] for one in await _calls(made, "1.")]
     assert sent == ["C0RANDOM", "C0RANDOM"]
@@ -218,37 +218,37 @@ async def test_write_place_is_looked_up_once_in_five_minutes_and_the_call_uses_t
 @pytest.mark.anyio
 async def test_channel_name_that_changed_meaning_before_the_approval_is_refused() -> None:
     made = _posting(POST)
-    made.office.member = False
-    await made.office.accept("run1", private=False)
+    made.memory_worker.member = False
+    await made.memory_worker.accept("run1", private=False)
     await made.work(4)
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
     moved = slack.place_result("C0OTHER0", "random", public=True, member=False, own=False, listed=False)
 
     async def renamed(call: Call, arguments: FindPlace) -> ToolResult:
         return moved
 
     tools = {**before.tools, "slack_find_place": replace(before.tools["slack_find_place"], act=renamed)}
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
     await made.press("approved", "U0NEWCO0")
     await made.work()
-    assert "there" not in made.office.posted
-    assert "not those that somebody was asked for" in await made.told()
+    assert "there" not in made.memory_worker.posted
+    assert "not those that somebody was asked for" in await made.first_result()
 
 
 @pytest.mark.anyio
 async def test_write_is_refused_while_the_place_cannot_be_looked_up() -> None:
     made = _posting(POST)
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
 
     async def refused(call: Call, arguments: FindPlace) -> ToolResult:
         raise ToolError("Slack refused users.conversations (missing_scope).", code="missing_scope")
 
     tools = {**before.tools, "slack_find_place": replace(before.tools["slack_find_place"], act=refused)}
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
-    assert (made.asked, "there" in made.office.posted) == ([], False)
-    assert "missing_scope" in await made.told()
+    assert (made.asked, "there" in made.memory_worker.posted) == ([], False)
+    assert "missing_scope" in await made.first_result()
 
 
 def test_call_in_doubt_is_repeated_with_the_recorded_id() -> None:
@@ -274,7 +274,7 @@ def test_refusal_suggests_a_writes_entry_only_where_an_entry_is_possible() -> No
 @pytest.mark.anyio
 async def test_write_to_an_unknown_system_needs_approval() -> None:
     made = _posting(("slack_post_message", {"text": "there"}))
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
 
     def elsewhere(origin: Origin, arguments: Arguments) -> Place:
         return Place("acme", "project", "X")
@@ -284,8 +284,8 @@ async def test_write_to_an_unknown_system_needs_approval() -> None:
         **before.tools,
         "slack_post_message": replace(post, target=replace(post.target, writes=None, where=elsewhere)),
     }
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
     assert [one.where for one in made.asked] == ["X"]
     assert "`writes: {acme: [X]}`" in refusal(Place("acme", "project", "X"))

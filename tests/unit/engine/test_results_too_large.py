@@ -11,13 +11,13 @@ from gofer.engine.run_files import FILE_LIMIT
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run, says
 
 pytestmark = pytest.mark.anyio
 
 
-def flooded(text: str) -> Room:
-    made = room(says("done"))
+def flooded(text: str) -> MemoryRun:
+    made = memory_run(says("done"))
 
     async def flood(call: Call, said: Said) -> Result:
         return Result(text, "a lot")

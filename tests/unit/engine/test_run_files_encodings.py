@@ -20,7 +20,7 @@ from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from gofer.workflows.schema import Limits
 from support.engine import run_files
-from support.engine.memory_run import Room, Said
+from support.engine.memory_run import MemoryRun, Said
 from support.engine.run_files import ask
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ def ended() -> Iterator[None]:
 
 async def with_file(content: bytes, name: str, *missing: Missing) -> tuple[OwnStep, str]:
     """Return a step of a run that has one file, and the id of the file."""
-    made: Room = run_files.room(CHILDREN)
+    made: MemoryRun = run_files.memory_run(CHILDREN)
     made.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(SANDBOX))}
     file = NewFile(name, "text/plain", content, "Slack", missing=missing)
 
@@ -152,7 +152,7 @@ async def test_first_answer_about_a_fetched_file_reports_the_missing_part() -> N
     ends = without_middle("Müller\n".encode("cp1252"), b"cut\nlast\n", 310_000_000)
     source: dict[str, object] = {"tool": "fetch_log", "arguments": {}}
     attached = NewFile("app.log", "text/plain", None, "Slack", source=source)
-    made: Room = run_files.room(CHILDREN)
+    made: MemoryRun = run_files.memory_run(CHILDREN)
 
     async def find(call: Call, said: Said) -> Result:
         return Result("found one", "one file", files=(attached,))

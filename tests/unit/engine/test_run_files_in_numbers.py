@@ -15,7 +15,7 @@ from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError
 from support.engine import run_files
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work
 from support.engine.run_files import LINES, ask
 
 pytestmark = pytest.mark.anyio
@@ -28,13 +28,13 @@ def ended() -> Iterator[None]:
     CHILDREN.close()
 
 
-def room(text: str = LINES) -> Room:
-    return run_files.room(CHILDREN, text)
+def memory_run(text: str = LINES) -> MemoryRun:
+    return run_files.memory_run(CHILDREN, text)
 
 
 @pytest.mark.parametrize("trouble", ["full", "away"])
 async def test_effect_is_recorded_although_the_result_cannot_be_stored(trouble: str) -> None:
-    made = room()
+    made = memory_run()
 
     async def find(call: Call, said: Said) -> Result:
         files = [NewFile(f"{n}", "text/plain", None, "here", source={"n": n}) for n in range(FILES)]
@@ -70,7 +70,7 @@ class Away(RunFiles):
 
 
 async def test_text_of_few_tokens_and_many_characters_becomes_a_file() -> None:
-    made = room("x" + " " * 200_000 + "y")
+    made = memory_run("x" + " " * 200_000 + "y")
     step = await made.step()
     shown = await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
@@ -80,7 +80,7 @@ async def test_text_of_few_tokens_and_many_characters_becomes_a_file() -> None:
 
 @pytest.mark.parametrize("line", ["漢" * 3_000, "word " * 700, "𝄞" * 3_900])
 async def test_long_lines_shown_by_file_read_create_no_file(line: str) -> None:
-    made = room("\n".join([line] * 30))
+    made = memory_run("\n".join([line] * 30))
     step = await made.step()
     working = at_work(step, shown=Shown(whole=500, preview=100))
     await ask(working, "1.0", "flood")
@@ -93,7 +93,7 @@ async def test_long_lines_shown_by_file_read_create_no_file(line: str) -> None:
 
 
 async def test_concurrent_attachment_fetches_are_bounded() -> None:
-    made, under_way, most = room(), 0, 0
+    made, under_way, most = memory_run(), 0, 0
     files = [
         NewFile(f"{n}", "text/plain", None, "Slack", 5, {"tool": "fetch", "arguments": {"text": f"{n}"}})
         for n in range(40)

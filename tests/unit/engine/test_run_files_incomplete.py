@@ -20,8 +20,8 @@ from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from support.documents.made_by_hand import lines, pdf
-from support.engine.memory_run import Room, Said, at_work
-from support.engine.memory_run import room as empty_room
+from support.engine.memory_run import MemoryRun, Said, at_work
+from support.engine.memory_run import memory_run as empty_run
 from support.engine.run_files import ask
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ def ended() -> Iterator[None]:
 
 async def with_files(*files: NewFile) -> OwnStep:
     """Return a step of a run that has these files."""
-    made: Room = empty_room()
+    made: MemoryRun = empty_run()
     made.tools |= {
         tool.name: tool for tool in (*bind_all(FILE_TOOLS, CHILDREN), *bind_all(PYTHON_TOOLS, PythonClient(SANDBOX)))
     }

@@ -19,7 +19,7 @@ from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.memory_run import Room, Said, room, says
+from support.engine.memory_run import MemoryRun, Said, memory_run, says
 from support.models.served import served
 from support.property_examples import examples
 
@@ -94,9 +94,9 @@ async def later(delays: list[int]) -> None:
         await asyncio.sleep(0)
 
 
-def slow_room(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> Room:
+def slow_run(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> MemoryRun:
     turns = list(delays)
-    made = room()
+    made = memory_run()
     made.model = SlowModel(list(turns))  # type: ignore[assignment]
     made.store = MortalStore(lives)
     made.script = SCRIPT
@@ -113,16 +113,16 @@ def slow_room(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> Room:
     return made
 
 
-async def to_the_end(made: Room) -> Ending:
+async def to_the_end(made: MemoryRun) -> Ending:
     for owner in range(20):
         try:
-            return await made.play(f"owner{owner}")
+            return await made.run_script(f"owner{owner}")
         except Crash:
             made.store.reborn()  # type: ignore[attr-defined]
     raise AssertionError("it never ends")
 
 
-async def effects(made: Room) -> set[tuple[str, str, str]]:
+async def effects(made: MemoryRun) -> set[tuple[str, str, str]]:
     """Return every journaled effect as its call, tool and arguments."""
     calls = [item.entry for item in await made.journal() if isinstance(item.entry, ToolCall)]
     assert len({call.call for call in calls}) == len(calls)
@@ -130,8 +130,8 @@ async def effects(made: Room) -> set[tuple[str, str, str]]:
 
 
 async def undisturbed() -> tuple[Ending, set[tuple[str, str, str]]]:
-    made = slow_room([0], [])
-    return await made.play(), await effects(made)
+    made = slow_run([0], [])
+    return await made.run_script(), await effects(made)
 
 
 @given(
@@ -144,7 +144,7 @@ def test_script_has_the_same_effects_and_answer_for_any_timing_and_any_crashes(
 ) -> None:
     async def play() -> None:
         ending, recorded = await undisturbed()
-        made = slow_room(delays, lives)
+        made = slow_run(delays, lives)
         assert await to_the_end(made) == ending
         assert await effects(made) == recorded
         # Each lookup call happened once: four equal ones in four branches, and the last.
@@ -158,7 +158,7 @@ def test_script_has_the_same_effects_and_answer_for_any_timing_and_any_crashes(
 
 
 async def test_script_branches_run_concurrently() -> None:
-    made = slow_room([0], [])
+    made = slow_run([0], [])
     waiting = asyncio.Event()
 
     async def first(call: Call, said: Said) -> Result:
@@ -177,19 +177,19 @@ async def coordinate(run):
     made.tool("first", "keyed", first)
     made.tool("second", "keyed", second)
     async with asyncio.timeout(60):
-        assert (await made.play()).answer == "both"
+        assert (await made.run_script()).answer == "both"
 
 
-async def changed(before: str, after: str) -> tuple[Ending, Room]:
+async def changed(before: str, after: str) -> tuple[Ending, MemoryRun]:
     """Run a script with `before`, which then fails, and continue the run with `after` in its place."""
-    made = room()
+    made = memory_run()
     for name, effect in (("look", "read"), ("note", "keyed"), ("mail", "blind")):
         made.tool(name, effect)  # type: ignore[arg-type]
     made.script = f"async def coordinate(run):\n    {before}\n    raise MemoryError"
-    await made.play()
+    await made.run_script()
     made.acted.clear()
     made.script = f"async def coordinate(run):\n    {after}\n    return 'fine'"
-    return await made.play("another"), made
+    return await made.run_script("another"), made
 
 
 A, B, READ = 'await run.call("mail", text="a")', 'await run.call("note", text="b")', 'await run.call("look", text="r")'
@@ -251,7 +251,7 @@ async def test_divergence_notice_shows_the_journaled_and_the_requested_call() ->
 
 
 async def test_effect_in_doubt_is_settled_before_the_script_is_replayed() -> None:
-    made = room()
+    made = memory_run()
     made.script = f"async def coordinate(run):\n    {A}\n    return 'sent'"
 
     async def die(call: Call, said: Said) -> Result:
@@ -259,15 +259,15 @@ async def test_effect_in_doubt_is_settled_before_the_script_is_replayed() -> Non
 
     made.tool("mail", "blind", die)
     with pytest.raises(Crash):
-        await made.play()
-    ending = await made.play("another")
+        await made.run_script()
+    ending = await made.run_script("another")
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
     assert "it was under way when its worker was lost" in ending.said
     assert made.acted == ["mail:a"]
 
 
 async def test_gather_raises_the_error_of_the_first_branch_in_order() -> None:
-    made = room()
+    made = memory_run()
     made.script = """
 async def fail(run, n):
     await run.call("look", text=str(n))
@@ -286,7 +286,7 @@ async def coordinate(run):
         return Result("", "")
 
     made.tool("look", "read", slowly)
-    assert (await made.play()).answer == "3"
+    assert (await made.run_script()).answer == "3"
     assert sorted(made.acted) == ["look:0", "look:3"]
     assert len([item for item in await made.journal() if isinstance(item.entry, ToolResult)]) == 2
 

@@ -15,7 +15,7 @@ from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.errors import TemporaryError
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.memory_run import Room, Said, room, says
+from support.engine.memory_run import MemoryRun, Said, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -23,9 +23,9 @@ HEAD = "from gofer.coordinator import Run, ToolFailed\n\nasync def coordinate(ru
 CLASSIFY = LoadedSubagent(Subagent(description="d"), "Classify.", served("m"))
 
 
-def scripted(body: str, *answers: str, content: bytes = b"what it says") -> Room:
-    """Return a room for a run with one attachment. `find` returns another one, named by its text."""
-    made = room(*map(says, answers))
+def scripted(body: str, *answers: str, content: bytes = b"what it says") -> MemoryRun:
+    """Return a run with one attachment. `find` returns another one, named by its text."""
+    made = memory_run(*map(says, answers))
     made.script = HEAD + "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
     made.subagents = {"classify": CLASSIFY}
 
@@ -50,13 +50,13 @@ def attachment(name: str) -> NewFile:
 FIRST = attachment("first").id
 
 
-async def play(made: Room, owner: str = "me") -> str:
+async def play(made: MemoryRun, owner: str = "me") -> str:
     step = await made.step(owner)
     if FIRST not in step.workspace.files:
         file = attachment("first")
         step.note(FileAdded(file.id, file.name, file.media_type, 12, file.origin, source=file.source))
         step.note(MessageReceived("please"))
-    ending = await made.play(owner, step)
+    ending = await made.run_script(owner, step)
     return ending.answer or ending.said or f"{ending.status}: {ending.reason}"
 
 

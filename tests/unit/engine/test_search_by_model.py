@@ -26,7 +26,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits
 from gofer.workflows.skill import Skill
 from support.app.company import ROOT
-from support.engine.memory_run import PROVENANCE, Room, at_work, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, at_work, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -36,15 +36,17 @@ WISH = says("", ("tool_search", {"query": "tell people about the numbers"}))
 Answered = Answer | Exception
 
 
-def many(*answers: Answered) -> Room:
-    made = room(*answers)
+def many(*answers: Answered) -> MemoryRun:
+    made = memory_run(*answers)
     for name in LISTED:
         made.tool(name, "read")
     made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS), None)}
     return made
 
 
-def bundle_of(made: Room, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS) -> Bundle:
+def bundle_of(
+    made: MemoryRun, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS
+) -> Bundle:
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "plan": "off", "tools": [*LISTED]}
     workflow = Workflow.model_validate({**base, "search_above": 1, "limits": made.limits})
     loaded = Loaded(
@@ -59,7 +61,9 @@ def bundle_of(made: Room, search_models: Sequence[str] = ("small",), skills: Map
     return decode_bundle(encode_bundle(Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])))
 
 
-async def work(made: Room, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS) -> Ending:
+async def work(
+    made: MemoryRun, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS
+) -> Ending:
     bundle = bundle_of(made, search_models, skills)
     step = await made.step()
     step.note(e.MessageReceived("please tell everybody"))
@@ -69,11 +73,11 @@ async def work(made: Room, search_models: Sequence[str] = ("small",), skills: Ma
     return ending
 
 
-async def entries(made: Room, kind: type[e.Entry]) -> list[e.Entry]:
+async def entries(made: MemoryRun, kind: type[e.Entry]) -> list[e.Entry]:
     return [item.entry for item in await made.journal() if isinstance(item.entry, kind)]
 
 
-async def gave(made: Room) -> str:
+async def gave(made: MemoryRun) -> str:
     (result,) = [item.entry for item in await made.journal() if isinstance(item.entry, e.ToolResult)]
     return result.text
 

@@ -14,23 +14,23 @@ from gofer.models.language_model import Answer
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import Fenced, TemporaryError, ToolError
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run, no_answer, says
 
 pytestmark = pytest.mark.anyio
 
 
-def permitted(made: Room, call: str, name: str, text: str = "it") -> Permitted:
+def permitted(made: MemoryRun, call: str, name: str, text: str = "it") -> Permitted:
     return Permitted(call, made.tools[name], Said(text=text))
 
 
-def with_tools(*effects: str) -> Room:
-    made = room()
+def with_tools(*effects: str) -> MemoryRun:
+    made = memory_run()
     for effect in effects:
         made.tool(effect, effect)
     return made
 
 
-async def crash_between_intent_and_outcome(made: Room, effect: str) -> None:
+async def crash_between_intent_and_outcome(made: MemoryRun, effect: str) -> None:
     """Leave a journal whose last entry is an intent."""
     step = await made.step("first")
     step.note(ToolCall("1.0", effect, effect))
@@ -38,7 +38,7 @@ async def crash_between_intent_and_outcome(made: Room, effect: str) -> None:
 
 
 async def test_intent_is_durable_before_the_effect() -> None:
-    made = room()
+    made = memory_run()
 
     async def look(call: Call, said: Said) -> Result:
         seen.append([type(item.entry).__name__ for item in await made.journal()])
@@ -61,7 +61,7 @@ async def test_outcome_shares_the_frame_of_the_next_intent() -> None:
 
 
 async def test_reads_of_a_turn_share_one_frame_and_run_concurrently() -> None:
-    made = room()
+    made = memory_run()
     together = asyncio.Barrier(3)
 
     async def meet(call: Call, said: Said) -> Result:
@@ -89,7 +89,7 @@ async def test_recorded_outcome_is_returned_again_without_an_effect() -> None:
 
 @pytest.mark.parametrize("effect", ["read", "keyed"])
 async def test_repeatable_call_in_doubt_is_repeated_with_the_same_key(effect: str) -> None:
-    made = room()
+    made = memory_run()
     keys: list[str] = []
 
     async def remember(call: Call, said: Said) -> Result:
@@ -104,7 +104,7 @@ async def test_repeatable_call_in_doubt_is_repeated_with_the_same_key(effect: st
 
 
 async def test_lookup_tool_gets_the_start_time_of_the_run() -> None:
-    made, since = room(), list[float]()
+    made, since = memory_run(), list[float]()
 
     async def remember(call: Call, said: Said) -> Result:
         since.append(call.since)
@@ -161,7 +161,7 @@ async def test_call_without_a_durable_intent_has_no_effect() -> None:
 async def test_unanswered_read_is_an_error_and_an_unanswered_blind_call_is_unknown(
     effect: str, kind: type, status: str
 ) -> None:
-    made = room()
+    made = memory_run()
     made.tool(effect, effect, no_answer)
     outcome = await at_work(await made.step()).call(permitted(made, "1.0", effect), PROVENANCE)
     assert isinstance(outcome, kind)
@@ -170,7 +170,7 @@ async def test_unanswered_read_is_an_error_and_an_unanswered_blind_call_is_unkno
 
 
 async def test_tool_error_is_passed_to_the_model_as_an_outcome() -> None:
-    made = room()
+    made = memory_run()
 
     async def refuse(call: Call, said: Said) -> Result:
         raise ToolError("Not that one; use the other.")
@@ -181,7 +181,7 @@ async def test_tool_error_is_passed_to_the_model_as_an_outcome() -> None:
 
 
 async def test_exception_in_a_tool_becomes_an_outcome_without_the_message() -> None:
-    made = room()
+    made = memory_run()
 
     async def stumble(call: Call, said: Said) -> Result:
         raise KeyError("a secret in here")
@@ -193,7 +193,7 @@ async def test_exception_in_a_tool_becomes_an_outcome_without_the_message() -> N
 
 
 async def test_tool_text_is_cut_at_a_hard_limit() -> None:
-    made = room()
+    made = memory_run()
 
     async def flood(call: Call, said: Said) -> Result:
         raise ToolError("x" * (TEXT_LIMIT + 7))
@@ -220,13 +220,13 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     assert list(await made.store.items("run1")) == []
 
 
-async def ask(made: Room, step: OwnStep) -> None:
+async def ask(made: MemoryRun, step: OwnStep) -> None:
     bundle = made.bundle()
     await at_work(step).ask_model(Window(bundle), bundle.chain(), tail(step.progress, step.workspace, made.limits), 10)
 
 
 async def test_model_answer_is_recorded_with_usage_and_cost() -> None:
-    made = room(says("hello", tokens=1_000_000))
+    made = memory_run(says("hello", tokens=1_000_000))
     step = await made.step()
     step.note(MessageReceived("hi"))
     await ask(made, step)
@@ -236,7 +236,7 @@ async def test_model_answer_is_recorded_with_usage_and_cost() -> None:
 
 
 async def test_busy_model_is_asked_again_with_the_same_bytes() -> None:
-    made = room(TemporaryError("busy"), TemporaryError("busy", retry_after=0.002), says("hello"))
+    made = memory_run(TemporaryError("busy"), TemporaryError("busy", retry_after=0.002), says("hello"))
     step = await made.step()
     step.note(MessageReceived("hi"))
     await ask(made, step)
@@ -247,7 +247,7 @@ async def test_busy_model_is_asked_again_with_the_same_bytes() -> None:
 
 
 async def test_model_attempts_share_the_time_of_the_call() -> None:
-    made = room()
+    made = memory_run()
     timeouts: list[float] = []
 
     class SlowModel:

@@ -17,7 +17,7 @@ from gofer.values.errors import TemporaryError
 from gofer.values.messages import Media
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import Said, says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
@@ -41,12 +41,12 @@ async def test_subagent_uses_a_tool_of_the_run_and_the_answer_comes_back() -> No
                 assert asked.said[-1] == "a tree stands there"
                 return says("It is a tree.")
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.tool("look", "read")
     made.subagent("looker", tools=["look"])
-    assert (await made.go_on()).answer == "It is a tree."
+    assert (await made.resume()).answer == "It is a tree."
     assert made.acted == ["look:there"]
-    (journal,) = (await made.below()).values()
+    (journal,) = (await made.subagent_journals()).values()
     assert isinstance(journal[0].entry, RunAccepted)
     assert journal[0].entry.parent == "run1"
     assert isinstance(journal[-1].entry, RunFinished)
@@ -56,15 +56,15 @@ async def test_subagent_uses_a_tool_of_the_run_and_the_answer_comes_back() -> No
     assert done.usage.input_tokens == 40
 
 
-def asking(*below: Answer, to: str = "helper", files: tuple[str, ...] = ()) -> AgentsRoom:
-    """Return a room whose model asks a subagent with these answers, and then repeats the result."""
+def asking(*below: Answer, to: str = "helper", files: tuple[str, ...] = ()) -> RunWithSubagents:
+    """Return a run whose model asks a subagent with these answers, and then repeats the result."""
 
     def think(asked: Asked) -> Answer:
         if asked.system.startswith("You are a test."):
             return says(asked.said[-1]) if asked.turn else says("", hand_over(to, "help", *files))
         return below[min(asked.turn, len(below) - 1)]
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.tool("look", "read")
     made.tool("post", "keyed")
     return made
@@ -74,13 +74,13 @@ async def test_subagent_has_only_tools_that_are_listed_and_granted_to_the_run() 
     made = asking(says("", ("post", {"text": "x"})), says("done"))
     made.subagent("helper", tools=["look", "erase_everything"])
     made.subagent("all", tools="inherit")
-    assert (await made.go_on()).answer == "done"
+    assert (await made.resume()).answer == "done"
     assert made.acted == []
     (first, *_) = [asked for asked in made.many.asked if asked.system == "You are helper."]
     assert first.tools == {"look", "finish", *(tool.name for tool in bind_all(FILE_TOOLS, Children()))}
     inheriting = asking(says("done"), to="all")
     inheriting.subagent("all", tools="inherit")
-    await inheriting.go_on()
+    await inheriting.resume()
     (only,) = [asked for asked in inheriting.many.asked if asked.system == "You are all."]
     assert only.tools == first.tools | {"post"}
 
@@ -88,8 +88,8 @@ async def test_subagent_has_only_tools_that_are_listed_and_granted_to_the_run() 
 async def test_subagent_without_tools_is_a_one_shot_subagent_in_the_journal_of_the_run() -> None:
     made = asking(says("yes"))
     made.subagent("helper")
-    assert (await made.go_on()).answer == "yes"
-    assert await made.below() == {}
+    assert (await made.resume()).answer == "yes"
+    assert await made.subagent_journals() == {}
     (asked,) = [asked for asked in made.many.asked if asked.system == "You are helper."]
     assert (asked.tools, asked.said) == (frozenset(), [])
     assert progress.project(await made.journal()).llm_calls == 3
@@ -99,7 +99,7 @@ async def test_subagent_limit_is_a_share_of_the_calls_left_and_usage_counts_for_
     made = asking(says("", ("look", {"text": "a"})), says("", ("look", {"text": "b"})), says("never"))
     made.limits = Limits(llm_calls=5)
     made.subagent("helper", tools=["look"])
-    ending = await made.go_on()
+    ending = await made.resume()
     # Of the four calls left, the subagent may use two.
     assert ending.answer.startswith("The subagent helper did not finish: stopped after 2 model calls.")
     (started,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentStarted)]
@@ -111,7 +111,7 @@ async def test_subagent_limit_is_a_share_of_the_calls_left_and_usage_counts_for_
 async def test_largest_request_of_a_run_includes_subagents() -> None:
     made = asking(says("", ("look", {"text": "a"}), tokens=900), says("done", tokens=400))
     made.subagent("helper", tools=["look"])
-    await made.go_on()
+    await made.resume()
     assert progress.project(await made.journal()).largest == {"m": 901}
 
 
@@ -119,7 +119,7 @@ async def test_subagent_is_not_asked_when_only_one_model_call_is_left() -> None:
     made = asking(says("never"))
     made.limits = Limits(llm_calls=2)
     made.subagent("helper", tools=["look"])
-    assert (await made.go_on()).answer.startswith("The subagent was not asked: stopped after 2 model calls.")
+    assert (await made.resume()).answer.startswith("The subagent was not asked: stopped after 2 model calls.")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ async def test_unknown_subagent_or_file_is_refused_with_the_known_names(
 ) -> None:
     made = asking(says("never"), to=to, files=files)
     made.subagent("helper", tools=["look"])
-    assert (await made.go_on()).answer == said
+    assert (await made.resume()).answer == said
 
 
 async def test_subagent_gets_files_by_id_and_returns_a_long_answer_as_a_file() -> None:
@@ -155,14 +155,14 @@ async def test_subagent_gets_files_by_id_and_returns_a_long_answer_as_a_file() -
             case _:
                 return says(files[-1])
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
 
     async def all_of_it(call: object, said: object) -> object:
         return Given(report, "looked")
 
     made.tool("look", "read", all_of_it)  # type: ignore[arg-type]
     made.subagent("reader", tools=[])
-    answer = (await made.go_on()).answer
+    answer = (await made.resume()).answer
     held = workspace.project(await made.journal()).files
     assert held[answer].added.origin == "subagent reader"
     assert len(held) == 2
@@ -178,11 +178,11 @@ async def test_subagents_nest_at_most_three_deep() -> None:
             return says("", hand_over("again", "deeper"))
         return says(f"{asked.said[-1]}." if asked.turn else "bottom")
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.subagent("again", tools=[], subagents=["again"])
     made.limits = Limits(llm_calls=200)
-    assert (await made.go_on()).answer == "bottom..."
-    assert max(call.count(">") for call in await made.below()) == 2
+    assert (await made.resume()).answer == "bottom..."
+    assert max(call.count(">") for call in await made.subagent_journals()) == 2
 
 
 async def test_script_asks_subagents_concurrently_and_replays_the_answers() -> None:
@@ -199,9 +199,9 @@ async def coordinate(run):
 """
     made.subagent("helper", tools=["look"])
     done = Ending("done", "looked, looked, refused: The run has no file 'nothing'.")
-    assert await made.go_on() == done
+    assert await made.resume() == done
     asked = len(made.many.asked)
-    assert await made.go_on("another") == done
+    assert await made.resume("another") == done
     assert len(made.many.asked) == asked == 4
 
 
@@ -209,9 +209,9 @@ async def test_script_that_drops_a_writing_subagent_has_diverged() -> None:
     made = asking(says("", ("post", {"text": "a"})), says("posted"))
     made.subagent("helper", tools=["post"])
     made.script = 'async def coordinate(run):\n    return await run.subagent("helper", "one")\n'
-    assert (await made.go_on()).answer == "posted"
+    assert (await made.resume()).answer == "posted"
     made.script = 'async def coordinate(run):\n    return await run.subagent("helper", "two")\n'
-    ending = await made.go_on("another")
+    ending = await made.resume("another")
     assert ending.status == "needs_attention"
     assert "asks for subagent.helper, and the journal has subagent.helper with other prompt instead" in ending.reason
     assert made.acted == ["post:a"]
@@ -221,7 +221,7 @@ async def test_subagent_with_an_output_schema_returns_json() -> None:
     made = asking(says("a bug"), says('{"kind": "bug"}'))
     schema = {"type": "object", "properties": {"kind": {"enum": ["bug"]}}, "required": ["kind"]}
     made.subagent("helper", tools=["look"], output=schema)
-    assert (await made.go_on()).answer == '{"kind":"bug"}'
+    assert (await made.resume()).answer == '{"kind":"bug"}'
     (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
     assert (finished.status, finished.llm_calls) == ("ok", 2)
 
@@ -229,8 +229,8 @@ async def test_subagent_with_an_output_schema_returns_json() -> None:
 async def test_known_cost_of_a_subagent_counts_although_another_call_is_unpriced() -> None:
     made = asking(says("", ("look", {"text": "x"})), replace(says("done"), model="unpriced"))
     made.subagent("helper", tools=["look"])
-    assert (await made.go_on()).answer == "done"
-    (below,) = (await made.below()).values()
+    assert (await made.resume()).answer == "done"
+    (below,) = (await made.subagent_journals()).values()
     known = progress.project(below).spent_usd
     run = progress.project(await made.journal())
     own = sum(one.entry.cost_usd or 0 for one in await made.journal() if isinstance(one.entry, LlmResponse))
@@ -252,14 +252,14 @@ async def test_unknown_outcome_in_a_subagent_blocks_the_tool_in_the_run() -> Non
             case _:
                 return says(asked.said[-1])
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
 
     async def silent(call: object, said: object) -> object:
         raise TemporaryError("no answer")
 
     made.tool("shout", "blind", silent)  # type: ignore[arg-type]
     made.subagent("helper", tools=["shout"])
-    assert "an earlier shout there may have happened" in (await made.go_on()).answer
+    assert "an earlier shout there may have happened" in (await made.resume()).answer
     assert made.acted == ["shout:x"]
 
 
@@ -280,10 +280,10 @@ async def test_image_is_not_shown_to_a_subagent_without_vision() -> None:
         return Given("a picture", "a picture", media=(Media("file_1", "image/png", "AAAA"),))
 
     seen: list[Asked] = []
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.tool("look", "read", look)
     made.subagent("looker", tools=["look"])
-    await made.go_on()
+    await made.resume()
     (asked,) = seen
     assert b"image_url" not in asked.body
     assert "file_1 is an image that you cannot see" in asked.said[-1]

@@ -11,7 +11,7 @@ from gofer.models.language_model import Answer
 from gofer.projections import progress
 from gofer.stores.memory.journal import MemoryStore
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +81,8 @@ async def coordinate(run):
 """
 
 
-def made_mortal(at: int, *, after: bool, script: str = "") -> AgentsRoom:
-    made = agents_room(think)
+def made_mortal(at: int, *, after: bool, script: str = "") -> RunWithSubagents:
+    made = run_with_subagents(think)
     made.script = script
     made.store = MortalStore(at, after=after)
     made.tool("look", "read")
@@ -96,11 +96,11 @@ def made_mortal(at: int, *, after: bool, script: str = "") -> AgentsRoom:
     return made
 
 
-async def to_its_end(made: AgentsRoom) -> str:
+async def to_its_end(made: RunWithSubagents) -> str:
     assert isinstance(made.store, MortalStore)
     for owner in range(10):
         try:
-            return (await made.go_on(f"owner{owner}")).answer
+            return (await made.resume(f"owner{owner}")).answer
         except Lost:
             made.store.dead = False
         except Parked as parked:
@@ -125,7 +125,7 @@ async def test_run_with_subagents_has_the_same_result_with_a_crash_at_any_frame(
             "post did two",
         ]
         assert made.acted.count("file:three") == 1
-        done, below = progress.project(await made.journal()), await made.below()
+        done, below = progress.project(await made.journal()), await made.subagent_journals()
         assert sorted(below) == sorted(below.keys())
         assert (len(below), done.asking) == (3, {})
         answers = sum(isinstance(it.entry, LlmResponse) for journal in _all(below) for it in journal)

@@ -14,7 +14,7 @@ from gofer.models.language_model import Answer
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import Corrupt, TemporaryError
 from support.engine.memory_run import PROVENANCE, says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
@@ -25,8 +25,8 @@ class Lost(BaseException):
     """The process was killed."""
 
 
-def posting(lost_at: int = 1) -> AgentsRoom:
-    """Return a room whose subagent posts once. The worker crashes at model call `lost_at` of the subagent."""
+def posting(lost_at: int = 1) -> RunWithSubagents:
+    """Return a run whose subagent posts once. The worker crashes at model call `lost_at` of the subagent."""
     asked: list[int] = []
 
     def think(question: Asked) -> Answer:
@@ -41,13 +41,13 @@ def posting(lost_at: int = 1) -> AgentsRoom:
             raise Lost
         return says("", ("post", {"text": "one"})) if not question.turn else says("posted")
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.tool("post", "blind")
     made.subagent("poster", tools=["post"])
     return made
 
 
-def cut(made: AgentsRoom, left: int) -> None:
+def cut(made: RunWithSubagents, left: int) -> None:
     """Remove the last frames of the subagent."""
     frames: dict[str, list[Any]] = made.store._frames  # type: ignore[attr-defined]
     del frames[CHILD][left:]
@@ -59,12 +59,12 @@ def cut(made: AgentsRoom, left: int) -> None:
 async def test_truncated_subagent_journal_stops_the_run_before_any_effect(left: int) -> None:
     made = posting()
     with pytest.raises(Lost):
-        await made.go_on("first")
+        await made.resume("first")
     assert (made.acted, len(await made.store.frames(CHILD))) == (["post:one"], 4)
     cut(made, left)
     for _ in range(2):
         with pytest.raises(Corrupt, match=f"after frame {left}: 4 frames were written and {left} are there"):
-            await made.go_on("second")
+            await made.resume("second")
     assert made.acted == ["post:one"]
     assert len(await made.store.frames(CHILD)) == left
 
@@ -72,8 +72,8 @@ async def test_truncated_subagent_journal_stops_the_run_before_any_effect(left: 
 async def test_complete_subagent_journal_resumes_after_a_crash() -> None:
     made = posting()
     with pytest.raises(Lost):
-        await made.go_on("first")
-    assert (await made.go_on("second")).answer == "Done."
+        await made.resume("first")
+    assert (await made.resume("second")).answer == "Done."
     assert made.acted == ["post:one"]
 
 
@@ -87,7 +87,7 @@ class Forgetful(MemoryStore):
 async def test_failed_write_of_the_frame_count_does_not_stop_a_subagent() -> None:
     made = posting(lost_at=9)
     made.store = Forgetful()
-    assert (await made.go_on()).answer == "Done."
+    assert (await made.resume()).answer == "Done."
     kinds = [type(one.entry) for one in await read_journal(CHILD, made.store, made.blobs)]
     assert kinds.count(ToolCall) == kinds.count(RunFinished) == 1
 
@@ -96,15 +96,15 @@ async def test_failed_write_of_the_frame_count_does_not_stop_a_subagent() -> Non
 async def test_subagent_with_a_truncated_journal_is_not_settled_by_an_ended_run(left: int) -> None:
     made = posting()
     with pytest.raises(Lost):
-        await made.go_on("first")
+        await made.resume("first")
     cut(made, left)
     with pytest.raises(Corrupt):
-        await end_subagents(await made.held("second"), "the run that asked it ended", PROVENANCE)
+        await end_subagents(await made.owned_step("second"), "the run that asked it ended", PROVENANCE)
 
 
 async def test_truncated_journal_of_a_settled_subagent_is_reported_after_the_count_expired() -> None:
     made = posting(lost_at=9)
-    assert (await made.go_on()).answer == "Done."
+    assert (await made.resume()).answer == "Done."
     journal = await made.journal()
     (settled,) = [one.entry for one in journal if isinstance(one.entry, SubagentFinished)]
     frames = len(await made.store.frames(CHILD))

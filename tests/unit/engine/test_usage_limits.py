@@ -15,7 +15,7 @@ from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Allowance, Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CATALOG, Lost, Office
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker
 from support.stand_ins import TOKENS, claimed, make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -25,27 +25,27 @@ TENTH = 100_000 - 10
 """Input tokens of an answer that costs 0.10 USD, with its one output token."""
 
 
-def limited(*answers: Answer, person: Allowance | None = None, workflow: Allowance | None = None) -> Office:
+def limited(*answers: Answer, person: Allowance | None = None, workflow: Allowance | None = None) -> MemoryWorker:
     form = LOADED.workflow.model_copy(update={"limits_per_workflow": workflow or Allowance()})
     loaded = replace(LOADED, workflow=form, limits_per_person=person or Allowance())
-    return Office(ListModel(list(answers)), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    return MemoryWorker(ListModel(list(answers)), catalog=Catalog({"answer-here": loaded}, Defaults()))
 
 
-async def begin(made: Office, run: str) -> str:
+async def begin(made: MemoryWorker, run: str) -> str:
     """Return the answer to a mention, five minutes after the one before."""
     made.clock.advance(300)
     await claimed(made.store, run, make_outside(made.clock))
     await made.accept(run)
-    await hear(made)
+    await work_until_idle(made)
     return made.posted[-1]
 
 
-async def hear(made: Office) -> None:
-    while await made.hear():
+async def work_until_idle(made: MemoryWorker) -> None:
+    while await made.work_once():
         pass
 
 
-async def used(made: Office) -> list[Usage]:
+async def used(made: MemoryWorker) -> list[Usage]:
     limited = shares(mention(), made.catalog.workflows["answer-here"], TOKENS)
     rows = [await made.store.usage(share.scope, 0) for share in limited]
     return [row for scope in rows for row in scope]
@@ -98,15 +98,15 @@ async def test_run_exceeds_the_usd_limit_by_at_most_one_model_call() -> None:
 
 async def test_run_with_a_crash_and_repeated_queue_messages_counts_once() -> None:
     made = limited(says("one", tokens=TENTH), says("two"), person=Allowance(runs_per_hour=2, usd_per_day=1))
-    made.lose_in.add("slack_update_message")
+    made.crash_in.add("slack_update_message")
     await made.accept("a")
-    with pytest.raises(Lost):
-        await made.hear()
-    made.lose_in.clear()
+    with pytest.raises(Crashed):
+        await made.work_once()
+    made.crash_in.clear()
     for _ in range(3):
         await made.queue.enqueue("a")
         made.clock.advance(130)
-        await hear(made)
+        await work_until_idle(made)
     assert made.posted == ["one"]
     (row,) = await used(made)
     assert (row.run, row.usd) == ("a", pytest.approx(0.1))
@@ -117,7 +117,7 @@ async def test_concurrent_mentions_never_exceed_the_run_limit() -> None:
     made = limited(*[says(str(n)) for n in range(9)], person=Allowance(runs_per_hour=3))
     for n in range(9):
         await made.accept(f"run{n}")
-    await hear(made)
+    await work_until_idle(made)
     assert len(made.model.requests) == 3
     assert sum("You have started 3 runs" in text for text in made.posted) == 6
 
@@ -139,7 +139,7 @@ async def test_limit_of_one_person_does_not_affect_another_person() -> None:
         "b", e.RunAccepted(event, "answer-here"), Pen("ingress", made.worker.services.outside), made.store, made.blobs
     )
     await made.accept("b")
-    await hear(made)
+    await work_until_idle(made)
     assert made.posted[-1] == "two"
 
 

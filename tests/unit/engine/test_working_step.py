@@ -10,7 +10,7 @@ from gofer.engine.permitted_call import Permitted
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Provenance
-from support.engine.memory_run import PROVENANCE, Room, Said, Unguarded, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, Unguarded, at_work, memory_run
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[3]
@@ -39,22 +39,22 @@ class Refusing(Unguarded):
         return ToolResult(item.call, "refused", "no")
 
 
-def with_a_tool() -> tuple[Room, Permitted]:
-    made = room()
+def with_a_tool() -> tuple[MemoryRun, Permitted]:
+    made = memory_run()
     made.tool("post", "blind")
     return made, Permitted("1.0", made.tools["post"], Said(text="it"))
 
 
 @pytest.mark.parametrize("missing", [field.name for field in fields(WorkingStep)])
 async def test_working_step_needs_every_part(missing: str) -> None:
-    whole = at_work(await room().step())
+    whole = at_work(await memory_run().step())
     given = {field.name: getattr(whole, field.name) for field in fields(WorkingStep) if field.name != missing}
     with pytest.raises(TypeError, match=missing):
         WorkingStep(**given)
 
 
 async def test_working_step_is_immutable() -> None:
-    working = at_work(await room().step())
+    working = at_work(await memory_run().step())
     with pytest.raises(FrozenInstanceError):
         working.guard = Unguarded()  # type: ignore[misc]
 

@@ -15,7 +15,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 
 pytestmark = pytest.mark.anyio
 
@@ -44,15 +44,15 @@ class Parrot:
         return self.answers[self.asked % len(self.answers)]
 
 
-def endless(*answers: Answer) -> Room:
-    made = room(*answers)
+def endless(*answers: Answer) -> MemoryRun:
+    made = memory_run(*answers)
     made.limits = ENDLESS
     made.tool("look", "read")
     made.tool("post", "keyed")
     return made
 
 
-async def refusals(made: Room) -> list[str]:
+async def refusals(made: MemoryRun) -> list[str]:
     entries = [item.entry for item in await made.journal()]
     return [entry.text for entry in entries if isinstance(entry, Outcome) and entry.status == "refused"]
 

@@ -10,7 +10,7 @@ from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -32,20 +32,20 @@ def think(asked: Asked) -> Answer:
             return says("Done.")
 
 
-async def worked() -> AgentsRoom:
-    room = agents_room(think)
-    room.tool("look", "read")
-    room.subagent("deep", tools="inherit", limits={"llm_calls": 2})
-    room.subagent("middle", tools="inherit", subagents=["deep"])
-    room.listed, room.limits = ("middle",), Limits(llm_calls=30)
-    await room.go_on()
-    return room
+async def worked() -> RunWithSubagents:
+    memory_run = run_with_subagents(think)
+    memory_run.tool("look", "read")
+    memory_run.subagent("deep", tools="inherit", limits={"llm_calls": 2})
+    memory_run.subagent("middle", tools="inherit", subagents=["deep"])
+    memory_run.listed, memory_run.limits = ("middle",), Limits(llm_calls=30)
+    await memory_run.resume()
+    return memory_run
 
 
-async def lines_of(room: AgentsRoom) -> list[str]:
+async def lines_of(memory_run: RunWithSubagents) -> list[str]:
     """Return the lines of `gofer trace` without times."""
-    journal = await room.journal()
-    spans = whole_trace(journal, await read_below(journal, room.store, room.blobs))
+    journal = await memory_run.journal()
+    spans = whole_trace(journal, await read_below(journal, memory_run.store, memory_run.blobs))
     return [line[13:] for line in outline("run1", spans)[1:]]
 
 
@@ -81,11 +81,11 @@ async def test_outline_gives_the_reason_of_a_stopped_and_of_a_missing_subagent()
 
 
 async def test_unreadable_subagent_is_marked_in_the_outline_and_the_rest_is_shown() -> None:
-    room = await worked()
+    memory_run = await worked()
     run = child_of(child_of("run1", "1.0"), "1.0")
-    frames = room.store._frames[run]
+    frames = memory_run.store._frames[run]
     frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
-    lines = await lines_of(room)
+    lines = await lines_of(memory_run)
     (deep,) = [line for line in lines if "subagent deep" in line]
     assert f"Run {run} is damaged" in deep
     assert "20 in" in deep

@@ -11,7 +11,7 @@ from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Target, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 
 pytestmark = pytest.mark.anyio
 
@@ -66,26 +66,26 @@ def _writes(name: str, system: str) -> Tool[PostMessage]:
 
 
 async def test_answer_is_posted_anew_when_the_announced_message_was_deleted_after_a_crash() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
+    made.crash_in = {"slack_update_message"}
     for _ in range(CRASHES - 2):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
-    made.lose_in, made.deleted = set(), {"1.0"}
-    await made.hear()
+    made.crash_in, made.deleted = set(), {"1.0"}
+    await made.work_once()
     assert made.posted == ["", "Hello."]
     assert await made.status("run1") == "done"
 
 
 async def test_notice_in_doubt_is_settled_before_the_answer_is_delivered() -> None:
-    made = office(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
+    made = memory_worker(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
-    await made.hear_lost()
-    made.lose_in = set()
+    made.crash_in = {"slack_update_message"}
+    await made.work_once_or_crash()
+    made.crash_in = set()
     made.clock.advance(130)
-    await made.hear()
+    await made.work_once()
     assert made.edits == [AT_WORK, "Hello."]
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"

@@ -30,34 +30,34 @@ from gofer.values.errors import TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of, worker_over
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of, worker_over
 from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
 
-async def entries(made: Office, run: str = "run1") -> list[object]:
+async def entries(made: MemoryWorker, run: str = "run1") -> list[object]:
     return [item.entry for item in await read_journal(run, made.store, made.blobs)]
 
 
-async def cancel(made: Office, item: str = "cancel-1") -> None:
+async def cancel(made: MemoryWorker, item: str = "cancel-1") -> None:
     await inbox.put(made.store, "run1", item, RunCancelled("Ada"))
     await made.queue.enqueue("run1")
 
 
-async def hear_all(made: Office, seconds: float = 130, rounds: int = 30) -> None:
+async def work_repeatedly(made: MemoryWorker, seconds: float = 130, rounds: int = 30) -> None:
     """Process queue messages for a while, with time passing in between."""
     for _ in range(rounds):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(seconds)
 
 
 async def test_cancelled_run_makes_no_model_call_and_reports_the_cancellation() -> None:
-    made = office(says("unused"))
+    made = memory_worker(says("unused"))
     await made.accept("run1")
     await cancel(made)
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.model.requests == []
     assert made.posted == ["_Stopped: cancelled by Ada._"]
     assert await made.status("run1") == "cancelled"
@@ -65,7 +65,7 @@ async def test_cancelled_run_makes_no_model_call_and_reports_the_cancellation() 
 
 
 async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_answer() -> None:
-    made = office()
+    made = memory_worker()
 
     class CancelledMeanwhile:
         async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -75,7 +75,7 @@ async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_a
     made.grant("slack_post_message")
     made.worker = replace(made.worker, services=replace(made.worker.services, model=CancelledMeanwhile()))
     await made.accept("run1")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["_Stopped: cancelled by Ada._"]
     journal = await entries(made)
     cancelled = next(n for n, entry in enumerate(journal) if isinstance(entry, RunCancelled))
@@ -85,34 +85,34 @@ async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_a
 
 
 async def test_cancellation_after_the_answer_has_no_effect() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     await cancel(made)
     await cancel(made, "cancel-2")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
 
 
 async def test_cancellation_wakes_a_parked_run() -> None:
-    made = office()
+    made = memory_worker()
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("earlier", made.worker.services.outside))
     parked = RunParked("model", int((made.clock.now() + 900) * 1000))
     for entry in (RunOwned(), parked):
         journal.add(entry)
     await journal.commit()
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "parked"
     assert (await entries(made))[-1] == parked
     await cancel(made)
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "cancelled"
 
 
 async def test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes() -> None:
-    made = office(says("", ("slack_read_thread", {"ts": "1.0"})), says("Hello."))
+    made = memory_worker(says("", ("slack_read_thread", {"ts": "1.0"})), says("Hello."))
     made.grant("slack_read_thread")
     await made.accept("run1")
     answered = []
@@ -132,7 +132,7 @@ async def test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes()
 
 
 async def test_stopping_worker_hands_over_the_run() -> None:
-    made = office()
+    made = memory_worker()
     asked = asyncio.Event()
 
     class SlowModel:
@@ -151,22 +151,22 @@ async def test_stopping_worker_hands_over_the_run() -> None:
     assert (await entries(made))[-1] == RunHandedOver()
     assert await made.status("run1") == "queued"
     made.model.answers = [says("Hello.")]
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
 
 
 async def test_run_that_crashes_every_worker_fails_as_poison_with_one_notice() -> None:
-    made = office()
+    made = memory_worker()
 
     class Deadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
-            raise Lost
+            raise Crashed
 
     made.worker = replace(made.worker, services=replace(made.worker.services, model=Deadly()))
     await made.accept("run1")
     lost = 0
     for _ in range(30):
-        lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
+        lost += len([result for result in await made.work_once_or_crash() if isinstance(result, Crashed)])
         made.clock.advance(130)
     assert lost == CRASHES
     (notice,) = made.posted
@@ -177,11 +177,11 @@ async def test_run_that_crashes_every_worker_fails_as_poison_with_one_notice() -
 
 
 async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
+    made.crash_in = {"slack_update_message"}
     for _ in range(30):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
@@ -191,7 +191,7 @@ async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> No
 
 
 async def test_run_that_cannot_be_opened_is_abandoned_and_dead_lettered() -> None:
-    made = office()
+    made = memory_worker()
 
     class Unreadable(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
@@ -200,7 +200,7 @@ async def test_run_that_cannot_be_opened_is_abandoned_and_dead_lettered() -> Non
     made.store = Unreadable()
     made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
-    await hear_all(made)
+    await work_repeatedly(made)
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.reason) == (
@@ -209,15 +209,15 @@ async def test_run_that_cannot_be_opened_is_abandoned_and_dead_lettered() -> Non
     )
     (letter,) = await made.queue.buried(10)
     assert (letter.run, letter.why) == ("run1", "KeyError")
-    assert made.queue.heard == RECEIVES
+    assert made.queue.received == RECEIVES
 
 
 async def test_run_that_crashes_every_worker_fails_despite_quiet_times() -> None:
-    made = office(says("unused"))
+    made = memory_worker(says("unused"))
     tools = made.worker.services.tools
 
     async def post(call: Call, arguments: PostMessage) -> ToolResult:
-        raise Lost
+        raise Crashed
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
         return None
@@ -228,7 +228,7 @@ async def test_run_that_crashes_every_worker_fails_despite_quiet_times() -> None
     await made.accept("run1")
     lost = 0
     for _ in range(60):
-        lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
+        lost += len([result for result in await made.work_once_or_crash() if isinstance(result, Crashed)])
         made.clock.advance(130)
     # CRASHES workers at the first message, and CRASHES at the notice.
     assert lost == 2 * CRASHES
@@ -237,7 +237,7 @@ async def test_run_that_crashes_every_worker_fails_despite_quiet_times() -> None
 
 async def test_run_survives_a_temporary_outage_of_the_blob_store() -> None:
     """Small frames can be written and bodies cannot: each worker takes over and cannot record its work."""
-    made = office(*[says("x" * 20_000)] * 8)
+    made = memory_worker(*[says("x" * 20_000)] * 8)
 
     class Away(type(made.blobs)):
         away = False
@@ -251,15 +251,15 @@ async def test_run_survives_a_temporary_outage_of_the_blob_store() -> None:
     made.blobs.away = True
     made.worker = worker_over(made.worker, blobs=made.blobs)
     await made.accept("run1")
-    await hear_all(made, rounds=6)
+    await work_repeatedly(made, rounds=6)
     assert len(made.model.requests) == 6
     made.blobs.away = False
-    await hear_all(made)
+    await work_repeatedly(made)
     assert await made.status("run1") == "done"
 
 
 async def test_workers_stopped_during_a_long_call_do_not_count_as_crashed() -> None:
-    made = office()
+    made = memory_worker()
     asked = asyncio.Event()
 
     class SlowModel:
@@ -279,7 +279,7 @@ async def test_workers_stopped_during_a_long_call_do_not_count_as_crashed() -> N
         made.clock.advance(200)
     assert (await entries(made))[-1] == RunHandedOver("interrupted")
     made.model.answers = [says("Hello.")]
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]
 
 
@@ -287,18 +287,18 @@ class MortalLock(asyncio.Lock):
     """A lock that is not released when the process dies."""
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not Lost:
+        if kind is not Crashed:
             self.release()
 
 
 async def test_healthy_run_beside_a_poison_run_is_answered() -> None:
     """The process dies with both runs, until suspects run one at a time."""
-    made = office()
+    made = memory_worker()
 
     class OneIsDeadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
             if b"with ts 6.6" in body:
-                raise Lost
+                raise Crashed
             await asyncio.sleep(0.02)
             return says("Hello.")
 
@@ -316,7 +316,7 @@ async def test_healthy_run_beside_a_poison_run_is_answered() -> None:
             asyncio.create_task(worker.answer(queue_message)) for queue_message in await made.queue.receive(10, 120, 0)
         ]
         outcomes, _ = await asyncio.wait([*tasks, asyncio.create_task(asyncio.sleep(0))], return_when="FIRST_EXCEPTION")
-        deaths += any(isinstance(task.exception(), Lost) for task in outcomes)
+        deaths += any(isinstance(task.exception(), Crashed) for task in outcomes)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -327,12 +327,12 @@ async def test_healthy_run_beside_a_poison_run_is_answered() -> None:
 
 
 async def test_answer_goes_to_the_place_that_the_workflow_named_at_the_start_of_the_run() -> None:
-    made = office(KeyError("the worker dies here"))
+    made = memory_worker(KeyError("the worker dies here"))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     loaded = catalog_of(made.worker).workflows["answer-here"]
     silent = replace(loaded, workflow=loaded.workflow.model_copy(update={"reply": "none"}))
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": silent}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": silent}, Defaults())))
     made.model.answers = [says("Hello.")]
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]

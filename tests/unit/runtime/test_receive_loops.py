@@ -24,7 +24,7 @@ from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.models.served import served
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 from support.stand_ins import TOKENS, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -86,12 +86,12 @@ async def test_run_started_by_a_bot_counts_one_hop_more() -> None:
 
 @pytest.mark.parametrize(("hops", "status"), [(0, "done"), (MOST_HOPS, "done"), (MOST_HOPS + 1, "ignored")])
 async def test_run_beyond_the_hop_limit_is_ignored(hops: int, status: str) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     event = replace(mention(hops=hops), private=False)
     await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head("run1", "answer-here", TOKENS.conversation(event.conversation), 1, private=False))
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == status
     assert made.posted == (["Hello."] if status == "done" else [])
     head = await made.store.head("run1")

@@ -18,7 +18,7 @@ from gofer.tools.definition import Call, InDoubt, ToolResult
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.row_tokens import Tokens
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Office, office
+from support.runtime.memory_worker import MemoryWorker, memory_worker
 from support.stand_ins import KEY
 
 pytestmark = pytest.mark.anyio
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.anyio
 ENDS: list[Status] = ["done", "limited", "failed", "cancelled", "ignored", "needs_attention"]
 
 
-async def again(made: Office, run: str = "run1") -> Retried:
+async def again(made: MemoryWorker, run: str = "run1") -> Retried:
     return await retry(run, Stores(made.store, made.blobs, made.queue), made.clock, "operator")
 
 
-async def abandon(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
+async def abandon(made: MemoryWorker, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
     """Mark the head of a run as abandoned, as a worker does."""
     head = await made.store.head("run1")
     assert head is not None
@@ -40,19 +40,19 @@ async def abandon(made: Office, reason: str = "it cannot be continued: 10 attemp
 
 
 async def test_abandoned_run_is_answered_once_after_a_retry() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     await abandon(made)
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     assert await again(made) == Retried(True, "Run run1 is queued; it goes on where it was.")
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     assert await again(made) == Retried(False, "Run run1 is done; there is nothing to do again.")
 
 
-async def restored(made: Office, *, posted_since: bool) -> None:
+async def restored(made: MemoryWorker, *, posted_since: bool) -> None:
     """Hold a run of a restored backup that had not posted yet. `posted_since` is found by a lookup."""
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -76,55 +76,55 @@ async def restored(made: Office, *, posted_since: bool) -> None:
 async def test_restored_run_answers_once_after_a_retry_even_if_posted_after_the_backup(
     posted_since: bool,
 ) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await restored(made, posted_since=posted_since)
     if posted_since:
         made.posted.append("What it said before the restore.")
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "needs_attention"
     told = await again(made)
     assert (told.enqueued, "goes on from the backup of 2026-11-21 12:00 UTC" in told.message) == (True, True)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
 async def test_cancelled_held_run_ends_as_cancelled_after_a_retry() -> None:
-    made = office()
+    made = memory_worker()
     await restored(made, posted_since=False)
     assert await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "wish")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "needs_attention"
     assert await again(made) == Retried(True, "Run run1 is queued; it was cancelled, so it stops.")
-    while await made.hear():
+    while await made.work_once():
         pass
     assert await made.status("run1") == "cancelled"
     assert not await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "another wish")
 
 
 async def test_run_with_a_dead_lettered_queue_message_is_answered_after_a_retry() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     (queue_message,) = await made.queue.receive(1, 60, 0)
     await made.queue.bury(queue_message, "the store or the queue did not answer")
     assert (await again(made)).enqueued
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
 
 
 async def test_retry_of_a_finished_run_is_refused_despite_a_stale_head() -> None:
     """A stalled owner may have overwritten the head of an ended run."""
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     await abandon(made)
     assert not (await again(made)).enqueued
 
 
 @pytest.mark.parametrize("status", ENDS)
 async def test_retry_never_reopens_a_finished_run_and_explains_the_options(status: Status) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     for queue_message in await made.queue.receive(9, 60, 0):
         await made.queue.acknowledge(queue_message)
@@ -139,11 +139,11 @@ async def test_retry_never_reopens_a_finished_run_and_explains_the_options(statu
     # A run not known to be public counts as private, so its reason is not shown.
     assert "why" not in told.message
     made.clock.advance(1000)
-    assert (await made.hear(), await made.store.frames("run1")) == (0, frames)
+    assert (await made.work_once(), await made.store.frames("run1")) == (0, frames)
 
 
 async def test_retry_of_a_failed_run_explains_the_failure() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
     journal.add(await made.started())
@@ -154,7 +154,7 @@ async def test_retry_of_a_failed_run_explains_the_failure() -> None:
 
 
 async def test_retry_of_a_parked_run_makes_the_next_attempt_now() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
     journal.add(RunParked("model", int(made.clock.now() * 1000) + 60_000))
@@ -163,7 +163,7 @@ async def test_retry_of_a_parked_run_makes_the_next_attempt_now() -> None:
 
 
 async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     await abandon(made)
     head = await made.store.head("run1")
@@ -175,7 +175,7 @@ async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
 
 
 async def test_retry_of_a_corrupt_run_raises_corrupt() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     made.store._frames["run1"][0] = b"nonsense"
     with pytest.raises(Corrupt):
@@ -183,11 +183,11 @@ async def test_retry_of_a_corrupt_run_raises_corrupt() -> None:
 
 
 async def test_retry_of_an_unknown_or_deleted_run_raises_gone() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     with pytest.raises(Gone):
         await again(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     with pytest.raises(Gone, match="nothing to go on with"):
         await again(made)
@@ -196,7 +196,7 @@ async def test_retry_of_an_unknown_or_deleted_run_raises_gone() -> None:
 @given(st.lists(st.sampled_from(["retry", "hear", "lose", "abandon"]), max_size=8))
 async def test_blind_effect_happens_at_most_once_however_often_the_run_is_retried(steps: list[str]) -> None:
     """Posting is a blind effect here: a post in doubt is unknown, and never repeated."""
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     for step in steps:
         made.clock.advance(2000)
@@ -206,15 +206,15 @@ async def test_blind_effect_happens_at_most_once_however_often_the_run_is_retrie
             case "abandon" if await made.status("run1") not in ("done", "failed"):
                 await abandon(made)
             case "lose":
-                made.lose_in.add("slack_update_message")
-                await made.hear_lost()
-                made.lose_in.clear()
+                made.crash_in.add("slack_update_message")
+                await made.work_once_or_crash()
+                made.crash_in.clear()
             case _:
-                await made.hear()
+                await made.work_once()
     await again(made)
     for _ in range(5):
         made.clock.advance(2000)
-        await made.hear()
+        await made.work_once()
     assert len(made.posted) <= 1
     posts = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
     assert sum(isinstance(entry, ToolCall) and entry.tool == "slack_post_message" for entry in posts) <= 1

@@ -20,8 +20,8 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 
@@ -71,9 +71,9 @@ def test_run_report_shows_the_reason_as_one_escaped_line(reason: str) -> None:
 
 @dataclass
 class Logged:
-    """An office with a channel for logs. Posts there raise `trouble`, and are keyed, so a post in doubt is repeated."""
+    """A worker with a channel for logs. Posts there raise `trouble`, and are keyed, so a post in doubt is repeated."""
 
-    made: Office
+    made: MemoryWorker
     trouble: Callable[[], BaseException] | None = None
     posted: list[PostMessage] = field(default_factory=list)
 
@@ -98,13 +98,13 @@ class Logged:
     def move(self, channel: str) -> None:
         """Change the channel for logs."""
         catalog = replace(catalog_of(self.made.worker), defaults=Defaults(ai_logs=channel))
-        self.made.worker = replace(self.made.worker, workflows=Unchanging(catalog))
+        self.made.worker = replace(self.made.worker, workflows=FixedCatalog(catalog))
 
 
 async def test_run_report_is_posted_once_after_the_answer() -> None:
-    logged = Logged(office(says("Hello.")))
+    logged = Logged(memory_worker(says("Hello.")))
     await logged.made.accept("run1")
-    await logged.made.hear()
+    await logged.made.work_once()
     assert logged.made.posted == ["Hello."]
     assert [posted.channel for posted in logged.posted] == ["#ai-logs"]
     assert await logged.made.status("run1") == "done"
@@ -112,18 +112,18 @@ async def test_run_report_is_posted_once_after_the_answer() -> None:
 
 @pytest.mark.parametrize("trouble", [ToolError("no such channel"), TemporaryError("no answer"), KeyError("bug")])
 async def test_failed_run_report_does_not_change_the_status_of_the_run(trouble: Exception) -> None:
-    logged = Logged(office(says("Hello.")), lambda: trouble)
+    logged = Logged(memory_worker(says("Hello.")), lambda: trouble)
     await logged.made.accept("run1")
-    await logged.made.hear()
+    await logged.made.work_once()
     assert await logged.made.status("run1") == "done"
     assert logged.posted == []
 
 
 async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
-    logged = Logged(office(says("Hello.")), Lost)
+    logged = Logged(memory_worker(says("Hello.")), Crashed)
     await logged.made.accept("run1")
     for _ in range(CRASHES + 2):
-        await logged.made.hear_lost()
+        await logged.made.work_once_or_crash()
         logged.made.clock.advance(130)
     entries = [recorded.entry for recorded in await read_journal("run1", logged.made.store, logged.made.blobs)]
     assert logged.made.posted == ["Hello."]
@@ -133,13 +133,13 @@ async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
 
 
 async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -> None:
-    logged = Logged(office(says("Hello.")), Lost)
+    logged = Logged(memory_worker(says("Hello.")), Crashed)
     await logged.made.accept("run1")
-    await logged.made.hear_lost()
+    await logged.made.work_once_or_crash()
     logged.trouble = None
     logged.move("#elsewhere")
     logged.made.clock.advance(130)
-    await logged.made.hear()
+    await logged.made.work_once()
     entries = [recorded.entry for recorded in await read_journal("run1", logged.made.store, logged.made.blobs)]
     (call,) = [entry for entry in entries if isinstance(entry, ToolCall) and entry.call == SUMMARY]
     assert [dict(posted) for posted in logged.posted] == [{**dict(call.arguments or {}), "thread_ts": ""}]

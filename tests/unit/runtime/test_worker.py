@@ -19,8 +19,8 @@ from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, claimed
@@ -29,30 +29,30 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_queue_message_leads_to_an_answered_run() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
 async def test_several_queue_messages_of_a_run_lead_to_one_answer() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     for _ in range(5):
         await made.queue.enqueue("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     assert made.posted == ["Hello."]
 
 
 async def test_runs_of_a_conversation_are_answered_oldest_first() -> None:
-    made = office(says("first"), says("second"), says("third"))
+    made = memory_worker(says("first"), says("second"), says("third"))
     for run, at in (("c", 3), ("b", 2), ("a", 1)):
         await made.accept(run, at)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert made.posted == ["first", "second", "third"]
     assert [head.run for head in await made.store.heads(9, private=True) if head.status == "done"] == ["c", "b", "a"]
@@ -61,36 +61,36 @@ async def test_runs_of_a_conversation_are_answered_oldest_first() -> None:
 
 
 async def test_queue_message_of_a_busy_conversation_is_acknowledged() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     await made.store.lease(CONVERSATION, "somebody", NOON, 60.0)
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
 async def test_queue_message_of_an_unknown_run_is_acknowledged() -> None:
-    made = office()
+    made = memory_worker()
     await made.queue.enqueue("no-such-run")
-    await made.hear()
+    await made.work_once()
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
 async def test_head_of_an_ended_run_has_the_number_of_frames() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
     assert head.frames == len(await made.store.frames("run1"))
 
 
 async def test_run_of_a_removed_workflow_fails_with_an_explanation() -> None:
-    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+    made = MemoryWorker(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["I could not finish this: there is no workflow 'answer-here' any more."]
     assert await made.status("run1") == "failed"
 
@@ -110,63 +110,63 @@ class Published:
 
 
 async def test_worker_uses_the_workflow_published_when_the_run_begins() -> None:
-    made = office(says("Hello."), says("Hi."))
+    made = memory_worker(says("Hello."), says("Hi."))
     live = Published(CATALOG)
     made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     short = replace(CATALOG.workflows["answer-here"], system="Be short.")
     live.catalog = Catalog({"answer-here": short}, Defaults())
     await made.accept("run2")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, live.asked) == (["Hello.", "Hi."], ["answer-here", "answer-here"])
     prompts = [json.loads(body)["messages"][0]["content"] for body in made.model.requests]
     assert prompts == [CATALOG.workflows["answer-here"].system, "Be short."]
 
 
 async def test_queue_message_waits_while_no_workflow_is_available() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     live = Published(Catalog({}, Defaults()))
     made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     live.catalog = CATALOG
     made.clock.advance(10)
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
 
 
 async def test_started_run_keeps_the_bundle_after_the_workflow_was_removed() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("lost", made.worker.services.outside))
     journal.add(RunOwned())
     journal.add(await made.started())
     journal.add(MessageReceived("hello"))
     await journal.commit()
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({}, Defaults())))
     made.clock.advance(1000)
-    while await made.hear():
+    while await made.work_once():
         made.clock.advance(1000)
     assert made.posted == ["Hello."]
 
 
 async def test_queue_message_of_an_ended_run_starts_the_next_run_of_the_conversation() -> None:
     """The worker crashed after the end of a run and before it enqueued the next one of the conversation."""
-    made = office(says("second"))
+    made = memory_worker(says("second"))
     await made.accept("run2", 2)
     (queue_message,) = await made.queue.receive(1, 120, 0)
     await made.queue.acknowledge(queue_message)
     await made.store.create_head(Head("run1", "answer-here", CONVERSATION, 1, status="done"))
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["second"]
 
 
 async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
     """The answer may have been posted, so the next owner does no further work."""
-    made = office(says("must not be asked"))
+    made = memory_worker(says("must not be asked"))
     await made.accept("run1")
     pen = Pen("crashed", made.worker.services.outside)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
@@ -177,7 +177,7 @@ async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
         journal.add(entry)
     journal.add(ToolCall("answer/1", "slack_post_message", "blind"))
     await journal.commit()
-    await made.hear()
+    await made.work_once()
     assert made.model.requests == []
     assert made.posted == []
     head = await made.store.head("run1")
@@ -186,15 +186,15 @@ async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
 
 
 async def test_run_keeps_the_system_prompt_of_the_start() -> None:
-    made = office(says("unused"))
+    made = memory_worker(says("unused"))
     await made.accept("run1")
     made.model.answers = [KeyError("the worker dies here")]
-    await made.hear()
+    await made.work_once()
     changed = replace(CATALOG.workflows["answer-here"], system="Be verbose.")
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": changed}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": changed}, Defaults())))
     made.model.answers = [says("Hello.")]
     made.clock.advance(121)
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
     assert b"Be brief." in made.model.requests[-1]
     assert b"Be verbose." not in made.model.requests[-1]
@@ -203,22 +203,22 @@ async def test_run_keeps_the_system_prompt_of_the_start() -> None:
 @pytest.mark.parametrize(("reply", "thread"), [("thread", "1795262400.000100"), ("channel", "")])
 async def test_answer_is_posted_to_the_place_that_the_workflow_names(reply: str, thread: str) -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": reply}))
-    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made = MemoryWorker(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.threads == [thread]
 
 
 async def test_workflow_without_reply_notifies_only_the_owner_of_failures_once_an_hour() -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": "none"}))
-    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made = MemoryWorker(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([], "done")
-    failing = Office(ListModel([RunStopped("no such model")] * 2), catalog=made.catalog)
+    failing = MemoryWorker(ListModel([RunStopped("no such model")] * 2), catalog=made.catalog)
     for number in (1, 2):
         await failing.accept(f"run{number}", number)
-        await failing.hear()
+        await failing.work_once()
     assert failing.posted == ["`answer-here`: failed: `no such model`"]
 
 
@@ -228,7 +228,7 @@ CANARY = "the merger with Initech"
 @pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Corrupt(CANARY)])
 async def test_head_of_an_ended_private_run_holds_no_reason(trouble: Exception) -> None:
     """Heads stay for thirty days, those of abandoned runs too."""
-    made = office(*[trouble] * 20)
+    made = memory_worker(*[trouble] * 20)
 
     async def read(call: Call, arguments: ReadThread) -> ToolResult:
         return ToolResult("Thread in #board", "read", {"private": True})
@@ -238,7 +238,7 @@ async def test_head_of_an_ended_private_run_holds_no_reason(trouble: Exception) 
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
     for _ in range(30):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
@@ -246,7 +246,7 @@ async def test_head_of_an_ended_private_run_holds_no_reason(trouble: Exception) 
 
 
 async def test_run_with_a_call_of_unknown_outcome_needs_attention() -> None:
-    made = office(says("", ("mail", {"text": "to all"})), says("Sent."))
+    made = memory_worker(says("", ("mail", {"text": "to all"})), says("Sent."))
 
     async def mail(call: Call, arguments: PostMessage) -> ToolResult:
         raise TemporaryError("the connection broke")
@@ -257,10 +257,10 @@ async def test_run_with_a_call_of_unknown_outcome_needs_attention() -> None:
     )
     services = replace(made.worker.services, tools=tools)
     made.worker = replace(
-        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults()))
+        made.worker, services=services, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults()))
     )
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     doubt = "I do not know whether my last change in a system outside arrived."
     assert made.posted == [f"Sent.\n\n_{doubt} Please check it there before you ask again._"]
     assert await made.status("run1") == "needs_attention"
@@ -268,7 +268,7 @@ async def test_run_with_a_call_of_unknown_outcome_needs_attention() -> None:
 
 def test_worker_has_no_more_conversations_in_flight_than_allowed() -> None:
     async def story() -> None:
-        made = office()
+        made = memory_worker()
         in_flight: list[int] = []
         now = 0
 
@@ -299,7 +299,7 @@ def test_worker_has_no_more_conversations_in_flight_than_allowed() -> None:
 
 
 async def test_running_run_is_listed_once_known_to_be_public() -> None:
-    made = office()
+    made = memory_worker()
     listed: list[int] = []
 
     class LookingModel:
@@ -310,12 +310,12 @@ async def test_running_run_is_listed_once_known_to_be_public() -> None:
     made.worker = replace(made.worker, services=replace(made.worker.services, model=LookingModel()))
     await made.accept("run1")
     assert await made.store.heads(10) == []
-    await made.hear()
+    await made.work_once()
     assert listed == [1]
 
 
 async def test_serving_worker_answers_queue_messages_and_stops_on_cancellation() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     serving = asyncio.create_task(made.worker.serve())
     await asyncio.sleep(0.01)
     await made.accept("run1")
@@ -328,13 +328,13 @@ async def test_serving_worker_answers_queue_messages_and_stops_on_cancellation()
 
 
 async def test_queue_message_of_a_deleted_run_ends_the_head_and_starts_the_next_run() -> None:
-    made = office(says("second"))
+    made = memory_worker(says("second"))
     await made.accept("run1", 1, private=False)
     await made.accept("run2", 2)
     await made.store.retain("run1", "due", "deleting")
     await made.store.destroy_key("run1")
     await made.store.empty("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -342,11 +342,11 @@ async def test_queue_message_of_a_deleted_run_ends_the_head_and_starts_the_next_
     assert (made.posted, await made.status("run2")) == (["second"], "done")
     assert set(await made.store.frames("run1")) == {b""}
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
 async def test_continue_run_returns_the_progress_even_of_a_deleted_run() -> None:
-    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+    made = MemoryWorker(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
     head = await made.store.head("run1")
     assert head is not None
@@ -358,11 +358,11 @@ async def test_continue_run_returns_the_progress_even_of_a_deleted_run() -> None
 
 
 async def test_run_continues_from_an_earlier_run_of_the_conversation() -> None:
-    made = office(says("first"), says("second"))
+    made = memory_worker(says("first"), says("second"))
     await made.accept("run1", 1)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     await made.accept("run2", 2)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     entries = [one.entry for one in await read_journal("run2", made.store, made.blobs)]
     (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
     assert started.continues == "run1"

@@ -11,21 +11,21 @@ from gofer.runtime.run_reports import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 from support.stand_ins import claimed
 
 pytestmark = pytest.mark.anyio
 
 
-def deadly() -> tuple[Office, list[str], list[str]]:
-    """Return an office whose store crashes the worker, the runs it opened, and the reported troubles."""
-    made, opened, told = office(), list[str](), list[str]()
+def deadly() -> tuple[MemoryWorker, list[str], list[str]]:
+    """Return a worker whose store crashes it, the runs it opened, and the reported troubles."""
+    made, opened, told = memory_worker(), list[str](), list[str]()
 
     class Deadly(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
             opened.append(run)
-            raise Lost
+            raise Crashed
 
     def tell(ended: Ended) -> None:
         told.append(ended.trouble)
@@ -39,7 +39,7 @@ async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed(
     made, opened, told = deadly()
     await made.accept("run1", private=False)
     for _ in range(UNREAD + 5):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     head = await made.store.head("run1")
     assert head is not None
@@ -50,12 +50,12 @@ async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed(
 async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() -> None:
     made, opened, told = deadly()
     await made.accept("run1", private=False)
-    for heard in range(UNREAD + 10):
-        await made.hear_lost()
+    for received in range(UNREAD + 10):
+        await made.work_once_or_crash()
         made.clock.advance(130)
-        if heard % 5 == 4:
+        if received % 5 == 4:
             # SQS moves a queue message to its dead letters without the worker.
-            made.queue.lose()
+            made.queue.clear()
             made.clock.advance(60)
             await Sweeper(made.store, made.queue, made.clock).sweep(180)
     head = await made.store.head("run1")
@@ -68,7 +68,7 @@ async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
     await made.accept("run1", private=False)
     for _ in range(2):
         for _ in range(UNREAD + 5):
-            await made.hear_lost()
+            await made.work_once_or_crash()
             made.clock.advance(130)
         head = await made.store.head("run1")
         assert head is not None
@@ -78,7 +78,7 @@ async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
 
 
 async def test_run_is_not_abandoned_during_a_long_store_outage() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     away = True
 
     class Away(type(made.store)):
@@ -91,17 +91,17 @@ async def test_run_is_not_abandoned_during_a_long_store_outage() -> None:
     made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
     for _ in range(2 * UNREAD):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(130)
         await made.queue.enqueue("run1")
     away = False
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "done"
 
 
 async def test_runs_received_together_with_a_crashing_run_are_answered() -> None:
     """All runs start at once and crash with the deadly one. Then suspects run one at a time."""
-    made = office(*[says("Hello.")] * 3)
+    made = memory_worker(*[says("Hello.")] * 3)
 
     class Deadly(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:

@@ -17,14 +17,14 @@ from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Office, office
+from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
 
 HOUR = 3_600.0
 
 
-def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> None:
+def failing(made: MemoryWorker, name: str, error: Exception, until: float = 0.0) -> None:
     """Let a tool of Slack fail, either always or for some seconds."""
     tools = dict(made.worker.services.tools)
     tool = tools[name]
@@ -41,15 +41,15 @@ def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> No
     made.worker = replace(made.worker, services=services, alone=True)
 
 
-async def pass_time(made: Office, seconds: float) -> None:
+async def pass_time(made: MemoryWorker, seconds: float) -> None:
     """Process queue messages for some time, a minute at a time."""
     for _ in range(int(seconds / 60)):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(60)
-        await made.hear()
+        await made.work_once()
 
 
-def listening(made: Office) -> list[Ended]:
+def listening(made: MemoryWorker) -> list[Ended]:
     """Return the list to which the worker reports ended runs."""
     told: list[Ended] = []
     made.worker = replace(made.worker, observers=Observers(told.append))
@@ -63,7 +63,7 @@ def finished(told: list[Ended]) -> RunFinished:
     return ended.progress.finished
 
 
-async def lines(made: Office) -> list[str]:
+async def lines(made: MemoryWorker) -> list[str]:
     return [one.sentence() for one in await recent(made.store, int(made.clock.now() * 1000))]
 
 
@@ -73,7 +73,7 @@ AWAY = TemporaryError("Slack did not answer (HTTP 503).")
 @pytest.mark.parametrize("tool", ["slack_get_user", "slack_read_thread", "slack_update_message"])
 @pytest.mark.parametrize("minutes", [1, 25])
 async def test_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, tool, AWAY, until=minutes * 60)
     await made.accept("run1")
     await pass_time(made, HOUR)
@@ -82,10 +82,10 @@ async def test_mention_is_answered_after_an_outage(tool: str, minutes: int) -> N
 
 
 async def test_run_list_shows_the_outage_that_a_run_waits_for() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.private) == ("parked", False)
@@ -94,7 +94,7 @@ async def test_run_list_shows_the_outage_that_a_run_waits_for() -> None:
 
 
 async def test_answer_is_delivered_after_an_outage_of_hours() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=20 * HOUR)
     await made.accept("run1")
     await pass_time(made, 21 * HOUR)
@@ -102,7 +102,7 @@ async def test_answer_is_delivered_after_an_outage_of_hours() -> None:
 
 
 async def test_retry_makes_the_next_delivery_attempt_of_an_answer_now() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=HOUR)
     await made.accept("run1")
     await pass_time(made, HOUR - 60)
@@ -112,14 +112,14 @@ async def test_retry_makes_the_next_delivery_attempt_of_an_answer_now() -> None:
     made.clock.advance(61)
     retried = await retry("run1", Stores(made.store, made.blobs, made.queue), made.clock, "operator")
     assert retried.enqueued
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     entries = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
     assert RunRetried("an operator", "retry-operator") in entries
 
 
 async def test_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_get_user", AWAY)
     failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
     told = listening(made)
@@ -135,7 +135,7 @@ async def test_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest
 
 
 async def test_unreadable_thread_is_answered_with_the_reason() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", AWAY)
     await made.accept("run1")
     await pass_time(made, HOUR)
@@ -145,34 +145,34 @@ async def test_unreadable_thread_is_answered_with_the_reason() -> None:
 
 
 async def test_missing_channel_membership_is_answered_with_a_request_to_invite_gofer() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
     told = listening(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["I am not a member of this channel. Please invite me and ask again."]
     assert finished(told).reason.startswith("the thread could not be read: Slack refused conversations.replies")
 
 
 @pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
 async def test_run_of_a_deleted_mention_is_ignored_without_an_answer(code: str) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
     told = listening(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([], "ignored")
     assert finished(told).reason == "the message that it is about was deleted"
 
 
 async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
     tools["slack_get_user"] = _broken(tools["slack_get_user"])
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     told = listening(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     ended = finished(told)
     assert (ended.status, ended.cause) == ("failed", "fault")
     assert ended.reason.startswith("Gofer itself failed (KeyError at ")
@@ -191,7 +191,7 @@ def _broken(tool: Tool[Any]) -> Tool[Any]:
 
 
 async def test_answer_edit_refused_after_an_attempt_without_response_is_posted_anew() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
     failures = [AWAY, SlackRefusal("chat.update", "edit_window_closed")]
 
@@ -201,23 +201,23 @@ async def test_answer_edit_refused_after_an_attempt_without_response_is_posted_a
     tools["slack_update_message"] = replace(tools["slack_update_message"], act=fails)
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == (["", "Hello."], "done")
 
 
 async def test_answer_waits_for_a_renewed_slack_token() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     error = SlackRefusal("chat.update", "token_revoked")
     failing(made, "slack_update_message", error, until=5 * HOUR)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "parked"
     await pass_time(made, 6 * HOUR)
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
 async def test_mention_deleted_during_the_last_model_call_gets_no_answer() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
 
     class Deleted:
         """A model during whose answer the person deletes the message."""
@@ -229,12 +229,12 @@ async def test_mention_deleted_during_the_last_model_call_gets_no_answer() -> No
     services = replace(made.worker.services, model=Deleted())
     made.worker = replace(made.worker, services=services)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([""], "cancelled")
 
 
 async def test_private_run_that_crashes_every_worker_in_delivery_is_counted() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
 
     async def private(call: Call, arguments: Any) -> ToolResult:
@@ -242,9 +242,9 @@ async def test_private_run_that_crashes_every_worker_in_delivery_is_counted() ->
 
     tools["slack_read_thread"] = replace(tools["slack_read_thread"], act=private)
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
-    made.lose_in.add("slack_update_message")
+    made.crash_in.add("slack_update_message")
     await made.accept("run1")
     for _ in range(40):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     assert await lines(made) == ["1 run could not be answered: workers were lost again and again."]

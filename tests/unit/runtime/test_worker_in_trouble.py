@@ -21,7 +21,7 @@ from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CONVERSATION, Office, office
+from support.runtime.memory_worker import CONVERSATION, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 
 pytestmark = pytest.mark.anyio
@@ -40,22 +40,22 @@ class FullStore(MemoryStore):
 
 async def test_run_that_cannot_be_written_resumes_when_there_is_room() -> None:
     store = FullStore()
-    made = Office(ListModel([says("Hello.")]), store=store)
+    made = MemoryWorker(ListModel([says("Hello.")]), store=store)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     store.full = False
     made.clock.advance(121)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
 
 
 async def test_corrupt_run_needs_attention_and_other_runs_are_answered() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1", 1, private=False)
     await made.store.create("run1", 2, b'{"not": "a frame"}')
     await made.accept("run2", 2)
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -73,13 +73,13 @@ def frame_of_an_earlier_format(first: bytes, seal: Seal) -> bytes:
 
 
 async def test_run_of_an_earlier_format_needs_attention_and_the_next_run_is_answered() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     await made.accept("run1", 1, private=False)
     (first,) = await made.store.frames("run1")
     await made.store.create("run1", 2, frame_of_an_earlier_format(first, await seal_of("run1", made.store)))
     await made.accept("run2", 2)
     frames = await made.store.frames("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -92,14 +92,14 @@ async def test_run_of_an_earlier_format_needs_attention_and_the_next_run_is_answ
 async def test_run_of_a_newer_version_stays_queued_for_that_version(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    made = office()
+    made = memory_worker()
     await made.accept("run1", private=False)
     (first,) = await made.store.frames("run1")
     await made.store.create("run1", 2, frame_of_a_newer_version(first, await seal_of("run1", made.store)))
     before, frames = await made.store.head("run1"), await made.store.frames("run1")
     assert before is not None
     for _ in range(RECEIVES):
-        assert await made.hear() == 1
+        assert await made.work_once() == 1
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
@@ -113,14 +113,14 @@ async def test_run_of_a_newer_version_stays_queued_for_that_version(
     ]
     made.clock.advance(181)
     assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
 
 
 async def test_truncated_journal_is_not_continued_and_the_head_keeps_the_frame_count() -> None:
-    made = office(says("must not be asked"))
+    made = memory_worker(says("must not be asked"))
     await made.accept("run1")
     await made.store.put_head(Head("run1", "answer-here", CONVERSATION, 1, private=False, frames=4))
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -141,7 +141,7 @@ class DamagedQueue(MemoryQueue):
 
 
 async def test_worker_recovers_from_a_corrupt_queue_file() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     queue = DamagedQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
@@ -157,12 +157,12 @@ async def test_worker_recovers_from_a_corrupt_queue_file() -> None:
 
 
 async def test_worker_retries_a_run_after_an_unexpected_exception() -> None:
-    made = office(KeyError("unforeseen"), says("Hello."))
+    made = memory_worker(KeyError("unforeseen"), says("Hello."))
     await made.accept("run1", 1)
-    await made.hear()
+    await made.work_once()
     assert made.posted == [AT_WORK]
     made.clock.advance(121)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
 
 
@@ -179,7 +179,7 @@ class DeafQueue(MemoryQueue):
 
 
 async def test_worker_polls_again_after_a_queue_failure() -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     queue = DeafQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
@@ -210,7 +210,7 @@ class FlakyLeases(MemoryStore):
 
 async def test_failed_lease_renewal_is_retried_and_a_lost_lease_stops_the_run() -> None:
     store = FlakyLeases()
-    made = Office(ListModel([]), store=store)
+    made = MemoryWorker(ListModel([]), store=store)
     asked = asyncio.Event()
 
     class PatientModel:
@@ -223,7 +223,7 @@ async def test_failed_lease_renewal_is_retried_and_a_lost_lease_stops_the_run() 
         made.worker, services=replace(made.worker.services, model=PatientModel()), limits=WorkerLimits(lease=0.06)
     )
     await made.accept("run1")
-    hearing = asyncio.create_task(made.hear())
+    hearing = asyncio.create_task(made.work_once())
     await asked.wait()
     async with asyncio.timeout(60):
         while store.asked < 4:
@@ -248,10 +248,10 @@ async def test_private_run_that_cannot_be_deleted_still_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Without a workflow the run stays private. The next run of the conversation is still processed."""
-    made = Office(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
+    made = MemoryWorker(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
     await made.accept("run1", 1)
     await made.accept("run2", 2)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert [await made.status(run) for run in ("run1", "run2")] == ["failed", "failed"]
     assert "what is left of run run1 is deleted with the next purge: disk full" in caplog.text

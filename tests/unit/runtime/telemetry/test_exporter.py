@@ -20,7 +20,7 @@ from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
 from support.http.otlp_collector import Collector, collector
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 from support.stand_ins import SetClock, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -127,17 +127,17 @@ async def test_journal_is_exported_at_the_end_of_the_run(there: Collector) -> No
 
 
 async def test_run_of_several_workers_is_exported_as_one_trace_by_the_last_worker(there: Collector) -> None:
-    made = office(says("Hello."))
+    made = memory_worker(says("Hello."))
     async with http_client() as client:
         collected = Exporter(there.url, {}, {}, SharedHttp(client))
         made.worker = replace(made.worker, observers=Observers(exporter=collected))
         await made.accept("run1")
-        made.lose_in = {"slack_update_message"}
-        await made.hear_lost()
+        made.crash_in = {"slack_update_message"}
+        await made.work_once_or_crash()
         assert there.requests == []
-        made.lose_in = set()
+        made.crash_in = set()
         made.clock.advance(130)
-        await made.hear()
+        await made.work_once()
     assert await made.status("run1") == "done"
     assert len(there.requests) == 1
     assert {span.trace_id for span in there.spans} == {trace_id("run1")}
