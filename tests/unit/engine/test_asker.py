@@ -72,11 +72,11 @@ async def test_refused_person_reads_the_audience_of_the_workflow_without_ids() -
 )
 async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(kind: str, person: str) -> None:
     made = company(("members",), kind=kind)
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
     await made.accept("run1")
     await made.work_once()
-    (ended,) = told
+    (ended,) = reports
     assert ended.progress is not None
     assert ended.progress.finished is not None
     reason = f"{person} started it; the workflow is for members of this workspace"

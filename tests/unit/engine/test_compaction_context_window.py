@@ -43,8 +43,8 @@ async def test_long_plan_at_the_end_of_every_request_fits_the_window() -> None:
 
 @pytest.mark.parametrize("per_token", [2, 3, 6])
 async def test_requests_fit_the_window_of_a_model_that_counts_tokens_differently(per_token: int) -> None:
-    told = adder(200, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
-    made, model = pages(200), ReadingModel(told, per_token)
+    adding = adder(200, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
+    made, model = pages(200), ReadingModel(adding, per_token)
     assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(201))}."
     assert max(len(body) // per_token for body in model.bodies) < 16_000
     # A compaction makes room for several turns.

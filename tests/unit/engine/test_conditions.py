@@ -70,9 +70,9 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
 def test_ignored_run_names_the_unmet_condition_and_not_the_found_value(
     tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
 ) -> None:
-    with pytest.raises(DoesNotMatch) as told:
+    with pytest.raises(DoesNotMatch) as raised:
         check(happened(kind), loaded(tmp_path, when), facts)
-    assert str(told.value) == reason
+    assert str(raised.value) == reason
     assert FOUND not in reason
 
 

@@ -99,8 +99,8 @@ async def test_early_end_is_refused_with_the_open_plan_items(early: object) -> N
         says("", ("finish", {"answer": "now I am"})),
     )
     assert (await work(made)).answer == "now I am"
-    told = json.loads(made.model.requests[2])["messages"][-2]["content"]
-    assert "your plan has open items:\n[ ] 1 Do 1" in told
+    refusal = json.loads(made.model.requests[2])["messages"][-2]["content"]
+    assert "your plan has open items:\n[ ] 1 Do 1" in refusal
 
 
 @pytest.mark.parametrize("way", ["text", "finish"])

@@ -43,9 +43,9 @@ async def test_typed_answer_of_the_required_form_becomes_a_value() -> None:
 async def test_malformed_typed_answer_is_explained_and_may_be_repeated() -> None:
     made = typed(says("Three."), says('{"size": "3"}'), says("", ("look", {})), says('{"size": 3}'))
     assert (await run(made)).output == {"size": 3}
-    told = [message["content"] for message in json.loads(made.model.requests[-1])["messages"] if message["content"]]
-    assert "it is not JSON" in told[3]
-    assert "size: '3' is not of type 'integer'" in told[5]
+    messages = [message["content"] for message in json.loads(made.model.requests[-1])["messages"] if message["content"]]
+    assert "it is not JSON" in messages[3]
+    assert "size: '3' is not of type 'integer'" in messages[5]
 
 
 async def test_explanation_of_a_malformed_answer_is_in_the_frame_of_the_answer() -> None:

@@ -133,7 +133,7 @@ def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
 async def test_run_cut_after_any_frame_sends_equal_requests_and_ends_equally() -> None:
     made, bundle = furnished()
     whole = await tell(made, bundle)
-    told = answered(await made.journal())
+    requests = answered(await made.journal())
     assert whole.answer.startswith("Here it is.")
     assert sum(isinstance(one.entry, ContextCompacted) for one in await made.journal()) > 1
     frames, key = list(await made.store.frames("run1")), await made.store.key("run1")
@@ -145,7 +145,7 @@ async def test_run_cut_after_any_frame_sends_equal_requests_and_ends_equally() -
         for n, frame in enumerate(frames[1:length], start=2):
             await again.store.create("run1", n, frame)
         assert await tell(again, bundle, "second") == whole
-        assert answered(await again.journal()) == told, f"cut after frame {length}"
+        assert answered(await again.journal()) == requests, f"cut after frame {length}"
 
 
 async def test_skill_that_left_the_window_is_shown_again_when_loaded_again() -> None:

@@ -127,8 +127,8 @@ def test_consecutive_requests_of_any_run_share_every_byte_up_to_the_tail(story: 
     bodies, journal = asyncio.run(play(story))
     requests = asked(journal)
     prefixes = [prefix(bodies, request) for request, _ in requests]
-    told = [(bytes_, times) for bytes_, (_, times) in zip(prefixes, requests, strict=True)]
-    for (one, before), (other, after) in pairwise(told):
+    numbered = [(bytes_, times) for bytes_, (_, times) in zip(prefixes, requests, strict=True)]
+    for (one, before), (other, after) in pairwise(numbered):
         assert other.startswith(one) or after > before
         # A compaction keeps parameters, tools, the system prompt and the first message.
         fixed = one.index(b'"please"')

@@ -96,7 +96,7 @@ async def work(made: MemoryWorker, rounds: int = 8) -> None:
         made.clock.advance(130)
 
 
-async def told(made: MemoryWorker, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
+async def outcome_of(made: MemoryWorker, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
     journal = [item.entry for item in await read_journal(run, made.store, made.blobs)]
     (outcome,) = [one for one in journal if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == call]
     return outcome
@@ -109,7 +109,7 @@ async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_tick
         await made.accept(run, private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    first, second = await told(made, "run1"), await told(made, "run2")
+    first, second = await outcome_of(made, "run1"), await outcome_of(made, "run2")
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
     assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
@@ -124,7 +124,7 @@ async def test_once_per_message_call_repeated_in_one_run_has_one_effect() -> Non
     await made.accept("run1", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "another call of this run did this" in (await told(made, "run1", "2.0")).text
+    assert "another call of this run did this" in (await outcome_of(made, "run1", "2.0")).text
 
 
 async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
@@ -135,8 +135,8 @@ async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
         await made.accept(run, private=False)
     await work(made)
     assert tickets.by_key == {"run2/1.0": "OPS-1"}
-    assert (await told(made, "run1")).text == "There is no such project."
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert (await outcome_of(made, "run1")).text == "There is no such project."
+    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
@@ -152,14 +152,14 @@ async def test_effect_of_a_deleted_run_is_looked_up_with_the_original_key(forgot
     await made.accept("run2", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert (await told(made, "run2")).text == "Filed as OPS-1"
+    assert (await outcome_of(made, "run2")).text == "Filed as OPS-1"
     # The lookup covers the time since the first run was accepted.
     assert tickets.since == [tickets.since[0]]
     assert tickets.since[0] < made.clock.now() - 90_000
     await made.accept("run3", private=False)
     await work(made)
     assert len(tickets.by_key) == 1
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
 
 
 async def test_effect_missing_from_a_deleted_run_is_made_with_the_original_key_despite_a_crash() -> None:
@@ -173,7 +173,7 @@ async def test_effect_missing_from_a_deleted_run_is_made_with_the_original_key_d
     await made.accept("run2", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert (await told(made, "run2")).text == "Filed as OPS-1"
+    assert (await outcome_of(made, "run2")).text == "Filed as OPS-1"
 
 
 async def lost_in_the_middle(tickets: Tickets) -> MemoryWorker:
@@ -205,7 +205,7 @@ async def test_run_of_another_conversation_waits_for_the_run_that_claimed_the_ef
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
-    assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
+    assert (await outcome_of(made, "run2")).text.endswith("Filed as OPS-1")
 
 
 async def test_run_of_a_newer_version_keeps_the_claim_on_an_effect() -> None:
@@ -248,7 +248,7 @@ async def test_run_with_a_stale_look_at_the_claim_finds_the_effect_claimed() -> 
     await work(made)
     made.store.memo = memo  # type: ignore[method-assign]
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "an earlier run (run1) did this" in (await told(made, "run2")).text
+    assert "an earlier run (run1) did this" in (await outcome_of(made, "run2")).text
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
@@ -309,7 +309,7 @@ async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(
     assert len(tickets.by_key) == 1
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
     for run in ("run1", "run2"):
-        assert (await told(made, run)).text.endswith("Filed as OPS-1")
+        assert (await outcome_of(made, run)).text.endswith("Filed as OPS-1")
 
 
 async def test_denied_call_stays_denied_when_another_run_makes_the_same_call_meanwhile() -> None:

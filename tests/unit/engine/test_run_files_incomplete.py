@@ -104,12 +104,12 @@ async def test_text_made_from_an_incomplete_text_is_incomplete() -> None:
     text = await beginning(step)
     await ask(step, "2.0", "python", code=f"files['{text}']*2", files=[text], output_file="twice.txt")
     twice = newest(step)
-    told = await ask(step, "2.1", "extract_file", file=twice)
+    given = await ask(step, "2.1", "extract_file", file=twice)
     again = newest(step)
     assert again not in {text, twice}
     lacks = said(step, again)
     assert f'pages 4 to 12, because only a part was asked for; get it with extract_file(file="{REPORT.id}", ' in lacks
-    assert lacks in told.text
+    assert lacks in given.text
     assert lacks in (await ask(step, "2.2", "file_regex", file=again, pattern="Page 9")).text
 
 
@@ -119,9 +119,9 @@ async def test_member_of_an_incomplete_archive_is_incomplete() -> None:
         target.writestr("a.txt", "some text")
     archive = NewFile("all.zip", "application/zip", packed.getvalue(), "Slack", missing=(LAST,))
     step = await with_files(archive)
-    told = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
+    given = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
     assert said(step, newest(step))
-    assert said(step, newest(step)) in told.text
+    assert said(step, newest(step)) in given.text
 
 
 LONG = "\n".join(f"line {n} of a text that only a preview is shown of" for n in range(6_000))
@@ -142,11 +142,11 @@ async def test_long_answer_about_an_incomplete_file_becomes_an_incomplete_file(
     step = await with_files(source)
     filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
     working = at_work(step, shown=Shown(whole=300))
-    told = await ask(working, "2.0", tool, **filled)
+    given = await ask(working, "2.0", tool, **filled)
     result = newest(step)
     assert result.startswith("result_")
-    assert f'"{result}"' in told.text
-    assert told.text.endswith(said(step, result))
+    assert f'"{result}"' in given.text
+    assert given.text.endswith(said(step, result))
     assert said(step, result).startswith(f"{result} is incomplete.")
     found = await ask(working, "2.1", "file_regex", file=result, pattern="nowhere")
     assert said(step, result) in found.text

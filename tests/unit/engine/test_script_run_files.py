@@ -68,11 +68,11 @@ await run.call("find", text="second")
 return str([*before.values()]) + str([about["name"] for about in run.files.values()])
 """
     )
-    told = await play(made)
+    first_answer = await play(made)
     about = "[{'name': 'first.txt', 'media_type': 'text/plain', 'size': 12, 'origin': 'Slack'}]"
-    assert told == f"{about}['first.txt', 'second.txt']"
+    assert first_answer == f"{about}['first.txt', 'second.txt']"
     # A replay sees the same files at the beginning as the first execution.
-    assert await play(made, "another") == told
+    assert await play(made, "another") == first_answer
     assert made.acted == ["find:second"]
 
 
@@ -91,9 +91,9 @@ parts = await run.gather(part("a"), part("b"))
 return str([*parts, [about["name"] for about in run.files.values()]])
 """
     )
-    told = await play(made)
-    assert told == str([["first.txt", "a.txt"], ["first.txt", "b.txt"], ["first.txt", "a.txt", "b.txt"]])
-    assert await play(made, "another") == told
+    first_answer = await play(made)
+    assert first_answer == str([["first.txt", "a.txt"], ["first.txt", "b.txt"], ["first.txt", "a.txt", "b.txt"]])
+    assert await play(made, "another") == first_answer
 
 
 async def test_script_reads_files_with_the_file_tools() -> None:
@@ -137,10 +137,10 @@ async def test_unusable_files_for_a_one_shot_subagent_are_refused_with_the_reaso
 ) -> None:
     ask = f'await run.subagent("classify", "x", files={files!r})'
     made = scripted(f"try:\n    {ask}\nexcept ToolFailed as e: return f'{{e.code}}: {{e.text}}'", content=content)
-    told = await play(made)
-    assert told.startswith("refused: ")
-    assert why in told
-    assert await play(made, "another") == told
+    first_answer = await play(made)
+    assert first_answer.startswith("refused: ")
+    assert why in first_answer
+    assert await play(made, "another") == first_answer
     assert made.model.requests == []
 
 

@@ -80,5 +80,5 @@ def test_type_checker_rejects_a_step_without_guard_and_an_unchecked_call(tmp_pat
     wrong.write_text(WRONG)
     checker = Path(sys.executable).parent / "basedpyright"
     done = subprocess.run([checker, "--project", ROOT, wrong], capture_output=True, text=True, check=False)
-    told = [line for line in done.stdout.splitlines() if " - error: " in line]
-    assert [line.partition("wrong.py:")[2].partition(":")[0] for line in told] == ["8", "11", "14"], done.stdout
+    errors = [line for line in done.stdout.splitlines() if " - error: " in line]
+    assert [line.partition("wrong.py:")[2].partition(":")[0] for line in errors] == ["8", "11", "14"], done.stdout

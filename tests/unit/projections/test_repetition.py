@@ -146,9 +146,9 @@ async def test_repeating_model_is_stopped_and_the_last_text_is_the_answer() -> N
 
 @given(st.lists(turns, min_size=1, max_size=5))
 async def test_repeating_model_is_always_stopped(
-    told: list[list[tuple[str, dict[str, object]]]],
+    story: list[list[tuple[str, dict[str, object]]]],
 ) -> None:
     made = endless()
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
-    made.model = Parrot([says("", *asks) for asks in told])
+    made.model = Parrot([says("", *asks) for asks in story])
     assert (await made.run()).status in ("failed", "limited")

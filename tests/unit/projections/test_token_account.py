@@ -56,8 +56,8 @@ def test_token_estimate_of_mixed_content_is_within_three_percent_after_the_first
 
 @pytest.mark.parametrize(("sample", "kind"), KINDS.items())
 def test_kind_of_content_is_recognized(sample: str, kind: str) -> None:
-    told = [content_of(part["text"]) for part in COUNTED[sample]]
-    assert told.count(kind) >= len(told) - 2
+    recognized = [content_of(part["text"]) for part in COUNTED[sample]]
+    assert recognized.count(kind) >= len(recognized) - 2
 
 
 def test_token_ledger_is_kept_per_model() -> None:

@@ -83,8 +83,8 @@ async def test_restored_run_answers_once_after_a_retry_even_if_posted_after_the_
     await made.queue.enqueue("run1")
     await made.work_once()
     assert await made.status("run1") == "needs_attention"
-    told = await again(made)
-    assert (told.enqueued, "goes on from the backup of 2026-11-21 12:00 UTC" in told.message) == (True, True)
+    retried = await again(made)
+    assert (retried.enqueued, "goes on from the backup of 2026-11-21 12:00 UTC" in retried.message) == (True, True)
     while await made.work_once():
         pass
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
@@ -133,11 +133,11 @@ async def test_retry_never_reopens_a_finished_run_and_explains_the_options(statu
     journal.add(RunFinished(status, "why"))
     await journal.commit()
     frames = await made.store.frames("run1")
-    told = await again(made)
-    assert not told.enqueued
-    assert told.message.count(".") == (1 if status == "done" else 2)
+    retried = await again(made)
+    assert not retried.enqueued
+    assert retried.message.count(".") == (1 if status == "done" else 2)
     # A run not known to be public counts as private, so its reason is not shown.
-    assert "why" not in told.message
+    assert "why" not in retried.message
     made.clock.advance(1000)
     assert (await made.work_once(), await made.store.frames("run1")) == (0, frames)
 

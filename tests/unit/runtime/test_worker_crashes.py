@@ -20,35 +20,35 @@ pytestmark = pytest.mark.anyio
 
 def deadly() -> tuple[MemoryWorker, list[str], list[str]]:
     """Return a worker whose store crashes it, the runs it opened, and the reported troubles."""
-    made, opened, told = memory_worker(), list[str](), list[str]()
+    made, opened, reported = memory_worker(), list[str](), list[str]()
 
     class Deadly(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
             opened.append(run)
             raise Crashed
 
-    def tell(ended: Ended) -> None:
-        told.append(ended.trouble)
+    def report(ended: Ended) -> None:
+        reported.append(ended.trouble)
 
     made.store = Deadly()
-    made.worker = replace(worker_over(made.worker, store=made.store), observers=Observers(tell))
-    return made, opened, told
+    made.worker = replace(worker_over(made.worker, store=made.store), observers=Observers(report))
+    return made, opened, reported
 
 
 async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed() -> None:
-    made, opened, told = deadly()
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
     for _ in range(UNREAD + 5):
         await made.work_once_or_crash()
         made.clock.advance(130)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
+    assert (head.status, len(opened), reported) == ("needs_attention", UNREAD, ["poison"])
     assert head.reason == "it cannot be continued: 10 attempts ended without a word"
 
 
 async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() -> None:
-    made, opened, told = deadly()
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
     for received in range(UNREAD + 10):
         await made.work_once_or_crash()
@@ -60,11 +60,11 @@ async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() 
             await Sweeper(made.store, made.queue, made.clock).sweep(180)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
+    assert (head.status, len(opened), reported) == ("needs_attention", UNREAD, ["poison"])
 
 
 async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
-    made, opened, told = deadly()
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
     for _ in range(2):
         for _ in range(UNREAD + 5):
@@ -74,7 +74,7 @@ async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
         assert head is not None
         await made.store.put_head(head.now("queued", int(made.clock.now() * 1000)))
         await made.queue.enqueue("run1")
-    assert (len(opened), told) == (2 * UNREAD, ["poison", "poison"])
+    assert (len(opened), reported) == (2 * UNREAD, ["poison", "poison"])
 
 
 async def test_run_is_not_abandoned_during_a_long_store_outage() -> None:

@@ -51,13 +51,13 @@ async def pass_time(made: MemoryWorker, seconds: float) -> None:
 
 def listening(made: MemoryWorker) -> list[Ended]:
     """Return the list to which the worker reports ended runs."""
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
-    return told
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
+    return reports
 
 
-def finished(told: list[Ended]) -> RunFinished:
-    (ended,) = told
+def finished(reports: list[Ended]) -> RunFinished:
+    (ended,) = reports
     assert ended.progress is not None
     assert ended.progress.finished is not None
     return ended.progress.finished
@@ -122,13 +122,13 @@ async def test_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest
     made = memory_worker(says("Hello."))
     failing(made, "slack_get_user", AWAY)
     failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     await pass_time(made, HOUR)
     assert made.posted == []
     assert await made.store.heads(9) == []
     assert await lines(made) == ["1 run could not begin: Slack did not answer."]
-    (ended,) = told
+    (ended,) = reports
     assert ended.unlisted is not None
     assert "could not begin" in caplog.text
     assert "run1" not in "".join(line for line in caplog.text.splitlines() if "could not begin" in line)
@@ -147,22 +147,22 @@ async def test_unreadable_thread_is_answered_with_the_reason() -> None:
 async def test_missing_channel_membership_is_answered_with_a_request_to_invite_gofer() -> None:
     made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     await made.work_once()
     assert made.posted == ["I am not a member of this channel. Please invite me and ask again."]
-    assert finished(told).reason.startswith("the thread could not be read: Slack refused conversations.replies")
+    assert finished(reports).reason.startswith("the thread could not be read: Slack refused conversations.replies")
 
 
 @pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
 async def test_run_of_a_deleted_mention_is_ignored_without_an_answer(code: str) -> None:
     made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     await made.work_once()
     assert (made.posted, await made.status("run1")) == ([], "ignored")
-    assert finished(told).reason == "the message that it is about was deleted"
+    assert finished(reports).reason == "the message that it is about was deleted"
 
 
 async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> None:
@@ -170,10 +170,10 @@ async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> 
     tools = dict(made.worker.services.tools)
     tools["slack_get_user"] = _broken(tools["slack_get_user"])
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     await made.work_once()
-    ended = finished(told)
+    ended = finished(reports)
     assert (ended.status, ended.cause) == ("failed", "fault")
     assert ended.reason.startswith("Gofer itself failed (KeyError at ")
     assert made.posted == ["Something in me failed before I could begin. Please tell #o."]

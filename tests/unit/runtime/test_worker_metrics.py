@@ -16,20 +16,20 @@ pytestmark = pytest.mark.anyio
 
 def listening(made: MemoryWorker) -> list[Ended]:
     """Return the list to which the worker reports ended runs."""
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
-    return told
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
+    return reports
 
 
 @pytest.mark.parametrize("private", [True, False])
 async def test_ended_run_is_reported_once_to_observers_with_usage(private: bool) -> None:
     made = memory_worker(says("Hello.", tokens=100))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1", int((made.clock.now() - 5) * 1000), private=private)
     await made.queue.enqueue("run1")
     while await made.work_once():
         pass
-    (ended,) = told
+    (ended,) = reports
     assert (ended.status, ended.seconds, ended.trouble) == ("done", 5.0, "")
     assert ended.progress is not None
     assert ended.progress.largest == {"m": 101}
@@ -41,13 +41,13 @@ async def test_run_that_crashed_every_worker_is_reported_as_poison() -> None:
             raise Crashed
 
     made = memory_worker()
-    told = listening(made)
+    reports = listening(made)
     made.worker = replace(made.worker, services=replace(made.worker.services, model=Deadly()))
     await made.accept("run1")
     for _ in range(30):
         await made.work_once_or_crash()
         made.clock.advance(130)
-    assert [(ended.status, ended.trouble) for ended in told] == [("failed", "poison")]
+    assert [(ended.status, ended.trouble) for ended in reports] == [("failed", "poison")]
 
 
 async def test_run_with_a_corrupt_journal_is_reported_as_corrupt() -> None:
@@ -56,10 +56,12 @@ async def test_run_with_a_corrupt_journal_is_reported_as_corrupt() -> None:
             raise Corrupt(f"Run {run} is damaged at frame 1.")
 
     made = memory_worker()
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     torn = Torn()
     torn.__dict__.update(made.store.__dict__)
     made.worker = worker_over(made.worker, store=torn)
     await made.work_once()
-    assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "corrupt", None)]
+    assert [(ended.status, ended.trouble, ended.progress) for ended in reports] == [
+        ("needs_attention", "corrupt", None)
+    ]

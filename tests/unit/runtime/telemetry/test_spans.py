@@ -177,8 +177,8 @@ def test_exported_call_that_waited_has_the_waiting_time() -> None:
 
 
 def test_vendor_sentence_is_not_exported_as_an_error_type() -> None:
-    told = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
-    spans = {span.name: span for span in exported("run1", record(told))}
+    changed = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
+    spans = {span.name: span for span in exported("run1", record(changed))}
     assert spans["execute_tool look"].error == "_OTHER"
 
 
@@ -201,14 +201,14 @@ def test_repeated_export_has_equal_bytes_and_another_run_has_other_span_ids() ->
 def test_exported_json_has_hexadecimal_ids() -> None:
     (request,) = requests(exported("run1", record(RUN)), {"service.name": "gofer"})
     value: Any = json.loads(json.dumps(to_json(request)))
-    told = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    written = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
     real = request.resource_spans[0].scope_spans[0].spans
-    assert [(it["traceId"], it["spanId"]) for it in told] == [(it.trace_id.hex(), it.span_id.hex()) for it in real]
-    assert (len(told[0]["traceId"]), len(told[0]["spanId"])) == (32, 16)
-    assert told[1]["parentSpanId"] == told[0]["spanId"]
-    assert "parentSpanId" not in told[0]
-    assert told[0]["kind"] == 1
-    assert told[0]["links"][0]["traceId"] == exported("earlier", record(RUN))[0].trace.hex()
+    assert [(it["traceId"], it["spanId"]) for it in written] == [(it.trace_id.hex(), it.span_id.hex()) for it in real]
+    assert (len(written[0]["traceId"]), len(written[0]["spanId"])) == (32, 16)
+    assert written[1]["parentSpanId"] == written[0]["spanId"]
+    assert "parentSpanId" not in written[0]
+    assert written[0]["kind"] == 1
+    assert written[0]["links"][0]["traceId"] == exported("earlier", record(RUN))[0].trace.hex()
 
 
 def test_full_export_contains_messages_in_the_form_of_the_conventions() -> None:
