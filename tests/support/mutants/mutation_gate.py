@@ -319,7 +319,7 @@ MUTANTS = (
         "        if limited:\n"
         '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
         "        return item\n",
-        f"{ONCE}crash_between_claim_and_intent_leaves_the_effect_to_the_run_or_to_the_next_run[False-run1/1.0]",
+        f"{ONCE}crash_between_claim_and_intent_leaves_the_effect_to_this_or_the_next_run[False-run1/1.0]",
     ),
     Mutant(
         "branches claim one after the other",

@@ -1,4 +1,4 @@
-"""A run continues an earlier one of its conversation only where a person replied."""
+"""Earlier runs of a conversation: a run continues one only for a reply of a person."""
 
 from dataclasses import replace
 

@@ -39,7 +39,7 @@ def is_decision(recorded: e.Recorded) -> bool:
     return isinstance(recorded.entry, e.ApprovalDecided)
 
 
-async def test_call_under_approval_waits_with_exact_arguments_and_is_made_once_when_approved() -> None:
+async def test_approved_call_is_asked_with_exact_arguments_and_made_once() -> None:
     made = await waiting_for_approval()
     assert (made.filed, await status(made)) == ([], "parked")
     head = await made.memory_worker.store.head("run1")
@@ -228,7 +228,7 @@ async def test_approval_is_used_once_and_a_repeated_call_needs_another_approval(
     assert made.filed == ["run1/1.0", "run1/2.0"]
 
 
-async def test_cancellation_while_waiting_for_approval_stops_the_run_and_closes_the_question() -> None:
+async def test_cancellation_during_an_approval_stops_the_run_and_closes_the_question() -> None:
     made = await waiting_for_approval()
     await cancel("run1", e.RunCancelled("Ada"), made.memory_worker.store, made.memory_worker.queue, "c1")
     await made.work()
@@ -279,7 +279,7 @@ async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
         made.memory_worker.worker = replace(
             made.memory_worker.worker, services=replace(made.memory_worker.worker.services, model=FilesThenSaysSo())
         )
-        reached = _mortal(made, n, after=after)
+        reached = _crash_at_frame(made, n, after=after)
         await made.memory_worker.accept("run1", private=False)
         await made.work(4)
         if made.asked:
@@ -304,7 +304,7 @@ class FilesThenSaysSo:
         return says("Filed.") if b'"role":"tool"' in body else says("", FILE)
 
 
-def _mortal(made: ApprovalWorker, n: int, *, after: bool) -> list[int]:
+def _crash_at_frame(made: ApprovalWorker, n: int, *, after: bool) -> list[int]:
     """Crash the worker once, right before or after frame `n`. The returned list is empty until then."""
     store, reached = made.memory_worker.store, list[int]()
     create = store.create

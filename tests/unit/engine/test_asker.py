@@ -14,7 +14,7 @@ from support.runtime.worker_parts import FixedCatalog, catalog_of
 pytestmark = pytest.mark.anyio
 
 
-def company(who: tuple[str, ...], **about: str) -> MemoryWorker:
+def worker_for(who: tuple[str, ...], **about: str) -> MemoryWorker:
     """Return a worker whose workflow has an audience. `about` is the Slack profile of the person who asks."""
     made = memory_worker(says("Hello."))
     for name, value in about.items():
@@ -49,7 +49,7 @@ def company(who: tuple[str, ...], **about: str) -> MemoryWorker:
 async def test_slack_profile_decides_whether_a_person_may_start_the_workflow(
     who: tuple[str, ...], about: dict[str, str], status: str
 ) -> None:
-    made = company(who, **about)
+    made = worker_for(who, **about)
     await made.accept("run1")
     await made.work_once()
     assert await made.status("run1") == status
@@ -59,7 +59,7 @@ async def test_slack_profile_decides_whether_a_person_may_start_the_workflow(
 
 
 async def test_refused_person_reads_the_audience_of_the_workflow_without_ids() -> None:
-    made = company(("U0OTHER0", "guests", "externals"), kind="member")
+    made = worker_for(("U0OTHER0", "guests", "externals"), kind="member")
     await made.accept("run1")
     await made.work_once()
     told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
@@ -71,7 +71,7 @@ async def test_refused_person_reads_the_audience_of_the_workflow_without_ids() -
     [("external", "a person from outside this workspace"), ("guest", "a guest")],
 )
 async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(kind: str, person: str) -> None:
-    made = company(("members",), kind=kind)
+    made = worker_for(("members",), kind=kind)
     reports: list[Ended] = []
     made.worker = replace(made.worker, observers=Observers(reports.append))
     await made.accept("run1")

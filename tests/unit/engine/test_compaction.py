@@ -56,7 +56,7 @@ async def test_run_of_500_turns_in_a_window_of_16k_ends_with_the_right_answer() 
         says("", ("look", {"text": "1"})),
         says("Let me look at page 1 first.", ("look", {"text": "1"})),
     ],
-    ids=["empty", "larger than what it folds", "a tool call instead", "a tool call and what it is for"],
+    ids=["empty", "larger than the folded turns", "a tool call instead", "a tool call with a reason"],
 )
 async def test_compaction_replaces_an_unusable_summary_with_a_generated_summary(
     sum_up: Answer,

@@ -162,7 +162,7 @@ async def test_effect_of_a_deleted_run_is_looked_up_with_the_original_key(forgot
     assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
 
 
-async def test_effect_missing_from_a_deleted_run_is_made_with_the_original_key_despite_a_crash() -> None:
+async def test_missing_effect_of_a_deleted_run_is_made_once_with_the_original_key() -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -252,7 +252,7 @@ async def test_run_with_a_stale_look_at_the_claim_finds_the_effect_claimed() -> 
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
-async def test_crash_between_claim_and_intent_leaves_the_effect_to_the_run_or_to_the_next_run(
+async def test_crash_between_claim_and_intent_leaves_the_effect_to_this_or_the_next_run(
     cancelled: bool, key: str
 ) -> None:
     tickets = Tickets()

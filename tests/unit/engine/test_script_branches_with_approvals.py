@@ -73,7 +73,7 @@ async def test_approval_click_on_any_of_several_branches_is_processed_immediatel
     assert made.memory_worker.posted == ["one: refused; two: filed; three: filed"]
 
 
-async def test_approval_click_received_while_another_branch_works_is_processed_without_delay() -> None:
+async def test_approval_click_received_while_another_branch_works_is_processed_at_once() -> None:
     announced: list[str] = []
     made = scripted(announced)
     await made.memory_worker.accept("run1", private=False)

@@ -16,7 +16,7 @@ from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subag
 pytestmark = pytest.mark.anyio
 
 
-class Lost(BaseException):
+class Crashed(BaseException):
     """The process was killed, which no code catches."""
 
 
@@ -40,10 +40,10 @@ class MortalStore(MemoryStore):
         self.dead = self.dead or now
         if self.dead and not (now and self.after):
             writing.close()
-            raise Lost
+            raise Crashed
         stands: bytes | None = await writing
         if self.dead:
-            raise Lost
+            raise Crashed
         return stands
 
 
@@ -101,7 +101,7 @@ async def to_its_end(made: RunWithSubagents) -> str:
     for owner in range(10):
         try:
             return (await made.resume(f"owner{owner}")).answer
-        except Lost:
+        except Crashed:
             made.store.dead = False
         except Parked as parked:
             made.clock.advance(max(1.0, parked.entry.until / 1000 - made.clock.now()))

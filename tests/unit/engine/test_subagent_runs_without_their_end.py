@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 CHILD = child_of("run1", "1.0")
 
 
-class Lost(BaseException):
+class Crashed(BaseException):
     """The process was killed."""
 
 
@@ -38,7 +38,7 @@ def posting(lost_at: int = 1) -> RunWithSubagents:
             )
         asked.append(question.turn)
         if len(asked) - 1 == lost_at:
-            raise Lost
+            raise Crashed
         return says("", ("post", {"text": "one"})) if not question.turn else says("posted")
 
     made = run_with_subagents(think)
@@ -58,7 +58,7 @@ def cut(made: RunWithSubagents, left: int) -> None:
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
 async def test_truncated_subagent_journal_stops_the_run_before_any_effect(left: int) -> None:
     made = posting()
-    with pytest.raises(Lost):
+    with pytest.raises(Crashed):
         await made.resume("first")
     assert (made.acted, len(await made.store.frames(CHILD))) == (["post:one"], 4)
     cut(made, left)
@@ -71,7 +71,7 @@ async def test_truncated_subagent_journal_stops_the_run_before_any_effect(left: 
 
 async def test_complete_subagent_journal_resumes_after_a_crash() -> None:
     made = posting()
-    with pytest.raises(Lost):
+    with pytest.raises(Crashed):
         await made.resume("first")
     assert (await made.resume("second")).answer == "Done."
     assert made.acted == ["post:one"]
@@ -95,7 +95,7 @@ async def test_failed_write_of_the_frame_count_does_not_stop_a_subagent() -> Non
 @pytest.mark.parametrize("left", [0, 2])
 async def test_subagent_with_a_truncated_journal_is_not_settled_by_an_ended_run(left: int) -> None:
     made = posting()
-    with pytest.raises(Lost):
+    with pytest.raises(Crashed):
         await made.resume("first")
     cut(made, left)
     with pytest.raises(Corrupt):

@@ -21,11 +21,11 @@ pytestmark = pytest.mark.anyio
 
 AT = int(NOON * 1000)
 DAMAGE = {
-    "bytes that were a text": "reason = x'05'",
-    "a text that was a number": "accepted_at = 'noon'",
-    "a time that never was": "updated_at = -1",
-    "bytes that are no text": "reason = CAST(x'ff6f' AS TEXT)",
-    "an id that is no text": "run = CAST(x'62ff' AS TEXT)",
+    "bytes in place of a text": "reason = x'05'",
+    "a text in place of a number": "accepted_at = 'noon'",
+    "a negative time": "updated_at = -1",
+    "an undecodable text": "reason = CAST(x'ff6f' AS TEXT)",
+    "an undecodable id": "run = CAST(x'62ff' AS TEXT)",
 }
 
 

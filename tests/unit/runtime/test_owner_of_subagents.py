@@ -109,7 +109,7 @@ async def test_approved_call_of_a_subagent_happens_once_with_a_crash_at_any_fram
     for at, after in sides if everywhere else zip(range(2, 100), cycle((False, True)), strict=False):
         made = with_a_clerk()
         await made.memory_worker.accept("run1", private=False)
-        reached = _mortal(made, at, after=after)
+        reached = _crash_at_frame(made, at, after=after)
         await made.work(4)
         if made.asked:
             await made.press("approved", "U0NOBODY0")
@@ -147,7 +147,7 @@ async def test_cancelled_run_starts_no_subagent_after_a_crash() -> None:
     for at, after in ((at, after) for at in range(6, 100) for after in (False, True)):
         made = with_a_clerk(approve=None)
         await made.memory_worker.accept("run1", private=False)
-        reached = _mortal(made, at, after=after)
+        reached = _crash_at_frame(made, at, after=after)
         await made.work(1)
         if not reached:
             assert at > 12
@@ -237,7 +237,7 @@ async def test_run_is_parked_while_the_model_of_a_subagent_is_unreachable() -> N
     assert (await status(made), made.memory_worker.posted, len(made.filed)) == ("done", ["clerk: Filed as OPS-1"], 1)
 
 
-def _mortal(made: ApprovalWorker, at: int, *, after: bool) -> list[int]:
+def _crash_at_frame(made: ApprovalWorker, at: int, *, after: bool) -> list[int]:
     """Crash the worker once, right before or after the `at`th frame that is written to any run."""
     store, written, reached = made.memory_worker.store, [0], list[int]()
     create, claim = store.create, store.claim
