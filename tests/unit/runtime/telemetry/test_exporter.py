@@ -67,7 +67,7 @@ async def at_the_end(there: Collector, entries: list[Entry] = RUN, patience: flo
         await made.at_the_end("run1", Stores(store, blobs, MemoryQueue(SetClock())), patience)
 
 
-async def test_run_is_exported_in_one_request_with_the_headers_of_the_operator(there: Collector) -> None:
+async def test_run_is_exported_in_one_compressed_request_with_the_operators_headers(there: Collector) -> None:
     assert await send(there) == Sent(2)
     assert there.paths == ["/v1/traces"]
     assert there.headers[0]["x-key"] == "k"
