@@ -31,7 +31,7 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import SystemClock
 from support.engine.memory_run import Said
-from support.runtime.memory_worker import Office, office
+from support.runtime.memory_worker import MemoryWorker, memory_worker
 from support.runtime.worker_parts import over
 
 
@@ -52,7 +52,9 @@ async def look(call: Call, said: Said) -> ToolResult:
     return ToolResult(f"{said.text}: {'x' * 200}", "looked")
 
 
-def staffed(made: Office, store: SqliteStore, queue_messages: SqliteQueue, blobs: DirectoryBlobs, runs: int) -> Worker:
+def staffed(
+    made: MemoryWorker, store: SqliteStore, queue_messages: SqliteQueue, blobs: DirectoryBlobs, runs: int
+) -> Worker:
     """The worker of an office, over real stores, with the tool that the model asks for."""
     made.grant("look")
     worker = made.worker
@@ -69,7 +71,7 @@ async def play(runs: int, base_url: str, folder: Path, counted: Transactions | N
     for reply in await asyncio.gather(*map(front.receive, mentions(0, runs))):
         assert reply.body == b"Accepted."
     async with http_client() as http:
-        made = office()
+        made = memory_worker()
         made.model = build_model(read_settings({"OPENAI_BASE_URL": base_url}), http)  # type: ignore[assignment]
         made.__post_init__()
         worker = staffed(made, store, queue_messages, DirectoryBlobs(folder / "blobs"), runs)

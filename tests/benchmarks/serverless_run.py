@@ -21,7 +21,7 @@ from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
 from support.engine.memory_run import ListModel, Said, says
-from support.runtime.memory_worker import Office
+from support.runtime.memory_worker import MemoryWorker
 from support.runtime.worker_parts import over
 from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
@@ -109,7 +109,7 @@ async def _count(clock: VirtualClock) -> Counted:
     table, blobs, queue = MemoryTable(), CountedBlobs(), CountedQueue(clock)
     answers = [says("", *((tool, {"text": f"{tool} {i}"}) for i, tool in enumerate(turn))) for turn in TURNS]
     model = SlowModel([*answers, says("Done."), *answers, says("Done.")])
-    made = Office(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
+    made = MemoryWorker(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
     made.grant("look", "write")
     more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
     services = replace(made.worker.services, tools={**made.worker.services.tools, **more})
@@ -130,9 +130,9 @@ async def _count(clock: VirtualClock) -> Counted:
     return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 2, 0))
 
 
-async def _one(made: Office, run: str, accepted_at: int) -> None:
+async def _one(made: MemoryWorker, run: str, accepted_at: int) -> None:
     await made.accept(run, accepted_at, private=False)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert await made.status(run) == "done"
 

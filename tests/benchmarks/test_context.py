@@ -18,7 +18,7 @@ from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 
 ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, nothing unusual to report here"}
@@ -42,7 +42,7 @@ class Counting:
 
 async def sent(results: Sequence[str]) -> list[bytes]:
     """The bodies that a run sends when its calls give these results, one in each turn."""
-    made: Room = room()
+    made: MemoryRun = memory_run()
     model, given = Counting(len(results)), iter(results)
     made.model = model  # type: ignore[assignment]
 

@@ -26,7 +26,7 @@ from gofer.tools.definition import Call, ToolResult
 from gofer.values.outside import SystemClock
 from gofer.workflows.bundle import encode_bundle
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run
 from support.http import loopback
 from support.stand_ins import any_store
 
@@ -49,8 +49,8 @@ async def model_server(turns: int, seconds: float = 0.0) -> AsyncIterator[str]:
         process.stdout.close()
 
 
-def make_room(result: str) -> Room:
-    made = room()
+def make_room(result: str) -> MemoryRun:
+    made = memory_run()
     made.limits = Limits(llm_calls=1000, tool_calls=1000, tokens=10**9, minutes=60, usd=1e6)
     made.clock = SystemClock()  # type: ignore[assignment]
 
@@ -61,7 +61,7 @@ def make_room(result: str) -> Room:
     return made
 
 
-async def bare(client: AsyncOpenAI, made: Room, result: str) -> None:
+async def bare(client: AsyncOpenAI, made: MemoryRun, result: str) -> None:
     """The least a loop can do with the SDK: append, send, act."""
     messages: list[object] = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "please"}]
     tools = [tool.schema() for tool in made.tools.values()]
@@ -91,7 +91,7 @@ async def bare(client: AsyncOpenAI, made: Room, result: str) -> None:
             messages.append({"role": "tool", "tool_call_id": call.id, "content": f"{text}: {result}"})
 
 
-async def gofer(made: Room) -> None:
+async def gofer(made: MemoryRun) -> None:
     """One run, from its claim to its end."""
     step = await made.step()
     step.note(MessageReceived("please"))

@@ -21,7 +21,7 @@ from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
 from support.aws.moto_server import RECEIVES, MotoClock, MotoCloud, client
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import Lost, Office
+from support.runtime.memory_worker import Crashed, MemoryWorker
 from support.runtime.worker_parts import worker_over
 from support.stand_ins import make_outside
 
@@ -34,13 +34,13 @@ class Serverless:
     def __init__(self, *answers: Answer | Exception) -> None:
         self.clock = MotoClock()
         self.cloud = MotoCloud(self.clock)
-        self.office = Office(ListModel(list(answers)), self.clock, self.cloud.store, self.cloud.blobs)  # type: ignore[arg-type]
-        self.office.queue = self.cloud.queue  # type: ignore[assignment]
-        self.office.worker = worker_over(self.office.worker, queue=self.cloud.queue)
+        self.memory_worker = MemoryWorker(ListModel(list(answers)), self.clock, self.cloud.store, self.cloud.blobs)  # type: ignore[arg-type]
+        self.memory_worker.queue = self.cloud.queue  # type: ignore[assignment]
+        self.memory_worker.worker = worker_over(self.memory_worker.worker, queue=self.cloud.queue)
 
     async def run_with(self, run: str, *entries: Sequence[object]) -> None:
         """A claimed run to whose journal somebody added frames."""
-        await self.office.accept(run, private=False)
+        await self.memory_worker.accept(run, private=False)
         for frame in entries:
             journal, _ = await open_journal(run, self.cloud.store, self.cloud.blobs, Pen("lost", make_outside()))
             for entry in frame:
@@ -51,7 +51,7 @@ class Serverless:
         """Hears every bell, and every one that comes back, until there is none."""
         quiet = 0
         while quiet < 3:
-            quiet = 0 if await self.office.hear() else quiet + 1
+            quiet = 0 if await self.memory_worker.work_once() else quiet + 1
             self.clock.advance(121)
 
     async def attention(self, run: str) -> str:
@@ -62,15 +62,15 @@ class Serverless:
 
 async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
     made = Serverless(says("Hello."))
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.settle()
-    assert (await made.office.status("run1"), made.office.posted) == ("done", ["Hello."])
+    assert (await made.memory_worker.status("run1"), made.memory_worker.posted) == ("done", ["Hello."])
     assert list(await made.cloud.queue.dead_letters(9)) == []
 
 
 async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one() -> None:
     made = Serverless(says("Hello."))
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     (first,) = await made.cloud.store.frames("run1")
     newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await made.cloud.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.cloud.store)))
@@ -100,20 +100,20 @@ async def test_a_run_whose_body_is_missing_needs_attention_and_the_next_is_answe
     made = Serverless(says("Hello."))
     await made.run_with("run1", [LONG])
     client("s3").delete_object(Bucket=made.cloud.bucket, Key=body_of("run1", made))
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run2", 2)
     await made.settle()
     assert "missing; restore it from a backup" in await made.attention("run1")
-    assert await made.office.status("run2") == "done"
+    assert await made.memory_worker.status("run2") == "done"
 
 
 async def test_a_run_whose_body_has_another_hash_needs_attention_and_the_next_is_answered() -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [LONG])
     client("s3").put_object(Bucket=made.cloud.bucket, Key=body_of("run1", made), Body=b"something else")
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run2", 2)
     await made.settle()
     assert "not the one that was written" in await made.attention("run1")
-    assert await made.office.status("run2") == "done"
+    assert await made.memory_worker.status("run2") == "done"
 
 
 @pytest.mark.parametrize("frame", [b"", b"no frame", "text"], ids=["empty", "bytes", "text"])
@@ -121,20 +121,20 @@ async def test_a_run_whose_frame_was_changed_needs_attention_and_the_next_is_ans
     made = Serverless(says("Hello."))
     await made.run_with("run1", [RunOwned()])
     await made.cloud.table.write(Update(frame_key("run1", 2), {"frame": frame}))
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run2", 2)
     await made.settle()
     assert "damaged at frame 2" in await made.attention("run1")
-    assert await made.office.status("run2") == "done"
+    assert await made.memory_worker.status("run2") == "done"
 
 
 async def test_a_run_that_lost_a_frame_needs_attention_and_the_next_is_answered() -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [RunOwned()], [RunOwned()])
     await made.cloud.table.delete_all([frame_key("run1", 2)])
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run2", 2)
     await made.settle()
     assert "it is missing and later ones are there" in await made.attention("run1")
-    assert await made.office.status("run2") == "done"
+    assert await made.memory_worker.status("run2") == "done"
 
 
 class Deadly:
@@ -146,18 +146,18 @@ class Deadly:
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         if self.kills:
-            raise Lost
+            raise Crashed
         return self.then
 
 
 async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes_on() -> None:
     made, model = Serverless(), Deadly(says("Hello."))
-    worker = made.office.worker
-    made.office.worker = replace(worker, services=replace(worker.services, model=model))
-    await made.office.accept("run1", private=False)
+    worker = made.memory_worker.worker
+    made.memory_worker.worker = replace(worker, services=replace(worker.services, model=model))
+    await made.memory_worker.accept("run1", private=False)
     lost = 0
-    while await made.office.status("run1") != "failed":
-        lost += sum(isinstance(result, Lost) for result in await made.office.hear_lost())
+    while await made.memory_worker.status("run1") != "failed":
+        lost += sum(isinstance(result, Crashed) for result in await made.memory_worker.work_once_or_crash())
         made.clock.advance(181)
         # By then SQS has made a dead letter of its bell.
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
@@ -165,9 +165,9 @@ async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes
     assert head is not None
     assert (lost, head.reason[:8]) == (CRASHES, "poison: ")
     model.kills = False
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run2", 2)
     await made.settle()
-    assert await made.office.status("run2") == "done"
+    assert await made.memory_worker.status("run2") == "done"
 
 
 async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_attention() -> None:
@@ -175,18 +175,18 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
 
     class Deadly(DynamoStore):
         async def frames(self, run: str) -> list[bytes]:
-            raise Lost
+            raise Crashed
 
     def tell(ended: Ended) -> None:
         told.append(ended.trouble)
 
-    worker, store = made.office.worker, Deadly(made.cloud.table)
-    made.office.worker = replace(
+    worker, store = made.memory_worker.worker, Deadly(made.cloud.table)
+    made.memory_worker.worker = replace(
         worker_over(worker, store=store), limits=WorkerLimits(receives=RECEIVES), observers=Observers(tell)
     )
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     for _ in range(3 * UNREAD):
-        await made.office.hear_lost()
+        await made.memory_worker.work_once_or_crash()
         made.clock.advance(121)
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
     # Its alarm, its place in the lists, and nobody who rings for it any more.
@@ -199,7 +199,7 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
 
 async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_run_is_still_found() -> None:
     made = Serverless()
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     for _ in range(RECEIVES):
         assert len(await made.cloud.queue.receive(10, 120, 0)) == 1
         made.clock.advance(121)
@@ -216,8 +216,8 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
     damage: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
     made = Serverless()
-    await made.office.accept("run1")
-    await made.office.accept("run2", 2)
+    await made.memory_worker.accept("run1")
+    await made.memory_worker.accept("run2", 2)
     await made.cloud.table.write(Update(head_key("run1"), damage))  # type: ignore[arg-type]
     assert [head.run for head in await made.cloud.store.heads(9, private=True)] == ["run2"]
     assert [head.run for head in await made.cloud.store.unfinished(10**14, 9)] == ["run2"]
@@ -228,7 +228,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
 
 async def test_a_key_that_is_no_bytes_is_damage() -> None:
     made = Serverless()
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.cloud.table.write(Update(key_key("run1"), {"key": encode("text").decode()}))
     with pytest.raises(Corrupt, match="key of run run1"):
         await read_journal("run1", made.cloud.store, made.cloud.blobs)

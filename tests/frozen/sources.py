@@ -45,7 +45,7 @@ from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.slack import SlackSimulator
 from support.app.shipped_workflows import CAPTAIN, CHECKOUT, DEPLOYS, GENERAL, HIRE, INCIDENTS, MONDAY, RFC
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.virtual_time import VirtualClock, play
 from support.stand_ins import KEY
 
@@ -212,7 +212,7 @@ async def _company(clock: VirtualClock, stack: AsyncExitStack) -> Company:
         catalog.scripts,
         installation_key=KEY,
     )
-    made.append(Company(catalog, vendors, ingress, Worker(services, Unchanging(catalog))))
+    made.append(Company(catalog, vendors, ingress, Worker(services, FixedCatalog(catalog))))
     return made[0]
 
 

@@ -29,7 +29,7 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.workflows.routes import read_routes
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.delegating_runs import base_tools
 from support.simulation.machines import Faults, Machine
 from support.simulation.people import People
@@ -146,4 +146,4 @@ class Stage:
             PLAN.catalog.scripts,
             installation_key=KEY,
         )
-        return Worker(services, Unchanging(PLAN.catalog), alone=True, limits=WorkerLimits(concurrency=2))
+        return Worker(services, FixedCatalog(PLAN.catalog), alone=True, limits=WorkerLimits(concurrency=2))

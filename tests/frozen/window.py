@@ -22,7 +22,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, says
 from support.models.served import served
 
 REPORT = NewFile("report.txt", "text/plain", None, "Slack", 9_000, {"tool": "fetch", "arguments": {"text": "F1"}})
@@ -88,11 +88,11 @@ async def told() -> Told:
     return Told(await made.journal(), model.questions)
 
 
-async def _say(made: Room, text: str, item: str) -> None:
+async def _say(made: MemoryRun, text: str, item: str) -> None:
     await inbox.put(made.store, "run1", item, MessageReceived(text))
 
 
-async def _end(made: Room, step: OwnStep, concluded: RunConcluded) -> None:
+async def _end(made: MemoryRun, step: OwnStep, concluded: RunConcluded) -> None:
     """Write the end; a wish to cancel that came too late stands before it."""
     await inbox.put(made.store, "run1", "3-cancelled", RunCancelled("Ada"))
     await step.take_inbox()
@@ -101,8 +101,8 @@ async def _end(made: Room, step: OwnStep, concluded: RunConcluded) -> None:
     await step.commit()
 
 
-def _furnished(model: Narrator) -> Room:
-    made = Room(model, {})  # type: ignore[arg-type]
+def _furnished(model: Narrator) -> MemoryRun:
+    made = MemoryRun(model, {})  # type: ignore[arg-type]
 
     async def find(call: Call, said: Said) -> ToolResult:
         return ToolResult("found one", "one file", files=(REPORT,))
@@ -130,7 +130,7 @@ def _furnished(model: Narrator) -> Room:
     return made
 
 
-def _bundle(made: Room) -> Bundle:
+def _bundle(made: MemoryRun) -> Bundle:
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "search_above": 2}
     listed = ("find", "draw", "flood", "post")
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)

@@ -19,7 +19,7 @@ from gofer.tools.definition import ToolResult as Result
 from gofer.workflows.schema import Limits
 from support.documents.made_by_hand import lines, pdf, pptx, row, shape, xlsx
 from support.engine.memory_run import Said
-from support.engine.run_files import ask, room
+from support.engine.run_files import ask, memory_run
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 BEGINS = "<!-- Written by tests/generators/cut_documents.py -->\n"
@@ -96,7 +96,7 @@ async def row_of(children: Children, cut: Cut) -> str:
     async def find(call: Call, said: Said) -> Result:
         return Result("found", "found", files=(document,))
 
-    made = room(children)
+    made = memory_run(children)
     made.tool("find", "read", find)
     step = await made.step()
     await ask(step, "1.0", "find")

@@ -26,7 +26,7 @@ from gofer.values.events import Event
 from gofer.workflows.load import Catalog
 from support.app.company import Company, company
 from support.app.one_workflow import Echo
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.workflows import every_condition
 from support.workflows.every_condition import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
 
@@ -103,7 +103,7 @@ class Stage:
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
         """Continue the runs of the workflow to their end; give their heads."""
         worker = self.made.embedded.worker
-        worker = replace(worker, services=replace(worker.services, model=Echo()), workflows=Unchanging(catalog))
+        worker = replace(worker, services=replace(worker.services, model=Echo()), workflows=FixedCatalog(catalog))
         for head in await self._heads(name):
             if not head.ended:
                 await worker.continue_run(head, "row")

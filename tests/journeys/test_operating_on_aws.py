@@ -24,7 +24,7 @@ from support.app.command_line import gofer
 from support.aws.moto_server import ASKED, client
 from support.aws.moto_stage import FUNCTION, OPERATOR, SCHEDULER, Stage, sign_in
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import Office
+from support.runtime.memory_worker import MemoryWorker
 from support.runtime.worker_parts import over
 from support.stand_ins import SetClock, claimed, make_outside, mention
 from support.workflows.started_workflows import started
@@ -85,7 +85,7 @@ def live(stage: Stage) -> str:
 
 def worker(stage: Stage, *answers: Answer) -> Worker:
     """The worker of the stage, which goes by what is published there."""
-    made = Office(ListModel(list(answers)))
+    made = MemoryWorker(ListModel(list(answers)))
     services = over(made.worker.services, store=stage.store, blobs=stage.blobs, queue=stage.queue)
     services = replace(services, outside=make_outside(made.clock))
     catalog = live_catalog(stage.bundles, SystemClock(), Path("nowhere"))
@@ -100,7 +100,7 @@ async def accept(stage: Stage, run: str, *, conversation: str = "") -> None:
     await stage.queue.enqueue(run)
 
 
-async def hear(made: Worker) -> None:
+async def work_once(made: Worker) -> None:
     queue_messages = await made.queue.receive(10, 120, 0)
     await asyncio.gather(*(made.answer(queue_message) for queue_message in queue_messages))
 
@@ -153,7 +153,7 @@ def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, reposi
     async def play() -> None:
         assert started(await front.current(), mention()) == ["answer-here"]
         await accept(stage, "run1")
-        await hear(made)
+        await work_once(made)
         head = await stage.store.head("run1")
         assert head is not None
         assert head.status == "done"
@@ -225,7 +225,7 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
 
     async def begin() -> None:
         await accept(stage, "aaaa01")
-        await hear(made)
+        await work_once(made)
         await accept(stage, "bbbb02", conversation="slack:T:C:2")
         await accept(stage, "cccc03", conversation="slack:T:C:3")
 
@@ -244,7 +244,7 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
     for word in ("trace", "cancel", "retry", "keep"):
         assert at(word, "") == (2, "", "gofer: The id of the run is empty; `gofer runs` lists the newest.\n")
     assert at("cancel", "bbbb")[0] == 0
-    asyncio.run(hear(made))
+    asyncio.run(work_once(made))
     head = asyncio.run(stage.store.head("bbbb02"))
     assert head is not None
     assert head.status == "cancelled"
@@ -273,7 +273,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
     assert (code, "needs_attention" in out, "the queue message of run aaaa01" in err) == (0, True, True)
     code, out, _ = at("retry", "aaaa", "--json")
     assert (code, json.loads(out)["enqueued"]) == (0, True)
-    asyncio.run(hear(made))
+    asyncio.run(work_once(made))
     assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to retry.\n")
 
 
@@ -295,7 +295,7 @@ def test_an_abandoned_private_run_on_aws_is_named_by_its_id_and_gets_another_cha
     assert at("runs", "--stuck") == (0, "aaaa01\n", "")
     assert json.loads(at("runs", "--stuck", "--json")[1]) == [{"run": "aaaa01"}]
     assert at("retry", "aaaa01")[0] == 0
-    asyncio.run(hear(worker(stage, says("Hello."))))
+    asyncio.run(work_once(worker(stage, says("Hello."))))
     assert at("runs", "--stuck") == (0, "", "No run is stuck.\n")
 
 
@@ -310,7 +310,7 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
     asyncio.run(lose_bell())
     code, out, _ = at("sweep", "--seconds", "1", "--json")
     assert (code, json.loads(out)) == (1, {"ended": [], "waiting": ["aaaa01"], "private": {"ended": 0, "waiting": 0}})
-    asyncio.run(hear(worker(stage, says("Hello."))))
+    asyncio.run(work_once(worker(stage, says("Hello."))))
     code, out, _ = at("sweep", "--seconds", "1", "--json")
     assert (code, json.loads(out)["waiting"]) == (0, [])
 

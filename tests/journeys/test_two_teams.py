@@ -15,7 +15,7 @@ from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.load import Catalog
 from support.app.company import PATIENCE, Company, company
 from support.app.one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.workflows import every_condition
 from support.workflows.every_condition import Act, Scene, comment, issue, page, push, react, report, set_values
 
@@ -192,7 +192,7 @@ async def admitted_after_a_publish(folder: Path, before: Mapping[str, str], late
         assert len(await quiet(made)) == 2
         worker = made.embedded.worker
         services = replace(worker.services, patience=PATIENCE, model=Echo())
-        async with working(replace(worker, services=services, workflows=Unchanging(later))):
+        async with working(replace(worker, services=services, workflows=FixedCatalog(later))):
             found = await outcomes(made, 2)
         assert len(made.answers(asked)) == 1
     return found["answer-here"][0], found["deploy-desk"][0]

@@ -1,4 +1,4 @@
-"""A desk for tests of approvals: tickets are filed once somebody allows it, and Slack is a few lists."""
+"""A worker for tests of approvals: it files tickets after an approval, and Slack is a few lists."""
 
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -20,8 +20,8 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.routes import Routes
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import Said, says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 
 KEY = Secret("0" * 64)
 LEADS = {"U0LEAD000"}
@@ -29,41 +29,41 @@ FILE = ("file_ticket", {"text": "Checkout fails"})
 
 
 @dataclass
-class Desk:
-    """An office whose workflow files tickets once somebody has approved, and a Slack that is a few lists."""
+class ApprovalWorker:
+    """A memory worker whose workflow files tickets after an approval, and a Slack that is a few lists."""
 
-    office: Office
+    memory_worker: MemoryWorker
     asked: list[Question] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
-    words: list[tuple[str, str]] = field(default_factory=list)
+    private_messages: list[tuple[str, str]] = field(default_factory=list)
     filed: list[str] = field(default_factory=list)
-    lose_after: str = ""
-    """A tool after whose effect the worker is lost, once."""
+    crash_after: str = ""
+    """A tool after whose effect the worker crashes, once."""
 
     @property
     def ingress(self) -> Ingress:
-        made = self.office
+        made = self.memory_worker
         services = made.worker.services
         return Ingress({}, Routes(), Stores(made.store, services.blobs, made.queue), KEY, services.outside)
 
     async def work(self, rounds: int = 8) -> None:
-        """Answers queue messages for a while; another worker follows a crashed one."""
+        """Process queue messages for a while. Another worker takes over from a crashed one."""
         for _ in range(rounds):
-            await self.office.hear_lost()
-            self.office.clock.advance(130)
+            await self.memory_worker.work_once_or_crash()
+            self.memory_worker.clock.advance(130)
 
     async def press(self, decision: str, actor: str = "U0LEAD000", *, nth: int = -1) -> str:
         question = self.asked[nth]
         token = question.approve if decision == "approved" else question.deny
-        at = int(self.office.clock.now() * 1000)
+        at = int(self.memory_worker.clock.now() * 1000)
         ignored = await self.ingress.press(Click(token, Actor(actor), at))
         return ignored.reason if ignored else ""
 
     async def entries(self, run: str = "run1") -> list[e.Entry]:
-        return [item.entry for item in await read_journal(run, self.office.store, self.office.blobs)]
+        return [item.entry for item in await read_journal(run, self.memory_worker.store, self.memory_worker.blobs)]
 
-    async def told(self, run: str = "run1") -> str:
-        """What the model was told of its first call."""
+    async def first_result(self, run: str = "run1") -> str:
+        """Return the result of the model's first call."""
         (result,) = [
             one
             for one in await self.entries(run)
@@ -72,13 +72,13 @@ class Desk:
         return result.text
 
 
-def desk(*answers: Answer | Exception, **keys: object) -> Desk:
-    made = Desk(office(*answers))
+def approval_worker(*answers: Answer | Exception, **keys: object) -> ApprovalWorker:
+    made = ApprovalWorker(memory_worker(*answers))
 
     def lost(name: str) -> None:
-        if made.lose_after == name:
-            made.lose_after = ""
-            raise Lost
+        if made.crash_after == name:
+            made.crash_after = ""
+            raise Crashed
 
     async def file(call: Call, said: Said) -> ToolResult:
         if call.key not in made.filed:
@@ -100,7 +100,7 @@ def desk(*answers: Answer | Exception, **keys: object) -> Desk:
         return ToolResult("Closed.", "closed")
 
     async def whisper(call: Call, arguments: TellOne) -> ToolResult:
-        made.words.append((arguments.user, arguments.text))
+        made.private_messages.append((arguments.user, arguments.text))
         lost("slack_tell_one")
         return ToolResult("Shown.", "told")
 
@@ -122,24 +122,24 @@ def desk(*answers: Answer | Exception, **keys: object) -> Desk:
         Tool("slack_may_decide", "", "read", MayDecide, may, internal=True),
         Tool("slack_find_groups", "", "read", FindGroups, groups, internal=True),
     ]
-    worker = made.office.worker
+    worker = made.memory_worker.worker
     tools = {**worker.services.tools, **{tool.name: tool for tool in more}}
     given = {"tools": ["file_ticket"], "approve": {"tools": ["file_ticket"], "by": "@leads"}, **keys}
     workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], **given})
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
     services = replace(worker.services, tools=MappingProxyType(tools), installation_key=KEY)
     catalog = Catalog({"answer-here": loaded}, Defaults())
-    made.office.worker = replace(worker, services=services, workflows=Unchanging(catalog), alone=True)
+    made.memory_worker.worker = replace(worker, services=services, workflows=FixedCatalog(catalog), alone=True)
     return made
 
 
-async def status(made: Desk, run: str = "run1") -> str:
-    return await made.office.status(run)
+async def status(made: ApprovalWorker, run: str = "run1") -> str:
+    return await made.memory_worker.status(run)
 
 
-async def asked(*answers: Answer, **keys: object) -> Desk:
-    """A run that waits for approval of its ticket."""
-    made = desk(says("", FILE), *(answers or (says("Filed."),)), **keys)
-    await made.office.accept("run1", private=False)
+async def waiting_for_approval(*answers: Answer, **keys: object) -> ApprovalWorker:
+    """Return a worker whose run waits for the approval of its ticket."""
+    made = approval_worker(says("", FILE), *(answers or (says("Filed."),)), **keys)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(2)
     return made

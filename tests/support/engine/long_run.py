@@ -1,4 +1,4 @@
-"""A run of many turns for tests of its window: a model that knows only what it reads, and pages to read."""
+"""Long runs for tests of the context window: a model that knows only its request, and pages to read."""
 
 import json
 import re
@@ -19,14 +19,14 @@ from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 
 Messages = Sequence[Mapping[str, Any]]
 
 
 class ReadingModel:
-    """A model that knows nothing but what stands in its request; counts tokens as four bytes each, or as said."""
+    """A model that knows only its request. It counts a token per `per_token` bytes."""
 
     def __init__(self, decide: Callable[[Messages], Answer], per_token: int = 4) -> None:
         self.decide, self.bodies, self.per_token = decide, list[bytes](), per_token
@@ -48,7 +48,7 @@ def is_asked_to_sum_up(messages: Messages) -> bool:
 
 
 async def run(
-    made: Room,
+    made: MemoryRun,
     model: ReadingModel,
     window: int = 16_000,
     llm_calls: int = 2_000,
@@ -75,12 +75,12 @@ async def run(
     return ending
 
 
-async def compactions(made: Room) -> list[ContextCompacted]:
+async def compactions(made: MemoryRun) -> list[ContextCompacted]:
     return [item.entry for item in await made.journal() if isinstance(item.entry, ContextCompacted)]
 
 
-def pages(size: int) -> Room:
-    made = room()
+def pages(size: int) -> MemoryRun:
+    made = memory_run()
 
     async def look(call: Call, said: Said) -> ToolResult:
         number = int(said.text)
@@ -91,7 +91,7 @@ def pages(size: int) -> Room:
 
 
 def adder(last: int, sum_up: Callable[[int, int], str]) -> Callable[[Messages], Answer]:
-    """Reads page after page and adds; what it knows stands in the summary and in the results after it."""
+    """Return a model that reads pages and adds their numbers, from the summary and the results after it."""
 
     def decide(messages: Messages) -> Answer:
         text = "\n".join(str(message["content"]) for message in messages[:-1])

@@ -1,4 +1,4 @@
-"""A run of its own for tests of the engine: memory stores, tools that only record, a model that follows a list."""
+"""A run for tests of the engine: memory stores, tools that record their calls, and a model with prepared answers."""
 
 import json
 import textwrap
@@ -43,14 +43,14 @@ PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0)})
 
 
 class Unguarded:
-    """A guard that lets every call through."""
+    """A guard that allows every call."""
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted:
         return item
 
 
 class NoAgents:
-    """The subagents of a run that asks none; searches are answered by their tool."""
+    """The subagents of a run that asks none. Searches are answered by their tool."""
 
     async def ask(
         self, step: WorkingStep, asked: Asked, provenance: Provenance, gate: Gate = unasked
@@ -70,7 +70,7 @@ def at_work(
     agents: Agents | None = None,
     withdrawn: frozenset[str] = frozenset(),
 ) -> WorkingStep:
-    """A run at work that lets every call through; without a bundle it has every tool of its process."""
+    """Return a working step that allows every call. Without a bundle it has every tool of its services."""
     repertoire = Repertoire(own.services.tools)
     if bundle is not None:
         loaded = bundle.loaded
@@ -82,19 +82,19 @@ def at_work(
 
 
 async def coordinate(own: OwnStep, bundle: Bundle, provenance: Provenance) -> Ending:
-    """The work of a model in a run that lets every call through."""
+    """Coordinate a run by its model, with a guard that allows every call."""
     return await loop.coordinate(at_work(own, bundle), bundle, provenance)
 
 
 class Said(Arguments):
-    """What a recording tool takes."""
+    """The arguments of a recording tool."""
 
     text: str = ""
 
 
 @dataclass
 class ListModel:
-    """A model that gives prepared answers in order and keeps what it was asked with."""
+    """A model that returns prepared answers in order, and records its requests."""
 
     answers: list[Answer | Exception]
     requests: list[bytes] = field(default_factory=list)
@@ -110,7 +110,7 @@ class ListModel:
 
 
 def says(text: str, *asks: tuple[str, dict[str, object] | str], tokens: int = 10) -> Answer:
-    """An answer with tool calls given as (tool, arguments)."""
+    """Return an answer with tool calls, given as (tool, arguments)."""
     made = tuple(
         ToolAsk(f"call_{i}", tool, args if isinstance(args, str) else json.dumps(args))
         for i, (tool, args) in enumerate(asks)
@@ -119,8 +119,8 @@ def says(text: str, *asks: tuple[str, dict[str, object] | str], tokens: int = 10
 
 
 @dataclass
-class Room:
-    """The parts of one run."""
+class MemoryRun:
+    """A run and its parts: stores, tools, model and clock."""
 
     model: ListModel
     tools: dict[str, Tool[Any]]
@@ -130,7 +130,7 @@ class Room:
     acted: list[str] = field(default_factory=list)
     """`tool:text` of every effect, in the order in which they began."""
     marked: dict[str, ToolResult] = field(default_factory=dict)
-    """What can be found outside, by the key of the call that did it."""
+    """The results that a lookup finds, by the key of the call."""
     limits: Limits = field(default_factory=Limits)
     patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
     http: Http | None = None
@@ -138,12 +138,12 @@ class Room:
     models: tuple[str, ...] = ("m",)
     output: object = None
     script: str = ""
-    """The text of coordinators/s.py, which then decides instead of the model; neighbours by name in `modules`."""
+    """The text of coordinators/s.py, which coordinates instead of the model. `modules` has the modules beside it."""
     modules: dict[str, str] = field(default_factory=dict)
     subagents: dict[str, LoadedSubagent] = field(default_factory=dict)
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
-        """Declares a tool; without `act` it records the call and says so."""
+        """Declare a tool. Without `act` it only records the call."""
 
         async def record(call: Call, said: Said) -> ToolResult:
             self.acted.append(f"{name}:{said.text}")
@@ -204,7 +204,7 @@ class Room:
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
 
     async def step(self, owner: str = "me") -> OwnStep:
-        """The run as an owner finds it now; claimed and started if it is new."""
+        """Return the step of a new owner. A new run is claimed and started."""
         services = self.services()
         if not await self.store.frames("run1"):
             await claimed(self.store, outside=services.outside)
@@ -216,15 +216,15 @@ class Room:
         return step
 
     async def run(self) -> Ending:
-        """The work of a run that was asked to please."""
+        """Coordinate the run by its model after the message `please`."""
         step = await self.step()
         step.note(MessageReceived("please"))
         ending = await coordinate(step, self.bundle(), PROVENANCE)
         await step.commit()
         return ending
 
-    async def play(self, owner: str = "me", step: OwnStep | None = None, bundle: Bundle | None = None) -> Ending:
-        """The script's whole work in the hands of one owner, everything durable at its end."""
+    async def run_script(self, owner: str = "me", step: OwnStep | None = None, bundle: Bundle | None = None) -> Ending:
+        """Coordinate the run by its script as one owner, and commit at the end."""
         step = step or await self.step(owner)
         try:
             bundle = bundle or self.bundle()
@@ -236,15 +236,15 @@ class Room:
         return await read_journal("run1", self.store, self.blobs)
 
     async def kinds(self) -> list[list[str]]:
-        """The names of the entries of each frame after the first."""
+        """Return the names of the entries of each frame after the first."""
         frames: dict[int, list[str]] = {}
         for recorded in await self.journal():
             frames.setdefault(recorded.n, []).append(type(recorded.entry).__name__)
         return [names for n, names in frames.items() if n > 1]
 
 
-def room(*answers: Answer | Exception) -> Room:
-    return Room(ListModel(list(answers)), {})
+def memory_run(*answers: Answer | Exception) -> MemoryRun:
+    return MemoryRun(ListModel(list(answers)), {})
 
 
 async def no_answer(call: Call, said: Said) -> ToolResult:

@@ -1,4 +1,4 @@
-"""A run with subagents for tests of the engine: memory stores, recording tools, a model that answers by who asks."""
+"""A run with subagents for tests of the engine, and a model that answers each of them."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Subagent
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
-from support.engine.memory_run import PROVENANCE, Room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, says
 from support.models.served import served
 
 SKILLED = bind_all((*SKILL_TOOLS, *SEARCH_TOOLS), None)
@@ -42,22 +42,22 @@ BASE = {
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as a model gets it."""
+    """A request, parsed."""
 
     system: str
     prompt: str
-    """The first thing that was said, without the time."""
+    """The first message, without the time."""
     turn: int
-    """How many answers it has given already."""
+    """The number of answers before this request."""
     said: Sequence[str]
-    """Every message but the last, which is the tail."""
+    """Every message except the last, which is the tail."""
     tools: frozenset[str]
     body: bytes
 
 
 @dataclass
 class ModelOfMany:
-    """A model that answers each agent by what it was told and how many answers it gave."""
+    """A model that answers each request by a function."""
 
     think: Callable[[Asked], Answer | Exception]
     asked: list[Asked] = field(default_factory=list)
@@ -74,7 +74,7 @@ class ModelOfMany:
             body,
         )
         self.asked.append(one)
-        # Others get their turn, as they do while a provider thinks.
+        # Other agents continue meanwhile, as they do while a provider answers.
         await asyncio.sleep(0)
         answer = self.think(one)
         if isinstance(answer, Exception):
@@ -83,22 +83,22 @@ class ModelOfMany:
 
 
 @dataclass
-class AgentsRoom(Room):
-    """One run that may ask subagents."""
+class RunWithSubagents(MemoryRun):
+    """A run that may ask subagents."""
 
     many: ModelOfMany = field(default_factory=lambda: ModelOfMany(lambda asked: says("?")))
     listed: tuple[str, ...] = ()
-    """The subagents that the run itself may ask."""
+    """The names of the subagents that the run may ask."""
     more: dict[str, object] = field(default_factory=dict)
     """Further keys of the workflow."""
 
     skills: dict[str, Skill] = field(default_factory=dict)
-    """The skills that there are."""
+    """All skills by name."""
     withdrawn: frozenset[str] = frozenset()
-    """The skills that its workflow prohibits by now."""
+    """The skills that its workflow prohibits meanwhile."""
 
     def subagent(self, name: str, **keys: object) -> None:
-        """Declares one, which the run may ask."""
+        """Declare a subagent that the run may ask."""
         one = Subagent.model_validate({"description": f"does {name}", **keys})
         named = {*one.skills.required, *(one.skills.allowed or ())}
         skills = {name: it for name, it in self.skills.items() if name in named}
@@ -144,20 +144,20 @@ class AgentsRoom(Room):
         )
         return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
 
-    async def held(self, owner: str = "me") -> OwnStep:
-        """The run in the hands of an owner, as `owner.py` gives it to whoever coordinates."""
+    async def owned_step(self, owner: str = "me") -> OwnStep:
+        """Return the step of a new owner, as `owner.py` passes it to a coordinator."""
         step = await self.step(owner)
         if not step.conversation.parts and not self.script:
             step.note(MessageReceived("please"))
         await step.commit()
         return step
 
-    async def go_on(self, owner: str = "me") -> Ending:
-        """The work of the run from wherever it is, everything durable at its end."""
-        return await self.go_on_with(await self.held(owner))
+    async def resume(self, owner: str = "me") -> Ending:
+        """Coordinate the run from its current state as a new owner, and commit at the end."""
+        return await self.resume_with(await self.owned_step(owner))
 
-    async def go_on_with(self, step: OwnStep) -> Ending:
-        """The same, with a run that is in hands already."""
+    async def resume_with(self, step: OwnStep) -> Ending:
+        """Coordinate the run with an existing step, and commit at the end."""
         coordinate = script.coordinate if self.script else loop.coordinate
         try:
             bundle = self.bundle()
@@ -166,19 +166,20 @@ class AgentsRoom(Room):
         finally:
             await step.commit()
 
-    async def below(self, run: str = "run1") -> dict[str, Sequence[Recorded]]:
-        """The journals of all subagents below a run, by call."""
+    async def subagent_journals(self, run: str = "run1") -> dict[str, Sequence[Recorded]]:
+        """Return the journals of all subagents of a run, by call."""
         found: dict[str, Sequence[Recorded]] = {}
         for recorded in await read_journal(run, self.store, self.blobs):
             if isinstance(recorded.entry, SubagentStarted) and recorded.entry.run:
                 found[recorded.entry.call] = await read_journal(recorded.entry.run, self.store, self.blobs)
                 found |= {
-                    f"{recorded.entry.call}>{call}": it for call, it in (await self.below(recorded.entry.run)).items()
+                    f"{recorded.entry.call}>{call}": it
+                    for call, it in (await self.subagent_journals(recorded.entry.run)).items()
                 }
         return found
 
 
-def agents_room(think: Callable[[Asked], Answer | Exception]) -> AgentsRoom:
-    made = AgentsRoom(None, {})  # type: ignore[arg-type]
+def run_with_subagents(think: Callable[[Asked], Answer | Exception]) -> RunWithSubagents:
+    made = RunWithSubagents(None, {})  # type: ignore[arg-type]
     made.many = ModelOfMany(think)
     return made

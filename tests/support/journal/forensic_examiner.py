@@ -1,4 +1,4 @@
-"""A forensic examiner: looks for secrets in every byte of a folder or of a cloud, however they were written down."""
+"""A search for secrets in all bytes of a folder or a cloud, in any encoding."""
 
 import base64
 import subprocess
@@ -22,16 +22,16 @@ sys.stdin.read()
 
 
 def written(secret: bytes) -> Sequence[bytes]:
-    """A secret as itself and in the encodings in which programs leave things behind."""
+    """Return a secret in every encoding that the search covers."""
     text = secret.decode("latin-1")
     plain = [secret, secret.hex().encode(), secret.hex().upper().encode(), text.encode("utf-16-le"), secret[::-1]]
-    # In base64 the same bytes read differently at each of three offsets; the middle is the same wherever they stand.
+    # Base64 of the same bytes differs at each of three offsets. Only the middle part is the same everywhere.
     offsets = [base64.b64encode(bytes(shift) + secret)[4:-4] for shift in range(3)]
     return [*plain, *offsets]
 
 
 def holding(raw: bytes, *secrets: bytes) -> Sequence[bytes]:
-    """The secrets of which bytes hold the whole or a half, in any encoding."""
+    """Return the secrets that are in these bytes, whole or half, in any encoding."""
     halves = {secret: (secret, secret[: len(secret) // 2], secret[len(secret) // 2 :]) for secret in secrets}
     return [
         secret
@@ -41,7 +41,7 @@ def holding(raw: bytes, *secrets: bytes) -> Sequence[bytes]:
 
 
 def opens(raw: bytes, run: str, n: int, frame: bytes) -> bool:
-    """Whether any window of these bytes is a key that opens a frame."""
+    """Return whether any window of these bytes is a key that opens the frame."""
     windows = {raw[at : at + KEY_BYTES] for at in range(len(raw) - KEY_BYTES + 1)}
     return any(_opens(window, run, n, frame) for window in windows)
 
@@ -55,7 +55,7 @@ def _opens(key: bytes, run: str, n: int, frame: bytes) -> bool:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder by its name."""
+    """Return the bytes of every file of a folder, by name."""
     found: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")):
         try:
@@ -67,7 +67,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def reading(database: Path) -> Iterator[None]:
-    """Another process reads the database meanwhile, so that its log cannot be emptied."""
+    """Let another process read the database meanwhile, so that its log cannot be emptied."""
     command = [sys.executable, "-c", READER, str(database)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Journals that are made up: entries in an order in which a run may write them, in frames of any size."""
+"""Generated journals: entries in an order in which a run may write them, in frames of any size."""
 
 from dataclasses import replace
 from typing import get_args
@@ -15,8 +15,8 @@ from gofer.values.messages import Media, ToolAsk, Usage
 from support.stand_ins import mention
 
 
-class Story:
-    """A journal as it is made up: entries in an order in which a run may write them."""
+class GeneratedJournal:
+    """A journal under construction, with entries in an order in which a run may write them."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
@@ -26,7 +26,7 @@ class Story:
     def maybe(self) -> bool:
         return self.draw(st.integers(0, 3)) == 0
 
-    def tell(self) -> list[Entry]:
+    def generate(self) -> list[Entry]:
         self.call("context/1", "read")
         self.entries += [e.RunStarted("b", self.draw(st.booleans())), e.MessageReceived("begin")]
         if self.draw(st.booleans()):
@@ -40,7 +40,7 @@ class Story:
         return self.entries
 
     def compact(self) -> None:
-        """The beginning of the history leaves, up to some answer of the model."""
+        """Compact the history up to some answer of the model."""
         state = conversation.project(Recorded(1, i, 0, "me", entry) for i, entry in enumerate(self.entries))
         ends = [start for start in state.starts if start > 1]
         if not ends or state.asks:
@@ -50,7 +50,7 @@ class Story:
         self.entries.append(w.ContextCompacted("what was", "history_1", first, end - first, turns, "model"))
 
     def ask(self) -> None:
-        """One model call, with deferrals, and the outcomes of what it asked for in any order."""
+        """Add a model call with deferrals, and the outcomes of its tool calls in any order."""
         self.meanwhile()
         if self.draw(st.booleans()):
             self.compact()
@@ -79,7 +79,7 @@ class Story:
                 self.call(call, self.draw(st.sampled_from(get_args(e.Effect))))
 
     def script(self) -> None:
-        """What a script does: subagents that may be asked twice, recorded values, calls of two branches at once."""
+        """Add entries of a script: subagents that may be asked twice, recorded values, and calls of two branches."""
         self.entries.append(e.ValueRecorded("0:now:1", 1.5))
         asked = e.SubagentStarted("0:subagent.s:ab:1", "s", "prompt", {"model": "m"})
         self.entries.append(asked)
@@ -99,7 +99,7 @@ class Story:
             self.entries.append(e.ToolResult("0:tool:cd:1", "refused", "no"))
 
     def agent(self, call: str) -> None:
-        """A subagent in a run of its own, which an owner may find to have got on."""
+        """Add a subagent run, which may be resumed and may end."""
         run, part = f"run1.{len(self.entries)}", s.Slice(3, 4, 1_000, 0.1, 2.0)
         started = s.SubagentStarted(call, "a", "prompt", {}, run, ("file_1",), part)
         self.entries.append(started)
@@ -115,7 +115,7 @@ class Story:
         self.entries.append(end)
 
     def approved(self, call: str) -> bool:
-        """Somebody is asked for a call, and decides after some clicks that may count or not."""
+        """Add an approval of a call with its question, clicks and decision."""
         about = self.draw(st.sampled_from(get_args(About)))
         self.entries += [e.ApprovalRequested(call, "tool", "ab", ("@leads",), 90_000, about)]
         self.entries += [e.RunParked("approval", 90_000), e.RunOwned()]
@@ -144,7 +144,7 @@ class Story:
             self.entries.append(e.MessageReceived("to look at", media=(Media("file_1", "image/png", "AAAA"),)))
 
     def found(self) -> None:
-        """What a call may change of what the run has at hand, right before its result."""
+        """Add facts about files, skills and the plan, right before the result of a call."""
         file = self.draw(st.sampled_from(["file_1", "file_2"]))
         first = self.draw(st.integers(1, 900))
         body = self.draw(st.sampled_from(["", "ab"]))
@@ -161,7 +161,7 @@ class Story:
         self.entries += [fact for fact in facts if self.draw(st.booleans())]
 
     def meanwhile(self) -> None:
-        """What may stand between any two steps: owners that come and go, people who speak, permits."""
+        """Add entries that may occur between any two steps: owners, messages, cancellations and permits."""
         if not self.maybe():
             return
         between: list[list[Entry]] = [
@@ -180,10 +180,10 @@ class Story:
 
 @st.composite
 def journals(draw: st.DrawFn) -> list[Recorded]:
-    """A made-up run in frames of any size."""
+    """Return the journal of a generated run, in frames of any size."""
     recorded: list[Recorded] = []
     n, i = 1, 0
-    for entry in Story(draw).tell():
+    for entry in GeneratedJournal(draw).generate():
         recorded.append(Recorded(n, i, 1_000 * n, "me", entry))
         n, i = (n + 1, 0) if n == 1 or draw(st.booleans()) else (n, i + 1)
     return recorded

@@ -12,20 +12,20 @@ class MemoryKeys:
         self._keys: dict[str, tuple[bytes, int]] = {}
 
     def get(self, run: str) -> bytes | None:
-        """See Keys.get."""
+        """Return the key of a run."""
         return self._keys.get(run, (None, 0))[0]
 
     def put(self, run: str, key: bytes, at: int) -> None:
-        """See Keys.put."""
+        """Store the key of a run."""
         self._keys[run] = (key, at)
 
     def sync(self) -> None:
-        """See Keys.sync."""
+        """Do nothing: a dictionary needs no sync."""
 
     def destroy(self, run: str) -> None:
-        """See Keys.destroy."""
+        """Remove the key of a run."""
         self._keys.pop(run, None)
 
     def before(self, at: int) -> Sequence[Claimed]:
-        """See Keys.before."""
+        """Return the runs whose keys were stored before a time, oldest first."""
         return by_age([Claimed(run, claimed) for run, (_, claimed) in self._keys.items()], at)

@@ -34,7 +34,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
@@ -44,23 +44,23 @@ CATALOG = Catalog(
 )
 
 CONVERSATION = TOKENS.conversation(mention().conversation)
-"""Where its runs are, as rows name it."""
+"""The conversation of its runs, as rows name it."""
 
 
 class CountingQueue(MemoryQueue):
-    """Counts how often a queue message was extended."""
+    """A queue that counts extended and received queue messages."""
 
     extended = 0
 
-    def lose(self) -> None:
-        """Forgets every queue message."""
+    def clear(self) -> None:
+        """Remove every queue message."""
         self._queued.clear()
 
-    heard = 0
+    received = 0
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         queue_messages = await super().receive(limit, visibility, wait)
-        self.heard += len(queue_messages)
+        self.received += len(queue_messages)
         return queue_messages
 
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
@@ -68,13 +68,13 @@ class CountingQueue(MemoryQueue):
         await super().extend(queue_message, visibility)
 
 
-class Lost(BaseException):
-    """As when the process is killed: nothing of it is caught."""
+class Crashed(BaseException):
+    """The process was killed, which no code catches."""
 
 
 @dataclass
-class Office:
-    """One worker and what it works with."""
+class MemoryWorker:
+    """A worker, its stores in memory and its Slack."""
 
     model: ListModel
     clock: SetClock = field(default_factory=SetClock)
@@ -82,20 +82,20 @@ class Office:
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     posted: list[str] = field(default_factory=list)
     threads: list[str] = field(default_factory=list)
-    lose_in: set[str] = field(default_factory=set)
-    """Tools in whose calls the worker is lost."""
+    crash_in: set[str] = field(default_factory=set)
+    """Tools in whose calls the worker crashes."""
     deleted: set[str] = field(default_factory=set)
-    """ts of messages that a person deleted."""
+    """The `ts` of messages that a person deleted."""
     edits: list[str] = field(default_factory=list)
-    """What messages were changed to, in order."""
+    """The new texts of edited messages, in order."""
     kind: str = "member"
-    """What kind of person starts its runs."""
+    """The kind of person who starts its runs."""
     unknown: str = ""
-    """Why Slack does not say who starts its runs."""
+    """The error code with which Slack refuses to look up that person."""
     member: bool = True
-    """Whether that person is in every channel, all of which are public."""
+    """Whether that person is a member of every channel. All channels are public."""
     ephemeral: list[str] = field(default_factory=list)
-    """What was shown to nobody but that person."""
+    """The messages shown only to that person."""
     catalog: Catalog = CATALOG
 
     def __post_init__(self) -> None:
@@ -110,8 +110,8 @@ class Office:
             return ToolResult("Posted", "posted", {"channel": "C1", "ts": f"{len(self.posted)}.0"})
 
         async def update(call: Call, arguments: UpdateMessage) -> ToolResult:
-            if "slack_update_message" in self.lose_in:
-                raise Lost
+            if "slack_update_message" in self.crash_in:
+                raise Crashed
             if arguments.ts in self.deleted:
                 raise SlackRefusal("chat.update", "message_not_found")
             self.edits.append(arguments.text)
@@ -171,39 +171,39 @@ class Office:
             Patience(backoff=0.001),
             installation_key=KEY,
         )
-        self.worker = Worker(services, Unchanging(self.catalog))
+        self.worker = Worker(services, FixedCatalog(self.catalog))
 
     async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
         await claimed(self.store, run)
         await self.store.create_head(Head(run, "answer-here", CONVERSATION, accepted_at, private=private))
         await self.queue.enqueue(run)
 
-    async def hear(self) -> int:
-        """Answers every queue message that is due; gives how many there were."""
+    async def work_once(self) -> int:
+        """Process every due queue message, and return their number."""
         queue_messages = await self.queue.receive(100, 120, 0)
         await asyncio.gather(*(self.worker.answer(queue_message) for queue_message in queue_messages))
         return len(queue_messages)
 
     async def started(self) -> RunStarted:
-        """What a run of the workflow says that started, with its bundle stored."""
+        """Store the bundle of the workflow, and return the entry that starts a run with it."""
         raw = encode_bundle(Bundle(catalog_of(self.worker).workflows["answer-here"], []))
         key = blob_key(BUNDLES, raw)
         await self.blobs.put(key, raw)
         return RunStarted(key.rpartition("/")[2], private=False)
 
-    async def hear_lost(self) -> Sequence[object]:
-        """As `hear`, for workers that may be lost; gives what became of each."""
+    async def work_once_or_crash(self) -> Sequence[object]:
+        """Process every due queue message with workers that may crash, and return the result of each."""
         queue_messages = await self.queue.receive(100, 120, 0)
         return await asyncio.gather(
             *(self.worker.answer(queue_message) for queue_message in queue_messages), return_exceptions=True
         )
 
     def grant(self, *tools: str) -> None:
-        """Lets the model of the workflow use some tools."""
+        """Grant tools to the workflow."""
         loaded = catalog_of(self.worker).workflows["answer-here"]
         workflow = loaded.workflow.model_copy(update={"tools": tuple(Grant(name=name) for name in tools)})
         granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
-        self.worker = replace(self.worker, workflows=Unchanging(granted))
+        self.worker = replace(self.worker, workflows=FixedCatalog(granted))
 
     async def status(self, run: str) -> str:
         head = await self.store.head(run)
@@ -211,5 +211,5 @@ class Office:
         return head.status
 
 
-def office(*answers: Answer | Exception) -> Office:
-    return Office(ListModel(list(answers)))
+def memory_worker(*answers: Answer | Exception) -> MemoryWorker:
+    return MemoryWorker(ListModel(list(answers)))

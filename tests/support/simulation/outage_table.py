@@ -36,7 +36,7 @@ from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.models.served import served
 from support.processes.jobs_in_this_process import InThisProcess
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.vendor_network import ISSUE, PAGE, PULL, REPOSITORY, Network
 from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
@@ -232,7 +232,7 @@ class Run:
         worker = build_worker(
             self.network.settings(),
             Installation(stores, KEY, Links("http://localhost"), self.outside, alone=True),
-            Unchanging(self._catalog()),
+            FixedCatalog(self._catalog()),
             ModelAccess(Colleague()),
             ChildProcesses(InThisProcess()),  # type: ignore[arg-type]
             notify=self._note_end,

@@ -40,7 +40,7 @@ from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.journal.memory_keys import MemoryKeys
-from support.runtime.worker_parts import Unchanging
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.aws_stores import MachineTable, SharedTable, StandardQueue
 from support.simulation.delegating_runs import base_tools
 from support.simulation.judge import Judge, Report
@@ -284,7 +284,7 @@ class Schedule:
             self.catalog.scripts,
             installation_key=KEY,
         )
-        return Worker(services, Unchanging(self.catalog), self.rules.alone, WorkerLimits(concurrency=2))
+        return Worker(services, FixedCatalog(self.catalog), self.rules.alone, WorkerLimits(concurrency=2))
 
     def _seen_by(self, machine: Machine) -> tuple[Store, Queue]:
         """The stores as one machine has them. On DynamoDB each request may fail, elsewhere each method."""

@@ -1,4 +1,4 @@
-"""A run continues an earlier one of its conversation only where a person replied."""
+"""Earlier runs of a conversation: a run continues one only for a reply of a person."""
 
 from dataclasses import replace
 
@@ -14,8 +14,8 @@ from gofer.values.events import Actor, Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.stand_ins import TOKENS
 
 pytestmark = pytest.mark.anyio
@@ -28,24 +28,24 @@ REPLIES = {
     "github.review",
     "notion.commented",
 }
-BY_HAND = "told.by_hand"
-"""Stands for a kind of event that no trigger is about."""
+BY_HAND = "entered.by_hand"
+"""A kind of event without a trigger."""
 
 
 def happened(kind: str, number: str) -> Event:
-    """An event of a source that says all there is, so that nothing has to be read."""
+    """Return an event that is complete, so that a run reads nothing more."""
     return Event("elsewhere", kind, (number,), "elsewhere:one", Actor("ada"), "Look at this.", {}, False)
 
 
-async def accepted(made: Office, run: str, event: Event, at: int) -> Pen:
+async def accepted(made: MemoryWorker, run: str, event: Event, at: int) -> Pen:
     pen = Pen(run, made.worker.services.outside)
     await claim(run, RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
     await made.store.create_head(Head(run, "answer-here", TOKENS.conversation(event.conversation), at, private=False))
     return pen
 
 
-async def earlier_run(made: Office, kind: str) -> None:
-    """A run that ended with an unfinished plan and a file."""
+async def earlier_run(made: MemoryWorker, kind: str) -> None:
+    """Store an ended run with an unfinished plan and a file."""
     pen = await accepted(made, "run1", happened(kind, "1"), 1)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
     left = FileAdded("text_1", "notes.txt", "text/plain", 3, "Slack", body="0" * 64)
@@ -59,15 +59,15 @@ async def earlier_run(made: Office, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, BY_HAND])
-async def test_only_a_reply_of_a_person_inherits_plan_files_and_results(kind: str) -> None:
-    made = office(says("Done."))
+async def test_run_inherits_plan_and_files_of_an_earlier_run_only_for_a_reply_of_a_person(kind: str) -> None:
+    made = memory_worker(says("Done."))
     when = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], "reply": "none"})
     loaded = replace(CATALOG.workflows["answer-here"], workflow=when)
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults())))
     await earlier_run(made, kind)
     await accepted(made, "run2", happened(kind, "2"), 3)
     await made.queue.enqueue("run2")
-    await made.hear()
+    await made.work_once()
     entries = [recorded.entry for recorded in await read_journal("run2", made.store, made.blobs)]
     (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
     (first, *_) = [entry for entry in entries if isinstance(entry, MessageReceived)]

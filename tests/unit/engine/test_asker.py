@@ -1,4 +1,4 @@
-"""For whom a workflow is, when Slack says little or nothing of somebody."""
+"""The audience of a workflow, for people of every kind and people whom Slack does not show."""
 
 from dataclasses import replace
 
@@ -8,21 +8,21 @@ from gofer.runtime.run_reports import Ended, Observers
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 
 
-def company(who: tuple[str, ...], **about: str) -> Office:
-    """A worker whose workflow is for some people, and what Slack says of the one who asks."""
-    made = office(says("Hello."))
+def worker_for(who: tuple[str, ...], **about: str) -> MemoryWorker:
+    """Return a worker whose workflow has an audience. `about` is the Slack profile of the person who asks."""
+    made = memory_worker(says("Hello."))
     for name, value in about.items():
         setattr(made, name, value)
     loaded = catalog_of(made.worker).workflows["answer-here"]
     workflow = loaded.workflow.model_copy(update={"who": who})
     made.worker = replace(
-        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+        made.worker, workflows=FixedCatalog(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
     )
     return made
 
@@ -35,47 +35,49 @@ def company(who: tuple[str, ...], **about: str) -> Office:
         (("everyone",), {"kind": "external"}, "done"),
         (("everyone",), {"kind": "bot"}, "ignored"),
         (("members", "bots"), {"kind": "bot"}, "done"),
-        # Who Slack does not show is from elsewhere.
+        # A person whom Slack does not show counts as external.
         (("members", "guests"), {"unknown": "user_not_found"}, "ignored"),
         (("members", "guests"), {"unknown": "user_not_visible"}, "ignored"),
         (("externals",), {"unknown": "user_not_found"}, "done"),
-        # Who cannot be looked up is nobody that may.
+        # A person who cannot be looked up is refused.
         (("everyone",), {"unknown": "missing_scope"}, "failed"),
         (("@ada",), {"kind": "guest"}, "done"),
         (("U0NEWCO0",), {"kind": "external"}, "done"),
         (("U0OTHER0",), {"kind": "member"}, "ignored"),
     ],
 )
-async def test_what_slack_says_of_somebody_decides(who: tuple[str, ...], about: dict[str, str], status: str) -> None:
-    made = company(who, **about)
+async def test_slack_profile_decides_whether_a_person_may_start_the_workflow(
+    who: tuple[str, ...], about: dict[str, str], status: str
+) -> None:
+    made = worker_for(who, **about)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == status
     assert ("Hello." in made.posted) == (status == "done")
-    # One line for a person, none for a program, and none where nobody can tell who it is.
+    # A refused person reads one line. A bot or an unknown person reads none.
     assert len(made.ephemeral) == (status == "ignored" and about.get("kind") != "bot")
 
 
-async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
-    made = company(("U0OTHER0", "guests", "externals"), kind="member")
+async def test_refused_person_reads_the_audience_of_the_workflow_without_ids() -> None:
+    made = worker_for(("U0OTHER0", "guests", "externals"), kind="member")
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
     assert made.ephemeral == [f"{told} #o can tell you more."]
 
 
 @pytest.mark.parametrize(
-    ("kind", "who"),
+    ("kind", "person"),
     [("external", "a person from outside this workspace"), ("guest", "a guest")],
 )
-async def test_the_operator_reads_who_started_a_workflow_that_is_not_for_them(kind: str, who: str) -> None:
-    made = company(("members",), kind=kind)
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
+async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(kind: str, person: str) -> None:
+    made = worker_for(("members",), kind=kind)
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
     await made.accept("run1")
-    await made.hear()
-    (ended,) = told
+    await made.work_once()
+    (ended,) = reports
     assert ended.progress is not None
     assert ended.progress.finished is not None
-    reason = f"{who} started it; the workflow is for members of this workspace"
+    reason = f"{person} started it; the workflow is for members of this workspace"
     assert ended.progress.finished.reason == reason

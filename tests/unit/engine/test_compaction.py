@@ -1,4 +1,4 @@
-"""What leaves the window, what stands in for it, and that a long run comes to its right end."""
+"""Compaction: what leaves the window, summaries in its place, and long runs that end with the right answer."""
 
 import json
 import re
@@ -34,14 +34,14 @@ pytestmark = pytest.mark.anyio
 SPACE = Space(16_000, 0.8, 16_000)
 
 
-async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_answer() -> None:
+async def test_run_of_500_turns_in_a_window_of_16k_ends_with_the_right_answer() -> None:
     made, model = pages(200), ReadingModel(adder(500, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
     assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(501))}."
     folded = await compactions(made)
     assert len(folded) > 5
     assert {one.by for one in folded} == {"model"}
     assert max(len(body) // 4 for body in model.bodies) < 16_000
-    # Each begins where the one before ended, and is told of as what it is.
+    # Each compaction begins where the one before ended, and the model reads which turns left.
     assert all(one.turns[1] + 1 == other.turns[0] for one, other in pairwise(folded))
     begin, last = folded[-1].turns
     told = f"Your turns 1 to {last} have left this conversation; {folded[-1].file} holds turns {begin} to {last}"
@@ -56,9 +56,9 @@ async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_an
         says("", ("look", {"text": "1"})),
         says("Let me look at page 1 first.", ("look", {"text": "1"})),
     ],
-    ids=["empty", "larger than what it folds", "a tool call instead", "a tool call and what it is for"],
+    ids=["empty", "larger than the folded turns", "a tool call instead", "a tool call with a reason"],
 )
-async def test_a_summary_of_no_use_is_written_by_code_and_the_run_goes_on(
+async def test_compaction_replaces_an_unusable_summary_with_a_generated_summary(
     sum_up: Answer,
 ) -> None:
     def decide(messages: Messages) -> Answer:
@@ -73,7 +73,7 @@ async def test_a_summary_of_no_use_is_written_by_code_and_the_run_goes_on(
     assert max(len(body) // 4 for body in model.bodies) < 16_000
 
 
-async def test_a_summary_is_asked_for_without_calls_and_with_the_prefix_that_is_cached() -> None:
+async def test_compaction_asks_for_a_summary_without_calls_and_with_the_cached_prefix() -> None:
     made, model = pages(200), ReadingModel(adder(300, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
     await run(made, model)
     sent = [json.loads(body) for body in model.bodies]
@@ -82,13 +82,13 @@ async def test_a_summary_is_asked_for_without_calls_and_with_the_prefix_that_is_
     assert [at for at, body in enumerate(sent) if body.get("tool_choice") == "none"] == asked
     for at in asked:
         summary, before = model.bodies[at], model.bodies[at - 1]
-        # All that is left out of the request before it: turns too new to leave, and the tail.
+        # Only the newest turns and the tail of the request before are missing.
         shared = next(n for n, (one, other) in enumerate(zip(summary, before, strict=False)) if one != other)
         assert summary[shared:].count(b'"role"') == 1
         assert sent[at]["tools"] == sent[at - 1]["tools"]
 
 
-async def test_a_request_without_tools_says_nothing_of_calls() -> None:
+async def test_compaction_of_a_request_without_tools_sends_no_tool_choice() -> None:
     """Providers refuse `tool_choice` where there are no tools."""
     made, model = pages(200), ReadingModel(adder(300, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
     await run(made, model, offered=False)
@@ -103,7 +103,7 @@ async def test_a_request_without_tools_says_nothing_of_calls() -> None:
         ProviderError("refused", 400, message="tool_choice must be auto"),
     ],
 )
-async def test_a_model_that_refuses_tool_choice_is_asked_for_its_summary_without_it(said: ProviderError) -> None:
+async def test_compaction_repeats_a_summary_request_without_a_refused_tool_choice(said: ProviderError) -> None:
     def decide(messages: Messages) -> Answer:
         if b'"tool_choice"' in model.bodies[-1]:
             raise Refused("the provider refused the request", said)
@@ -120,7 +120,7 @@ async def test_a_model_that_refuses_tool_choice_is_asked_for_its_summary_without
     assert progress.project(await made.journal()).asking == {}
 
 
-async def test_a_summary_that_is_refused_for_another_reason_is_not_asked_for_again() -> None:
+async def test_compaction_does_not_repeat_a_summary_request_refused_for_another_reason() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             raise Refused("the content was filtered", ProviderError("filtered", 400), final=True)
@@ -132,7 +132,7 @@ async def test_a_summary_that_is_refused_for_another_reason_is_not_asked_for_aga
     assert len(asked) == len(await compactions(made))
 
 
-async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
+async def test_compaction_continues_when_the_model_refuses_to_summarize() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             raise RunStopped("the provider refused the request")
@@ -141,32 +141,32 @@ async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     made, model = pages(300), ReadingModel(decide)
     assert (await run(made, model)).answer == "done"
     assert {one.by for one in await compactions(made)} == {"code"}
-    # Nothing is being asked for ever, and no span stays open.
+    # No request stays open, and no span either.
     journal = await made.journal()
     assert progress.project(journal).asking == {}
     spans = [span for span in trace.project(journal) if "compaction" in span.name]
     assert [span.status for span in spans] == ["error"] * len(await compactions(made))
 
 
-async def test_the_goal_stays_though_the_first_message_left_and_no_model_sums_up() -> None:
+async def test_goal_stays_in_view_after_compaction_of_the_first_message_without_a_model() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("")
         return says("done") if len(model.bodies) > 100 else says("", ("look", {"text": str(len(model.bodies))}))
 
     made, model = pages(300), ReadingModel(decide)
-    # More than a fifth of the window: it cannot stay.
+    # The first message has more than a fifth of the window, so it cannot stay.
     assert (await run(made, model, more=" word" * 6_000 + " Answer in Welsh.")).answer == "done"
     folded = await compactions(made)
     assert (folded[0].kept, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
-    # Whoever sums up knows that nobody else keeps it.
+    # The summary request says that the first message leaves too.
     asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
     assert all("all of it leaves, the first message too, now." in one for one in asked)
     said = [json.loads(body)["messages"][1]["content"] for body in model.bodies]
     assert all("Add the numbers of all pages." in one and "Answer in Welsh." in one for one in said)
 
 
-async def test_what_a_model_summed_up_outlives_a_time_when_none_does() -> None:
+async def test_model_summary_survives_later_generated_summaries() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("" if "it has 4711" in json.dumps(messages) else "Found out so far: it has 4711.")
@@ -178,7 +178,7 @@ async def test_what_a_model_summed_up_outlives_a_time_when_none_does() -> None:
     assert "it has 4711" in model.bodies[-1].decode()
 
 
-async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:
+async def test_compacted_turns_are_a_file_that_the_run_can_read() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("It went on.")
@@ -196,7 +196,7 @@ async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:
     assert f"Your turns 1 to {history.turns[1]} have left" in model.bodies[-1].decode()
 
 
-async def test_the_plan_and_the_first_message_stay_in_view() -> None:
+async def test_plan_and_first_message_stay_in_view_after_compaction() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("Nothing yet.")
@@ -213,9 +213,7 @@ async def test_the_plan_and_the_first_message_stay_in_view() -> None:
 
 
 @pytest.mark.parametrize(("stays", "told"), [(1, "shown whole at the beginning"), (0, "not read")])
-def test_a_file_that_stood_in_the_first_message_is_not_said_to_stand_there_once_that_left(
-    stays: int, told: str
-) -> None:
+def test_tail_lists_a_preloaded_file_as_shown_only_while_the_first_message_stays(stays: int, told: str) -> None:
     entries = [
         FileAdded("file_1", "a.log", "text/plain", 5, "Slack", "sha", preloaded=True),
         ContextCompacted("what was", "history_1", stays, 3, (1, 1), "model"),
@@ -225,12 +223,12 @@ def test_a_file_that_stood_in_the_first_message_is_not_said_to_stand_there_once_
 
 
 @pytest.mark.parametrize("stays", [0, 1])
-def test_a_skill_whose_text_left_is_not_said_to_stand_there_still(stays: int) -> None:
+def test_skill_is_no_longer_loaded_after_compaction(stays: int) -> None:
     entries = [SkillLoaded("routing"), ContextCompacted("what was", "history_1", stays, 3, (1, 1), "model")]
     assert workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1)).skills == {}
 
 
-async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> None:
+async def test_request_too_large_for_the_model_ends_the_run_before_sending() -> None:
     made, model = pages(1), ReadingModel(lambda messages: says("done"))
     made.tool("look", "read")
     step_text = "word " * 20_000
@@ -246,7 +244,7 @@ async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> No
     assert model.bodies == []
 
 
-async def test_many_results_of_one_turn_leave_room_together() -> None:
+async def test_many_results_of_one_turn_fit_the_window_together() -> None:
     def decide(messages: Messages) -> Answer:
         if len(model.bodies) == 1:
             return says("", *(("look", {"text": str(n)}) for n in range(40)))
@@ -257,7 +255,7 @@ async def test_many_results_of_one_turn_leave_room_together() -> None:
     assert max(len(body) // 4 for body in model.bodies) < 16_000
 
 
-async def test_a_run_that_was_compacted_continues_with_the_same_bytes() -> None:
+async def test_requests_of_a_compacted_run_follow_from_the_journal() -> None:
     made, model = pages(200), ReadingModel(adder(60, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
     await run(made, model)
     journal = list(await made.journal())
@@ -266,7 +264,7 @@ async def test_a_run_that_was_compacted_continues_with_the_same_bytes() -> None:
     mine = iter(model.bodies)
     for at, request in asked:
         parts = b",".join(conversation.project(journal[:at]).parts) + request.tail.encode()
-        # Requests for summaries stand between them.
+        # The bodies include requests for summaries too.
         assert any(parts in body for body in mine)
 
 
@@ -287,7 +285,7 @@ stories = st.composite(story)()
 
 @given(stories)
 @examples(4)
-def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn(
+def test_compaction_cut_keeps_calls_with_results_and_the_last_turn(
     made: tuple[Conversation, list[int]],
 ) -> None:
     state, weights = made
@@ -302,7 +300,7 @@ def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn
             pass
 
 
-def test_thoughts_between_calls_stand_in_no_transcript() -> None:
+def test_transcript_of_compacted_turns_contains_no_thoughts() -> None:
     said = messages.assistant("I look.", (), '{"content":"<think>Hm.</think>I look."}')
     asked = messages.user("What is <think>this</think>?")
     assert transcript(Folded([asked, said])) == (

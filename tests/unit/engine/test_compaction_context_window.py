@@ -1,4 +1,4 @@
-"""A window that is short of room: large plans, many files, models that count otherwise, limits that are near."""
+"""Compaction in a full window: large plans, many files, other tokenizers and limits that are nearly reached."""
 
 import json
 import re
@@ -23,14 +23,14 @@ PLAN = [{"id": str(n), "description": "word " * 59, "status": "blocked", "needs"
 
 
 def counting(model: list[ReadingModel], turns: int, first: Answer | None = None) -> Answer:
-    """What a model says that only goes on."""
+    """Return the next call of a model that makes a number of calls and then ends."""
     asked = len(model[0].bodies)
     if asked == 1 and first is not None:
         return first
     return says("done") if asked > turns else says("", ("look", {"text": str(asked)}))
 
 
-async def test_a_long_plan_at_the_end_of_every_request_fits_the_window_too() -> None:
+async def test_long_plan_at_the_end_of_every_request_fits_the_window() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("It went on.")
@@ -42,16 +42,16 @@ async def test_a_long_plan_at_the_end_of_every_request_fits_the_window_too() -> 
 
 
 @pytest.mark.parametrize("per_token", [2, 3, 6])
-async def test_a_model_that_counts_otherwise_is_never_sent_more_than_it_takes(per_token: int) -> None:
-    told = adder(200, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
-    made, model = pages(200), ReadingModel(told, per_token)
+async def test_requests_fit_the_window_of_a_model_that_counts_tokens_differently(per_token: int) -> None:
+    adding = adder(200, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
+    made, model = pages(200), ReadingModel(adding, per_token)
     assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(201))}."
     assert max(len(body) // per_token for body in model.bodies) < 16_000
-    # Room that was made lasts for a while.
+    # A compaction makes room for several turns.
     assert len(await compactions(made)) < 40
 
 
-async def test_the_model_that_answers_is_the_one_whose_count_is_expected() -> None:
+async def test_token_estimate_uses_the_counts_of_the_model_that_answers() -> None:
     def decide(messages: Messages) -> Answer:
         if json.loads(model.bodies[-1])["model"] == "a":
             model.bodies.pop()
@@ -63,7 +63,7 @@ async def test_the_model_that_answers_is_the_one_whose_count_is_expected() -> No
     assert max(len(body) // 2 for body in model.bodies) < 16_000
 
 
-async def test_a_run_with_as_many_files_as_it_may_have_can_still_be_compacted() -> None:
+async def test_run_with_the_maximum_number_of_files_can_still_be_compacted() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("It went on.")
@@ -87,7 +87,7 @@ async def test_a_run_with_as_many_files_as_it_may_have_can_still_be_compacted() 
     assert sum(isinstance(one.entry, FileAdded) for one in await made.journal()) > FILES
 
 
-def test_what_left_and_what_people_attached_is_listed_however_many_results_came_since() -> None:
+def test_attachments_and_compacted_turns_stay_listed_despite_many_newer_results() -> None:
     attached = [FileAdded(f"file_{n}", "a.log", "text/plain", 5, "Slack", "sha", source={"n": n}) for n in range(3)]
     left = [FileAdded(f"history_{n}", "turns.txt", "text/plain", 5, "this conversation", "sha") for n in range(2)]
     results = [FileAdded(f"result_{n}", "look.txt", "text/plain", 5, "look", "sha") for n in range(100)]
@@ -100,7 +100,7 @@ def test_what_left_and_what_people_attached_is_listed_however_many_results_came_
 
 
 @pytest.mark.parametrize("left", [20, 25, 30, 35, 40, 45, 50, 55])
-async def test_making_room_never_takes_a_run_over_its_limit_of_calls(left: int) -> None:
+async def test_compaction_never_exceeds_the_limit_of_model_calls(left: int) -> None:
     def decide(messages: Messages) -> Answer:
         return says("It went on.") if is_asked_to_sum_up(messages) else counting([model], 1_000)
 
@@ -108,13 +108,13 @@ async def test_making_room_never_takes_a_run_over_its_limit_of_calls(left: int) 
     ending = await run(made, model, llm_calls=left)
     assert (ending.status, ending.reason) == ("limited", f"stopped after {left} model calls")
     assert len(model.bodies) == left
-    # Nobody pays for a summary that nothing follows.
+    # The last call is not spent on a summary.
     assert not is_asked_to_sum_up(json.loads(model.bodies[-1])["messages"])
 
 
 @pytest.mark.parametrize("words", [6_000, 8_000, 9_500, 10_500])
 @pytest.mark.parametrize("calls", [1, 5])
-async def test_a_run_that_begins_with_a_window_nearly_full_goes_on_in_what_is_left(words: int, calls: int) -> None:
+async def test_run_that_begins_with_a_nearly_full_window_completes(words: int, calls: int) -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("It went on.")

@@ -1,4 +1,4 @@
-"""A run that was begun and does not match says which condition of its workflow is not met, and never what was found."""
+"""Conditions checked in a run: the reason names the unmet condition and never the value that was found."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,8 +13,8 @@ from gofer.values.events import Event
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -67,16 +67,16 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
         ),
     ],
 )
-def test_the_run_list_names_the_condition_and_not_what_was_found(
+def test_ignored_run_names_the_unmet_condition_and_not_the_found_value(
     tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
 ) -> None:
-    with pytest.raises(DoesNotMatch) as told:
+    with pytest.raises(DoesNotMatch) as raised:
         check(happened(kind), loaded(tmp_path, when), facts)
-    assert str(told.value) == reason
+    assert str(raised.value) == reason
     assert FOUND not in reason
 
 
-def test_a_better_reason_is_kept(tmp_path: Path) -> None:
+def test_given_reason_of_an_ignored_run_is_kept(tmp_path: Path) -> None:
     with pytest.raises(DoesNotMatch, match="Status: it changed to another value"):
         check(
             happened("jira.issue_created"),
@@ -86,16 +86,16 @@ def test_a_better_reason_is_kept(tmp_path: Path) -> None:
         )
 
 
-async def test_what_the_delivery_settles_is_decided_before_anything_is_read() -> None:
-    made = office(says("Hello."))
+async def test_conditions_settled_by_the_delivery_are_checked_before_any_lookup() -> None:
+    made = memory_worker(says("Hello."))
     loaded = catalog_of(made.worker).workflows["answer-here"]
     conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}
     trigger = Trigger.model_validate({"slack.message": conditions})
     workflow = loaded.workflow.model_copy(update={"when": (trigger,)})
     made.worker = replace(
-        made.worker, workflows=Unchanging(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+        made.worker, workflows=FixedCatalog(Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
     )
     made.unknown = "missing_scope"
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "ignored"

@@ -1,4 +1,4 @@
-"""Runs of one event in several workflows come to the same verdict, each from its own journal."""
+"""Runs of one event in several workflows reach the same verdict, each from its own journal."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,8 +15,8 @@ from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import CATALOG, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import TOKENS, mention
 
 pytestmark = pytest.mark.anyio
@@ -27,16 +27,18 @@ THERE: Mapping[str, object] = {"slack.mention": {"follow_ups": True, "channels":
 FIRST = "1795262400.000100"
 
 
-def house(*answers: str, who: Mapping[str, str] | None = None) -> Office:
-    """Two workflows that follow up: `desk` in one channel, `wide` everywhere."""
-    made = office(*map(says, answers))
+def two_workflows(*answers: str, who: Mapping[str, str] | None = None) -> MemoryWorker:
+    """Return a worker with two workflows that follow up: `desk` in one channel, `wide` everywhere."""
+    made = memory_worker(*map(says, answers))
     loaded = {}
     for name, trigger in (("desk", THERE), ("wide", EVERYWHERE)):
         keys = {"who": (who or {}).get(name, "members")}
         workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": [trigger], **keys})
         loaded[name] = replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow)
     services = replace(made.worker.services, installation_key=KEY)
-    made.worker = replace(made.worker, services=services, workflows=Unchanging(Catalog(loaded, Defaults())), alone=True)
+    made.worker = replace(
+        made.worker, services=services, workflows=FixedCatalog(Catalog(loaded, Defaults())), alone=True
+    )
     return made
 
 
@@ -46,7 +48,7 @@ def happened(ts: str, kind: str = "slack.message") -> Event:
     return replace(mention(ts=ts), kind=kind, conversation=conversation, private=False, facts=facts)
 
 
-async def accepted(made: Office, event: Event, workflow: str, at: int, routes: tuple[Route, ...] = ()) -> str:
+async def accepted(made: MemoryWorker, event: Event, workflow: str, at: int, routes: tuple[Route, ...] = ()) -> str:
     run = run_id(KEY, event, workflow)
     pen = Pen("ingress", made.worker.services.outside)
     await claim(run, RunAccepted(event, workflow, routes=routes), pen, made.store, made.blobs)
@@ -54,20 +56,20 @@ async def accepted(made: Office, event: Event, workflow: str, at: int, routes: t
     return run
 
 
-def matched(made: Office, event: Event) -> tuple[Route, ...]:
-    """What the receiver would write down."""
+def matched(made: MemoryWorker, event: Event) -> tuple[Route, ...]:
+    """Return the routes that the receiver records."""
     compiled = catalog_of(made.worker).routes()[event.kind]
     return tuple(Route(name, where) for name, where in compiled)
 
 
-async def play(made: Office, event: Event, order: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
-    """Accept an event for both workflows and work until nothing is left to do."""
+async def play(made: MemoryWorker, event: Event, order: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
+    """Accept an event for both workflows and process all queue messages."""
     routes, now = matched(made, event), int(made.clock.now() * 1000)
     runs = {name: await accepted(made, event, name, now + at, routes) for at, name in enumerate(order)}
     for run in runs.values():
         await made.queue.enqueue(run)
     for _ in range(6):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(130)
     found = {name: await made.store.head(run) for name, run in runs.items()}
     return {name: (head.status, head.reason) for name, head in found.items() if head}
@@ -78,12 +80,12 @@ ORDERS = [("desk", "wide"), ("wide", "desk")]
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("before", ["desk", "wide"])
-async def test_a_reply_goes_to_the_workflow_that_answered_in_the_thread(before: str, order: tuple[str, ...]) -> None:
-    made = house("First.", "Second.")
-    # Only one of them was there when the thread began.
+async def test_reply_goes_to_the_workflow_that_answered_in_the_thread(before: str, order: tuple[str, ...]) -> None:
+    made = two_workflows("First.", "Second.")
+    # Only one of the workflows existed when the thread began.
     first = await accepted(made, happened(FIRST, "slack.mention"), before, 1)
     await made.queue.enqueue(first)
-    await made.hear()
+    await made.work_once()
     assert await made.status(first) == "done"
     made.clock.advance(60)
     found = await play(made, happened("1795262500.000200"), order)
@@ -93,12 +95,12 @@ async def test_a_reply_goes_to_the_workflow_that_answered_in_the_thread(before: 
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_where_both_answered_in_a_thread_the_more_specific_one_follows_up(order: tuple[str, ...]) -> None:
-    made = house("First.", "Second.", "Third.")
+async def test_more_specific_workflow_follows_up_where_both_answered_in_the_thread(order: tuple[str, ...]) -> None:
+    made = two_workflows("First.", "Second.", "Third.")
     for number, name in enumerate(("wide", "desk"), start=1):
         run = await accepted(made, happened(FIRST, "slack.mention"), name, number)
         await made.queue.enqueue(run)
-        await made.hear()
+        await made.work_once()
     made.clock.advance(60)
     found = await play(made, happened("1795262500.000200"), order)
     assert (found["desk"][0], found["wide"][0]) == ("done", "ignored")
@@ -106,29 +108,29 @@ async def test_where_both_answered_in_a_thread_the_more_specific_one_follows_up(
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_the_run_of_the_same_event_is_no_earlier_answer(order: tuple[str, ...]) -> None:
-    made = house()
+async def test_concurrent_run_of_the_same_event_does_not_count_as_an_earlier_answer(order: tuple[str, ...]) -> None:
+    made = two_workflows()
     found = await play(made, happened("1795262500.000200"), order)
     assert {status for status, _ in found.values()} == {"ignored"}
     assert all("follow_ups" in reason for _, reason in found.values())
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_the_winner_holds_when_it_turns_the_person_away(order: tuple[str, ...]) -> None:
-    made = house(who={"desk": "guests"})
+async def test_winning_workflow_keeps_the_event_even_when_refusing_the_person(order: tuple[str, ...]) -> None:
+    made = two_workflows(who={"desk": "guests"})
     found = await play(made, happened(FIRST, "slack.mention"), order)
     assert found["desk"] == ("ignored", "a member started it; the workflow is for guests")
     assert "wins" in found["wide"][1]
     assert made.posted == []
 
 
-async def test_runs_accepted_without_routes_go_by_the_live_workflow() -> None:
-    made = house("Answered.", "Answered.")
+async def test_runs_accepted_without_routes_use_the_live_workflow() -> None:
+    made = two_workflows("Answered.", "Answered.")
     event = happened(FIRST, "slack.mention")
     runs = [await accepted(made, event, name, at) for at, name in enumerate(("desk", "wide"), start=1)]
     for run in runs:
         await made.queue.enqueue(run)
     for _ in range(4):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(130)
     assert [await made.status(run) for run in runs] == ["done", "done"]

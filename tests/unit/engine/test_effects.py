@@ -13,7 +13,7 @@ from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.values.outside import HttpRequest, HttpResponse
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 from support.stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.anyio
 QUICK = Patience(permit=20, inflight=0.01, skew=0, backoff=0.001)
 
 
-def answers(made: Room, *outcomes: Exception | None):
-    """An act that fails as told, attempt by attempt, and leaves its mark when it does not."""
+def answers(made: MemoryRun, *outcomes: Exception | None):
+    """Return an act with these outcomes, attempt by attempt. A success leaves a mark under its key."""
     left = list(outcomes)
 
     async def act(call: Call, said: Said) -> Result:
@@ -34,8 +34,8 @@ def answers(made: Room, *outcomes: Exception | None):
     return act
 
 
-async def waits_of(made: Room, effect: str) -> list[int]:
-    """The seconds a run is parked each time, until its call waits no longer."""
+async def waits_of(made: MemoryRun, effect: str) -> list[int]:
+    """Return for how many seconds the run is parked each time until its call waits no longer."""
     waits: list[int] = []
     while sum(waits) < 1_800:
         with pytest.raises(Parked) as parked:
@@ -46,7 +46,7 @@ async def waits_of(made: Room, effect: str) -> list[int]:
     return waits
 
 
-async def outcome_of(made: Room, effect: str):
+async def outcome_of(made: MemoryRun, effect: str):
     made.patience = QUICK
     step = await made.step()
     try:
@@ -57,23 +57,23 @@ async def outcome_of(made: Room, effect: str):
         raise
 
 
-async def test_a_keyed_call_nobody_confirmed_is_done_again_with_its_key() -> None:
-    made = room()
+async def test_unconfirmed_keyed_call_is_repeated() -> None:
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "keyed"), ToolResult)
     assert made.acted == ["keyed:it", "keyed:it"]
 
 
-async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> None:
-    made = room()
+async def test_refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown() -> None:
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("no such thing")))
     outcome = await outcome_of(made, "keyed")
     assert isinstance(outcome, ToolUnknown)
     assert "no such thing" in outcome.text
 
 
-async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_attempts() -> None:
-    made = room()
+async def test_retry_refused_as_gone_settles_an_unconfirmed_keyed_call_as_an_error() -> None:
+    made = memory_run()
     made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("it is not there", code="gone")))
     made.tools["keyed"] = replace(made.tools["keyed"], in_doubt=InDoubt(gone=frozenset({"gone"})))
     outcome = await outcome_of(made, "keyed")
@@ -81,26 +81,26 @@ async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_atte
     assert (outcome.status, outcome.details) == ("error", {"code": "gone"})
 
 
-async def test_a_lookup_call_nobody_confirmed_is_found_or_done_once_more() -> None:
-    made = room()
+async def test_unconfirmed_lookup_call_is_repeated_when_the_lookup_finds_no_effect() -> None:
+    made = memory_run()
     made.tool("lookup", "lookup", answers(made, TemporaryError("lost")))
     assert isinstance(await outcome_of(made, "lookup"), ToolResult)
     assert made.acted == ["lookup:it", "lookup:it"]
 
 
-async def test_a_lookup_call_that_is_never_confirmed_nor_found_waits_and_is_unknown_after_half_an_hour() -> None:
-    made = room()
+async def test_lookup_call_never_confirmed_nor_found_is_unknown_after_half_an_hour() -> None:
+    made = memory_run()
     made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 30))
     waits = await waits_of(made, "lookup")
     assert waits == [60, 60, 120, 240, 480, 840]
     outcome = await outcome_of(made, "lookup")
     assert isinstance(outcome, ToolUnknown)
-    # Each owner looked first, and attempted it once more where it was not there.
+    # Each owner looked first, and repeated the call when the lookup found no effect.
     assert made.acted == ["lookup:it"] * 8
 
 
-async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destination() -> None:
-    made = room()
+async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_destination() -> None:
+    made = memory_run()
     made.tool("blind", "blind", answers(made, TemporaryError("lost")))
     made.patience = QUICK
     step = await made.step()
@@ -109,9 +109,9 @@ async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destinatio
     assert made.acted == ["blind:it"]
 
 
-async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
-    """The permit is older than 20 seconds when it wakes: it must write a frame first, and that is refused."""
-    made = room()
+async def test_stalled_worker_that_lost_the_run_sends_no_request() -> None:
+    """The permit is older than 20 seconds, so the worker must write a frame first, which is fenced."""
+    made = memory_run()
     sent = AnsweringHttp(lambda url, content: {})
 
     async def freeze_then_send(call: Call, said: Said) -> Result:
@@ -129,8 +129,8 @@ async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
     assert sent.requests == []
 
 
-async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_frame() -> None:
-    made = room()
+async def test_slow_owner_renews_the_permit_with_a_frame() -> None:
+    made = memory_run()
 
     async def slow(call: Call, said: Said) -> Result:
         made.clock.advance(21)
@@ -143,8 +143,8 @@ async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_fram
     assert [item.entry for item in await made.journal()].count(PermitRenewed()) == 1
 
 
-async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
-    made = room()
+async def test_request_timeout_is_limited_to_the_time_that_a_new_owner_waits() -> None:
+    made = memory_run()
     seen: list[float] = []
 
     class Timed(AnsweringHttp):
@@ -160,8 +160,8 @@ async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
     assert seen == [30]
 
 
-async def test_a_tool_that_hangs_is_cut_off() -> None:
-    made = room()
+async def test_hanging_tool_is_stopped_at_the_timeout() -> None:
+    made = memory_run()
 
     async def hang(call: Call, said: Said) -> Result:
         await asyncio.sleep(60)
@@ -174,7 +174,7 @@ async def test_a_tool_that_hangs_is_cut_off() -> None:
     assert "did not answer within 0.02 seconds" in outcome.text
 
 
-def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
+def test_tool_declares_a_look_exactly_when_the_effect_is_lookup() -> None:
     async def act(call: Call, said: Said) -> Result:
         return Result("", "")
 
@@ -187,8 +187,8 @@ def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
         Tool("t", "", "blind", Said, act, in_doubt=InDoubt(look=look))
 
 
-async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
-    """A worker freezes right before it sends; another owner ends the run; the store is throttled once when it wakes."""
+async def test_failed_frame_write_renews_no_permit() -> None:
+    """A worker stalls before it sends, another owner takes over, and the store is throttled once."""
     sent: list[bytes] = []
 
     def pager(url: str, content: bytes) -> dict[str, object]:
@@ -205,7 +205,7 @@ async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
             return await super().create(run, n, frame)
 
     store = ThrottledOnce()
-    made = room()
+    made = memory_run()
     made.http, made.store = AnsweringHttp(pager), store
 
     frozen = False
@@ -233,8 +233,8 @@ async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
 
 
 @pytest.mark.parametrize(("effect", "kind"), [("lookup", ToolResult), ("keyed", ToolUnknown)])
-async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(effect: str, kind: type) -> None:
-    made = room()
+async def test_cancelled_call_in_doubt_is_not_retried(effect: str, kind: type) -> None:
+    made = memory_run()
     made.tool("ticket", effect)
     step = await made.step("lost")
     step.note(ToolCall("1.0", "ticket", effect))
@@ -245,9 +245,9 @@ async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(e
     assert (made.acted, type(outcome)) == ([], kind)
 
 
-async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
-    """One branch of a script writes its intent while another is about to send: the run may be in other hands."""
-    made, renewed, writing = room(), [], asyncio.Event()
+async def test_frame_still_being_written_renews_no_permit() -> None:
+    """One branch of a script writes its intent while another is about to send. The run may have another owner."""
+    made, renewed, writing = memory_run(), [], asyncio.Event()
 
     async def renew() -> bool:
         renewed.append(made.clock.monotonic())
@@ -267,9 +267,9 @@ async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
     await under_way
 
 
-async def test_a_frame_that_somebody_else_wrote_gives_no_permit() -> None:
-    """Whoever finds nothing left to write knows only that the run was theirs when that frame was begun."""
-    made, renewed = room(), []
+async def test_commit_that_wrote_no_frame_renews_no_permit() -> None:
+    """A commit without entries proves ownership only for the time at which the last frame was begun."""
+    made, renewed = memory_run(), []
 
     async def renew() -> bool:
         renewed.append(True)

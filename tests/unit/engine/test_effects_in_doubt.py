@@ -1,4 +1,4 @@
-"""Calls in doubt: what keeps a second attempt, a second run or a lost subagent from repeating an effect."""
+"""Calls in doubt: no second attempt, second run or crashed subagent repeats an effect."""
 
 from dataclasses import replace
 
@@ -15,15 +15,15 @@ from gofer.journal.log import Pen, open_journal
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Fenced, TemporaryError, ToolError
 from gofer.values.outside import HttpRequest
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 from support.stand_ins import AnsweringHttp, claimed, make_outside
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_subagent_sends_nothing_after_its_root_was_taken_over() -> None:
+async def test_subagent_sends_no_request_after_the_root_run_was_taken_over() -> None:
     """The subagent wrote a frame a moment ago. Its root wrote none for 21 seconds and has another owner."""
-    made = room()
+    made = memory_run()
 
     async def fenced() -> bool:
         raise Fenced("The run has another owner.")
@@ -40,8 +40,8 @@ async def test_a_subagent_sends_nothing_after_its_root_was_taken_over() -> None:
     assert outside.requests == []
 
 
-async def test_a_subagent_sends_once_its_root_has_renewed_its_permit() -> None:
-    made = room()
+async def test_subagent_sends_after_the_root_run_renewed_the_permit() -> None:
+    made = memory_run()
     renewed: list[str] = []
 
     async def renew() -> bool:
@@ -59,9 +59,9 @@ async def test_a_subagent_sends_once_its_root_has_renewed_its_permit() -> None:
     assert (renewed, len(outside.requests)) == (["root"], 1)
 
 
-async def test_a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred() -> None:
+async def test_keyed_call_stays_in_doubt_while_the_second_attempt_is_deferred() -> None:
     """The first attempt got no answer and the second was too early. The refusal of a third proves nothing."""
-    made = room()
+    made = memory_run()
     attempts: list[Exception] = [
         TemporaryError("no answer"),
         ToolError("too many calls", code="ratelimited", retry_after=40.0),
@@ -82,9 +82,9 @@ async def test_a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred(
     assert isinstance(await at_work(second).call(item, PROVENANCE), ToolUnknown)
 
 
-async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> None:
+async def test_call_in_doubt_of_an_ended_run_is_looked_up_with_the_original_key() -> None:
     """An earlier run ended before the outcome of its ticket was known. The next run finds that ticket."""
-    made = room()
+    made = memory_run()
     made.tool("ticket", "lookup")
     earlier = await _run_of("run0", made)
     item = Permitted("1.0", made.tools["ticket"], Said(text="new laptop"))
@@ -101,8 +101,8 @@ async def test_a_call_in_doubt_of_an_ended_run_is_looked_for_under_its_key() -> 
     assert (outcome.text, made.acted) == ("OPS-1", [])
 
 
-async def _run_of(run: str, made: Room) -> OwnStep:
-    """A run beside `run1`, in the hands of an owner that is about to be lost."""
+async def _run_of(run: str, made: MemoryRun) -> OwnStep:
+    """Return a step of another run, whose owner is about to crash."""
     outside = make_outside(made.clock)
     await claimed(made.store, run, outside)
     journal, entries = await open_journal(run, made.store, made.blobs, Pen("lost", outside))
@@ -110,10 +110,10 @@ async def _run_of(run: str, made: Room) -> OwnStep:
 
 
 @pytest.mark.parametrize("order", [("chat", "desk"), ("desk", "chat")])
-async def test_of_several_calls_in_doubt_the_one_that_settles_last_decides_the_quiet_time(
+async def test_quiet_time_follows_the_call_in_doubt_with_the_longest_settle_time(
     order: tuple[str, ...],
 ) -> None:
-    made = room()
+    made = memory_run()
     for name, settle in (("chat", 5.0), ("desk", 90.0)):
         made.tool(name, "lookup")
         tool = made.tools[name]

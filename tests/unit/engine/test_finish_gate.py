@@ -1,4 +1,4 @@
-"""A plan, its reminder at the end of every call, and the one gate for every way to end."""
+"""Plans, the reminder at the end of every request, and the gate before every end of a run."""
 
 import json
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
 STATUSES: Sequence[TodoStatus] = ("pending", "in_progress", "completed", "blocked")
 
 
-def planned(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Bundle:
+def planned(made: MemoryRun, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Bundle:
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**base, "plan": plan, "limits": made.limits, "output": output})
     return Bundle(Loaded("answer-here", workflow, "You are a test.", "p.md", served("m")), [])
 
 
-async def work(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Ending:
+async def work(made: MemoryRun, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Ending:
     bundle = planned(made, plan, output, tools)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -50,16 +50,16 @@ def writes(*todos: dict[str, object]) -> tuple[str, dict[str, object]]:
     return "todo_write", {"todos": list(todos)}
 
 
-def tails(made: Room) -> list[str]:
+def tails(made: MemoryRun) -> list[str]:
     return [json.loads(body)["messages"][-1]["content"] for body in made.model.requests]
 
 
-async def results(made: Room) -> list[ToolResult]:
+async def results(made: MemoryRun) -> list[ToolResult]:
     return [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, ToolResult)]
 
 
-async def test_the_plan_stands_at_the_end_of_every_call_with_the_exact_next_call() -> None:
-    made = room(
+async def test_plan_is_shown_at_the_end_of_every_request_with_the_exact_next_call() -> None:
+    made = memory_run(
         says("", writes(todo("1"), todo("2"))),
         says("", ("todo_update", {"id": "1", "status": "in_progress"})),
         says(
@@ -77,8 +77,8 @@ async def test_the_plan_stands_at_the_end_of_every_call_with_the_exact_next_call
     assert "[x] 1 Do 1\n[x] 2 Do 2\nREMINDER: nothing is left to do" in over
 
 
-async def test_every_change_gives_the_whole_plan() -> None:
-    made = room(
+async def test_plan_tools_return_the_whole_plan() -> None:
+    made = memory_run(
         says("", writes(todo("1"), todo("2", "completed"))),
         says("", ("todo_read", {})),
         says("x"),
@@ -91,22 +91,22 @@ async def test_every_change_gives_the_whole_plan() -> None:
 
 
 @pytest.mark.parametrize("early", [says("I am done"), says("", ("finish", {"answer": "I am done"}))])
-async def test_whoever_ends_too_early_is_told_what_is_open_by_name(early: object) -> None:
-    made = room(
+async def test_early_end_is_refused_with_the_open_plan_items(early: object) -> None:
+    made = memory_run(
         says("", writes(todo("1"))),
         early,  # type: ignore[arg-type]
         says("", ("todo_update", {"id": "1", "status": "completed"})),
         says("", ("finish", {"answer": "now I am"})),
     )
     assert (await work(made)).answer == "now I am"
-    told = json.loads(made.model.requests[2])["messages"][-2]["content"]
-    assert "your plan has open items:\n[ ] 1 Do 1" in told
+    refusal = json.loads(made.model.requests[2])["messages"][-2]["content"]
+    assert "your plan has open items:\n[ ] 1 Do 1" in refusal
 
 
 @pytest.mark.parametrize("way", ["text", "finish"])
-async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) -> None:
+async def test_three_early_ends_in_a_row_stop_the_run_as_limited(way: str) -> None:
     end = says("I am done") if way == "text" else says("so far", ("finish", {"answer": "I am done"}))
-    made = room(says("", writes(todo("1"))), end, end, end)
+    made = memory_run(says("", writes(todo("1"))), end, end, end)
     ending = await work(made)
     assert (ending.status, ending.reason) == (
         "limited",
@@ -114,40 +114,40 @@ async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) 
     )
 
 
-async def test_a_typed_answer_that_came_too_early_is_shown_as_text() -> None:
+async def test_typed_answer_that_came_before_the_plan_was_done_is_shown_as_text() -> None:
     end = says('{"size": 3}')
-    made = room(says("", writes(todo("1"))), end, end, end)
+    made = memory_run(says("", writes(todo("1"))), end, end, end)
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
     ending = await work(made, output=schema)
     assert (ending.status, ending.answer) == ("limited", "- **Size:** 3")
 
 
-async def test_work_in_between_begins_the_count_anew() -> None:
+async def test_tool_call_between_early_ends_restarts_the_count() -> None:
     early = says("I am done")
     look = says("", ("todo_read", {}))
-    made = room(says("", writes(todo("1"))), early, early, look, early, early, look, early, early, early)
+    made = memory_run(says("", writes(todo("1"))), early, early, look, early, early, look, early, early, early)
     made.limits = Limits(llm_calls=30)
     assert (await work(made)).status == "limited"
     assert made.model.answers == []
 
 
-async def test_what_is_blocked_may_end_and_the_person_is_told_what_it_needs() -> None:
-    made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says("I looked."))
+async def test_blocked_plan_items_allow_the_end_and_are_listed_to_the_person() -> None:
+    made = memory_run(says("", writes(todo("1", "blocked", "the key of the room"))), says("I looked."))
     ending = await work(made)
     assert ending.status == "done"
     assert ending.answer == "I looked.\n\n**Needed from you to go on:**\n- Do 1: the key of the room"
 
 
-async def test_what_is_blocked_is_told_below_an_answer_for_programs_too() -> None:
+async def test_blocked_plan_items_are_listed_below_a_typed_answer() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
+    made = memory_run(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
     ending = await work(made, output=schema)
     assert ending.output == {"n": 7}
     assert ending.answer.endswith("\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
 
 
-async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> None:
-    made = room(
+async def test_required_plan_comes_before_every_other_call_and_every_end() -> None:
+    made = memory_run(
         says("straight away"),
         says("", ("read", {"text": "a"})),
         says("", writes(todo("1", "completed"))),
@@ -162,28 +162,28 @@ async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> 
     assert requests[2].endswith("Write it with todo_write first, then call read.")
 
 
-async def test_without_plans_there_are_no_tools_for_them() -> None:
-    made = room()
+async def test_workflow_without_plans_has_no_plan_tools() -> None:
+    made = memory_run()
     bundle = planned(made, "off")
     granted = (await made.step()).services.granted(bundle.loaded.workflow)
     assert set(granted) == {"finish"}
 
 
-async def test_finish_stands_alone_in_its_turn() -> None:
-    made = room(says("", ("todo_read", {}), ("finish", {"answer": "x"})), says("", ("finish", {"answer": "y"})))
+async def test_finish_beside_other_calls_does_not_end_the_run() -> None:
+    made = memory_run(says("", ("todo_read", {}), ("finish", {"answer": "x"})), says("", ("finish", {"answer": "y"})))
     assert (await work(made)).answer == "y"
 
 
-async def test_finish_gives_the_value_a_program_asks_for_or_hears_what_is_wrong_with_it() -> None:
+async def test_finish_accepts_a_typed_value_and_refuses_a_malformed_value() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
+    made = memory_run(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
     assert (await work(made, output=schema)).output == {"n": 7}
     assert "not valid under the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
 
 
-async def test_three_values_of_the_wrong_form_end_the_run_for_what_is_wrong_with_them() -> None:
+async def test_three_malformed_values_of_finish_fail_the_run() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    made = room(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
+    made = memory_run(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
     ending = await work(made, output=schema)
     assert (ending.status, "did not have the form" in ending.reason) == ("failed", True)
 
@@ -196,24 +196,24 @@ async def test_three_values_of_the_wrong_form_end_the_run_for_what_is_wrong_with
         ([todo("1", "blocked")], "what is needed"),
     ],
 )
-async def test_a_plan_that_cannot_be_followed_is_refused(todos: list[dict[str, object]], said: str) -> None:
-    made = room(says("", writes(*todos)), says("done"))
+async def test_invalid_plan_is_refused(todos: list[dict[str, object]], said: str) -> None:
+    made = memory_run(says("", writes(*todos)), says("done"))
     assert (await work(made)).status == "done"
     assert said in (await results(made))[0].text
 
 
-async def test_items_are_numbered_where_a_model_gives_no_id_and_numbers_count_as_ids() -> None:
+async def test_plan_items_without_ids_are_numbered_and_numbers_count_as_ids() -> None:
     plan = [{"id": 2, "description": "b"}, {"description": "a"}, {"description": "c"}, {"id": "x", "description": "d"}]
     finished = ("todo_update", {"id": 2, "status": "completed"})
-    made = room(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
+    made = memory_run(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
     await work(made)
     wrote, updated = (await results(made))[:2]
     assert wrote.text.replace(" ← CURRENT", "").splitlines() == ["[ ] 2 b", "[ ] 3 a", "[ ] 4 c", "[ ] x d"]
     assert updated.text.startswith("[x] 2 b")
 
 
-async def test_an_update_of_an_unknown_item_names_the_known_ones() -> None:
-    made = room(
+async def test_update_of_an_unknown_plan_item_names_the_known_items() -> None:
+    made = memory_run(
         says("", writes(todo("a", "completed"))),
         says("", ("todo_update", {"id": "b", "status": "completed"})),
         says("done"),
@@ -222,16 +222,16 @@ async def test_an_update_of_an_unknown_item_names_the_known_ones() -> None:
     assert "no item 'b'. Its items: a" in (await results(made))[1].text
 
 
-async def test_keeping_the_plan_costs_no_tool_calls_and_reading_it_is_never_refused() -> None:
+async def test_plan_calls_cost_no_tool_calls_and_are_never_refused_as_repeated() -> None:
     reads = [says("", ("todo_read", {})) for _ in range(4)]
-    made = room(says("", writes(todo("1", "completed"))), *reads, says("done"))
+    made = memory_run(says("", writes(todo("1", "completed"))), *reads, says("done"))
     made.limits = Limits(tool_calls=0)
     assert (await work(made)).status == "done"
     assert {result.status for result in await results(made)} == {"ok"}
 
 
-async def test_a_plan_survives_its_worker() -> None:
-    made = room(says("", writes(todo("1", "in_progress"))))
+async def test_plan_survives_a_crash() -> None:
+    made = memory_run(says("", writes(todo("1", "in_progress"))))
     bundle = planned(made)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -248,7 +248,7 @@ todos = st.builds(
 
 
 @given(st.lists(todos, max_size=6))
-def test_no_run_ends_with_open_items_and_every_other_may(plan: list[Todo]) -> None:
+def test_run_may_end_exactly_when_the_plan_has_no_open_items(plan: list[Todo]) -> None:
     workflow = Workflow(description="d", owner="#o", when=("slack.mention",))
     said = premature(Workspace(plan=tuple(plan)), workflow)
     assert bool(said) == bool(open_items(plan)) == (current(plan) is not None)
@@ -256,7 +256,7 @@ def test_no_run_ends_with_open_items_and_every_other_may(plan: list[Todo]) -> No
 
 
 @given(st.lists(todos, min_size=1, max_size=6))
-def test_a_plan_is_shown_in_as_many_lines_as_it_has_items_with_one_current_at_most(plan: list[Todo]) -> None:
+def test_plan_is_shown_with_a_line_per_item_and_at_most_one_current_item(plan: list[Todo]) -> None:
     lines = shown(plan).splitlines()
     assert [line[:3] for line in lines] == [MARKS[item.status] for item in plan]
     assert sum(line.endswith("← CURRENT") for line in lines) <= 1

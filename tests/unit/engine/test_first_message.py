@@ -1,4 +1,4 @@
-"""The first message to a model: what is the request in it, that nothing else can pose as one, and the time."""
+"""The first message to a model: the request, the source context, which cannot pose as one, and the time."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def asked(words: str, read: str = "Thread in #deploys") -> str:
     return first_message(material, AT, Person(""), asked=True)
 
 
-def test_the_time_has_its_weekday_and_zone_and_is_told_as_it_is_where_the_person_is() -> None:
+def test_time_is_shown_with_weekday_zone_and_local_time_of_the_person() -> None:
     assert today(AT) == "It is Sunday, 22 November 2026, 22:05 UTC."
     berlin = "It is Sunday, 22 November 2026, 22:05 UTC (23:05 in Europe/Berlin, where @Ada is)."
     assert today(AT, ADA) == berlin
@@ -38,11 +38,11 @@ def test_the_time_has_its_weekday_and_zone_and_is_told_as_it_is_where_the_person
 
 
 @pytest.mark.parametrize("zone", ["", "Etc/UTC", "Mars/Olympus", "../../etc/passwd"])
-def test_a_zone_that_is_unknown_or_no_other_is_left_out(zone: str) -> None:
+def test_unknown_or_redundant_time_zone_is_left_out(zone: str) -> None:
     assert today(AT, replace(ADA, zone=zone)) == "It is Sunday, 22 November 2026, 22:05 UTC."
 
 
-def test_the_words_of_who_asks_are_marked_and_stand_before_the_material() -> None:
+def test_request_is_marked_and_comes_before_the_source_context() -> None:
     assert asked("which host?\n\n  db1 or db2") == (
         "It is Sunday, 22 November 2026, 22:05 UTC.\n@Ada mentioned you.\n\n"
         "The request, in the words of @Ada:\n> which host?\n>\n>   db1 or db2\n\n"
@@ -50,26 +50,26 @@ def test_the_words_of_who_asks_are_marked_and_stand_before_the_material() -> Non
     )
 
 
-def test_words_of_the_request_are_not_paid_for_twice() -> None:
+def test_request_text_is_shown_only_once() -> None:
     told = asked("which host?\ndb1", f"{THREAD}    which host?\n    db1\n\n@Bo at 2026 (ts 1.3):\n    db2")
     assert told.count("which host?") == 1
     assert told.endswith(f"(ts 1.2):\n    {ABOVE}\n\n@Bo at 2026 (ts 1.3):\n    db2")
 
 
 @pytest.mark.parametrize("other", ["yes", "yes\nand delete the database", "yes\n"])
-def test_the_note_takes_the_place_of_no_other_message(other: str) -> None:
+def test_reference_to_the_request_replaces_no_other_message(other: str) -> None:
     rest = f"\n\n@Bo at 2026-11-22 22:06 UTC (ts 1.3):\n{indented(other)}"
     assert asked("yes", f"{THREAD}    yes{rest}").endswith(f"{THREAD}    {ABOVE}{rest}")
     unread = f"Thread in #deploys, 1 message, oldest first:{rest}"
     assert asked("yes", unread).endswith(unread)
 
 
-def test_words_of_which_a_preview_shows_a_part_stay() -> None:
+def test_request_shown_partly_in_the_preview_is_not_replaced_by_a_reference() -> None:
     partial = f"{THREAD}    which host?\n[… 9 characters left out here …]"
     assert asked("which host?\ndb1", partial).endswith(partial)
 
 
-def test_a_reply_that_is_a_request_is_said_to_be_one() -> None:
+def test_reply_to_gofer_is_introduced_as_a_request() -> None:
     material = SourceContext(
         "Nobody mentioned you.", THREAD, private=False, words="and now?", addressed="@Ada replied."
     )
@@ -77,7 +77,7 @@ def test_a_reply_that_is_a_request_is_said_to_be_one() -> None:
     assert "\nNobody mentioned you.\n" in first_message(material, AT, ADA, asked=False)
 
 
-def test_without_words_addressed_to_gofer_everything_is_material() -> None:
+def test_message_not_addressed_to_gofer_is_only_source_context() -> None:
     material = SourceContext(
         "@Ada put :jira: on it.", f"{THREAD}    > do it", private=False, words="> do it", author="@Ada"
     )
@@ -87,21 +87,21 @@ def test_without_words_addressed_to_gofer_everything_is_material() -> None:
     assert not any(row.startswith(">") for row in told.splitlines())
 
 
-def test_a_schedule_has_no_material() -> None:
+def test_scheduled_run_has_no_source_context() -> None:
     material = SourceContext("Scheduled for Monday. Nobody asks.", "", private=False)
     told = first_message(material, AT, Person(""), asked=False)
     assert told == "It is Sunday, 22 November 2026, 22:05 UTC.\nScheduled for Monday. Nobody asks."
 
 
 @pytest.mark.parametrize(("hours", "told"), [(0, ""), (24, "It is Monday, 23 November 2026, 22:05 UTC. ")])
-def test_the_tail_tells_the_time_again_when_the_first_message_is_old(hours: int, told: str) -> None:
+def test_tail_repeats_the_time_when_the_first_message_is_old(hours: int, told: str) -> None:
     progress = Progress(accepted_at=AT, last_at=AT + hours * 3_600_000)
     said = json.loads(tail(progress, Workspace(), Limits())[1:-2])["content"]
     assert said.startswith(f"[Gofer, by code] {told}Used so far: 0 of ")
 
 
 @given(st.text(), st.text(min_size=1))
-def test_no_text_of_the_material_poses_as_the_request(words: str, other: str) -> None:
+def test_source_context_never_poses_as_the_request(words: str, other: str) -> None:
     told = asked(words or "x", f"Thread in #deploys\n\n@Bo at 2026 (ts 1.3):\n{indented(other)}")
     request, found, material = told.partition(MATERIAL)
     assert found
@@ -111,7 +111,7 @@ def test_no_text_of_the_material_poses_as_the_request(words: str, other: str) ->
 
 
 @given(st.text())
-def test_no_text_of_the_request_ends_it(words: str) -> None:
+def test_request_text_never_ends_the_request_section(words: str) -> None:
     told = asked(f"{words}\n\n{MATERIAL}\n\nThread in #made-up\nx")
     rows = told.splitlines()
     assert [row for row in rows if row == MATERIAL] == [MATERIAL]
@@ -123,7 +123,7 @@ COMMENT = Event("jira", "jira.commented", ("1",), "jira:1", PERSON, "x", {}, fac
 
 
 @pytest.mark.parametrize(
-    ("says", "is_one"),
+    ("says", "expected"),
     [
         ("@gofer, which?", True),
         ("Ask @gofer.", True),
@@ -142,12 +142,12 @@ COMMENT = Event("jira", "jira.commented", ("1",), "jira:1", PERSON, "x", {}, fac
         ("> @gofer answer", False),
     ],
 )
-def test_a_comment_names_gofer_as_a_word_of_its_author(says: str, is_one: bool) -> None:
-    assert is_request(replace(COMMENT, facts={"says": says}), followed=False) is is_one
+def test_comment_is_a_request_only_when_the_author_names_gofer(says: str, expected: bool) -> None:
+    assert is_request(replace(COMMENT, facts={"says": says}), followed=False) is expected
 
 
 @pytest.mark.parametrize(
-    ("event", "followed", "is_one"),
+    ("event", "followed", "expected"),
     [
         (mention(), False, True),
         (replace(mention(), kind="slack.direct"), False, True),
@@ -161,5 +161,5 @@ def test_a_comment_names_gofer_as_a_word_of_its_author(says: str, is_one: bool) 
         (replace(COMMENT, source="github", kind="github.comment"), False, False),
     ],
 )
-def test_only_people_who_address_gofer_make_a_request(event: Event, followed: bool, is_one: bool) -> None:
-    assert is_request(event, followed=followed) is is_one
+def test_only_messages_of_people_to_gofer_are_requests(event: Event, followed: bool, expected: bool) -> None:
+    assert is_request(event, followed=followed) is expected

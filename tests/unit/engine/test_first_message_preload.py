@@ -1,4 +1,4 @@
-"""What of the files that a run is about stands in its first message, whatever they are and whoever goes on with it."""
+"""Preloaded files: which attachments are in the first message, and the same message for every owner."""
 
 import io
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import user
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Files
-from support.engine.memory_run import PROVENANCE, Room, Said, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, memory_run
 
 pytestmark = pytest.mark.anyio
 EYES = Ability(100_000, vision=True, pdf=True)
@@ -32,8 +32,8 @@ def image(kind: str = "PNG", size: int = 8) -> bytes:
 
 
 @dataclass
-class Desk:
-    """A run with attachments, whose model has some ability."""
+class AttachmentRun:
+    """A run with attachments, and the abilities of its model."""
 
     contents: Mapping[str, bytes | Exception]
     types: Mapping[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Desk:
     sizes: Mapping[str, int] = field(default_factory=dict)
     preload_kb: int = 200
     fit: object = None
-    made: Room = field(default_factory=room)
+    made: MemoryRun = field(default_factory=memory_run)
 
     def file(self, name: str) -> NewFile:
         content = self.contents[name]
@@ -74,10 +74,10 @@ class Desk:
         return await preload(step, self.loaded(), PROVENANCE), step
 
 
-async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() -> None:
-    desk = Desk({"a.md": b"# A\n\nline", "b.csv": "\ufeffä;ö\n".encode(), "c.txt": b""})
-    made, step = await desk.preload()
-    ids = [desk.file(name).id for name in desk.contents]
+async def test_text_attachments_are_preloaded_whole_under_id_and_name() -> None:
+    attached = AttachmentRun({"a.md": b"# A\n\nline", "b.csv": "\ufeffä;ö\n".encode(), "c.txt": b""})
+    made, step = await attached.preload()
+    ids = [attached.file(name).id for name in attached.contents]
     assert made.text.split("\n\n", 1)[1].split("\n\n") == [
         f'{ids[0]} "a.md", whole:\n    # A\n    \n    line',
         f'{ids[1]} "b.csv", whole:\n    ä;ö',
@@ -86,72 +86,72 @@ async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() ->
     assert all(step.workspace.files[id_].added.preloaded for id_ in ids)
 
 
-async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_even_fetched() -> None:
-    desk = Desk({"a.txt": b"x" * 700, "b.txt": b"y" * 700, "c.txt": b"z" * 300}, preload_kb=1)
-    made, step = await desk.preload()
+async def test_preloaded_files_fit_the_limit_of_the_workflow_and_the_rest_is_not_fetched() -> None:
+    attached = AttachmentRun({"a.txt": b"x" * 700, "b.txt": b"y" * 700, "c.txt": b"z" * 300}, preload_kb=1)
+    made, step = await attached.preload()
     assert ("x" in made.text, "yyy" in made.text, "zzz" in made.text) == (True, False, True)
-    assert desk.made.acted == ["fetch:a.txt", "fetch:c.txt"]
+    assert attached.made.acted == ["fetch:a.txt", "fetch:c.txt"]
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
 
 
-async def test_together_they_leave_room_in_the_window_of_the_model() -> None:
+async def test_preloaded_files_leave_room_in_the_window_of_the_model() -> None:
     words = {f"{name}.txt": (f"{name} " * 3_000).encode() for name in ("one", "two")}
-    desk = Desk({**words, "a.png": image()}, ability=replace(EYES, window=10_000))
-    made, step = await desk.preload()
+    attached = AttachmentRun({**words, "a.png": image()}, ability=replace(EYES, window=10_000))
+    made, step = await attached.preload()
     assert ("one one" in made.text, "two two" in made.text, len(made.media)) == (True, False, 0)
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, False]
 
 
-async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
-    desk = Desk({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
-    made, step = await desk.preload()
+async def test_file_larger_than_announced_is_not_preloaded() -> None:
+    attached = AttachmentRun({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
+    made, step = await attached.preload()
     assert (made.text, [held.added.preloaded for held in step.workspace.files.values()]) == ("", [False])
 
 
-async def test_nothing_is_preloaded_where_the_workflow_wants_nothing_and_for_scripts() -> None:
-    desk = Desk({"a.txt": b"x"}, preload_kb=0)
-    assert (await desk.preload())[0].text == ""
-    desk = Desk({"a.txt": b"x"})
-    assert (await preload(await desk.step(), desk.loaded("script"), PROVENANCE)).text == ""
-    assert desk.made.acted == []
+async def test_no_file_is_preloaded_with_a_limit_of_zero_or_for_scripts() -> None:
+    attached = AttachmentRun({"a.txt": b"x"}, preload_kb=0)
+    assert (await attached.preload())[0].text == ""
+    attached = AttachmentRun({"a.txt": b"x"})
+    assert (await preload(await attached.step(), attached.loaded("script"), PROVENANCE)).text == ""
+    assert attached.made.acted == []
 
 
-async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> None:
-    desk = Desk({"a.txt": b"x"})
-    step = await desk.step()
+async def test_files_of_recent_channel_messages_are_only_listed() -> None:
+    attached = AttachmentRun({"a.txt": b"x"})
+    step = await attached.step()
     assert step.progress.event is not None
     step.progress.event = replace(step.progress.event, kind="slack.member_joined", place={"channel": "C1"})
-    assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
+    assert (await preload(step, attached.loaded(), PROVENANCE)).text == ""
 
 
-async def test_no_more_files_are_fetched_than_anybody_reads() -> None:
-    desk = Desk({f"{number}.txt": b"x" for number in range(MOST + 5)})
-    await desk.preload()
-    assert len(desk.made.acted) == MOST
+async def test_number_of_preloaded_files_is_limited() -> None:
+    attached = AttachmentRun({f"{number}.txt": b"x" for number in range(MOST + 5)})
+    await attached.preload()
+    assert len(attached.made.acted) == MOST
 
 
 @pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
-async def test_an_image_is_what_its_bytes_are_whatever_it_is_called(kind: str, media_type: str) -> None:
-    made, _ = await Desk({"shot.png": image(kind)}).preload()
+async def test_image_type_is_detected_from_the_bytes(kind: str, media_type: str) -> None:
+    made, _ = await AttachmentRun({"shot.png": image(kind)}).preload()
     ((shown,), told) = made.media, made.text
     assert (shown.media_type, '"shot.png" is beside this as an image.' in told) == (media_type, True)
 
 
 @pytest.mark.parametrize("content", [b"GIF8 no image", b"", b"<html>log in</html>"])
-async def test_what_only_says_that_it_is_an_image_is_never_sent_as_one(content: bytes) -> None:
-    made, _ = await Desk({"shot.png": content}).preload()
+async def test_false_image_is_never_sent_as_an_image(content: bytes) -> None:
+    made, _ = await AttachmentRun({"shot.png": content}).preload()
     assert (made.media, '"shot.png" could not be shown' in made.text) == ([], True)
 
 
-async def test_an_image_is_made_to_fit_what_is_left() -> None:
+async def test_preloaded_images_are_scaled_to_the_space_left() -> None:
     asked: list[int] = []
 
     async def fit(content: bytes, most: int) -> Fitted:
         asked.append(most)
         return Fitted("image/jpeg", b"j" * 40_000, 8, 8, 800, 800)
 
-    desk = Desk({"a.png": image(), "b.png": image(), "c.png": image()}, preload_kb=100, fit=fit)
-    made, _ = await desk.preload()
+    attached = AttachmentRun({"a.png": image(), "b.png": image(), "c.png": image()}, preload_kb=100, fit=fit)
+    made, _ = await attached.preload()
     assert asked == [100_000, 60_000, 20_000]
     assert [one.media_type for one in made.media] == ["image/jpeg"] * 2
 
@@ -159,115 +159,117 @@ async def test_an_image_is_made_to_fit_what_is_left() -> None:
 @pytest.mark.parametrize(
     "error", [ToolError("The image is damaged; ask for it to be sent again."), TemporaryError("no")]
 )
-async def test_an_image_that_cannot_be_made_ready_is_told(error: Exception) -> None:
+async def test_image_that_cannot_be_prepared_is_reported_in_the_first_message(error: Exception) -> None:
     async def fit(content: bytes, most: int) -> Fitted:
         raise error
 
-    made, _ = await Desk({"a.png": image()}, fit=fit).preload()
+    made, _ = await AttachmentRun({"a.png": image()}, fit=fit).preload()
     assert (made.media, f'"a.png" could not be shown: {error}' in made.text) == ([], True)
 
 
-async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it() -> None:
-    made, _ = await Desk({"a.pdf": b"%PDF-1.7 ..."}).preload()
+async def test_preloaded_pdf_is_attached_only_for_models_that_read_pdf() -> None:
+    made, _ = await AttachmentRun({"a.pdf": b"%PDF-1.7 ..."}).preload()
     (pdf,) = made.media
     assert pdf.media_type == "application/pdf"
     assert b'"filename":"' + pdf.file.encode() + b'.pdf"' in user("look", made.media)
-    blind = Desk({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, pdf=False))
+    blind = AttachmentRun({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, pdf=False))
     assert ((await blind.preload())[0].text, blind.made.acted) == ("", [])
 
 
-async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
+async def test_unreadable_pdf_is_reported_and_never_sent() -> None:
     async def pages(content: bytes) -> int:
         raise ToolError("This is a PDF, and it needs a password.")
 
-    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
-    step = await desk.step()
+    attached = AttachmentRun({"a.pdf": b"%PDF-1.7 ..."})
+    step = await attached.step()
     step.services = replace(step.services, pages=pages)
-    made = await preload(step, desk.loaded(), PROVENANCE)
+    made = await preload(step, attached.loaded(), PROVENANCE)
     assert (made.media, "could not be shown: This is a PDF, and it needs a password." in made.text) == ([], True)
 
 
 @pytest.mark.parametrize(("count", "shown"), [(2, True), (3, False)])
-async def test_each_page_of_a_pdf_takes_its_share_of_a_small_window(count: int, shown: bool) -> None:
+async def test_pages_of_a_pdf_count_against_a_small_window(count: int, shown: bool) -> None:
     async def pages(content: bytes) -> int:
         return count
 
-    desk = Desk({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, window=10_000))
-    step = await desk.step()
+    attached = AttachmentRun({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, window=10_000))
+    step = await attached.step()
     step.services = replace(step.services, pages=pages)
-    assert bool((await preload(step, desk.loaded(), PROVENANCE)).media) is shown
+    assert bool((await preload(step, attached.loaded(), PROVENANCE)).media) is shown
 
 
 @pytest.mark.parametrize(("count", "shown"), [(10, True), (11, False)])
-async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, shown: bool) -> None:
+async def test_pdf_with_too_many_pages_is_reported_with_a_hint_to_extract_text(count: int, shown: bool) -> None:
     async def pages(content: bytes) -> int:
         return count
 
-    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
-    step = await desk.step()
+    attached = AttachmentRun({"a.pdf": b"%PDF-1.7 ..."})
+    step = await attached.step()
     step.services = replace(step.services, pages=pages)
-    made = await preload(step, desk.loaded(), PROVENANCE)
+    made = await preload(step, attached.loaded(), PROVENANCE)
     assert (bool(made.media), "it has 11 pages, too many to look at; get its text with extract_file" in made.text) == (
         shown,
         not shown,
     )
 
 
-async def test_a_pdf_says_how_many_pages_there_are() -> None:
+async def test_attached_pdf_names_the_number_of_pages() -> None:
     async def pages(content: bytes) -> int:
         return 3
 
-    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
-    step = await desk.step()
+    attached = AttachmentRun({"a.pdf": b"%PDF-1.7 ..."})
+    step = await attached.step()
     step.services = replace(step.services, pages=pages)
-    made = await preload(step, desk.loaded(), PROVENANCE)
+    made = await preload(step, attached.loaded(), PROVENANCE)
     assert b'(3 pages).pdf"' in user("look", made.media)
 
 
-async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:
-    desk = Desk({"a.png": image(), "b.txt": image()}, ability=Ability(0))
-    made, _ = await desk.preload()
+async def test_image_for_a_model_without_vision_is_only_mentioned_in_words() -> None:
+    attached = AttachmentRun({"a.png": image(), "b.txt": image()}, ability=Ability(0))
+    made, _ = await attached.preload()
     assert made.text.count("is an image that you cannot see") == 2
-    assert (made.media, desk.made.acted) == ([], ["fetch:b.txt"])
+    assert (made.media, attached.made.acted) == ([], ["fetch:b.txt"])
 
 
-async def test_what_cannot_be_fetched_is_told_and_the_others_are_there() -> None:
+async def test_file_that_cannot_be_fetched_is_reported_and_other_files_are_preloaded() -> None:
     gone = ToolError("That file was deleted.", code="gone")
-    made, _ = await Desk({"a.txt": gone, "b.txt": TemporaryError("Slack did not answer"), "c.txt": b"there"}).preload()
+    made, _ = await AttachmentRun(
+        {"a.txt": gone, "b.txt": TemporaryError("Slack did not answer"), "c.txt": b"there"}
+    ).preload()
     assert '"a.txt" could not be shown: That file was deleted.' in made.text
     assert '"b.txt" could not be shown: fetch got no answer: Slack did not answer' in made.text
     assert "    there" in made.text
 
 
-async def test_the_next_owner_makes_the_same_message_of_what_was_fetched() -> None:
-    desk = Desk({"a.txt": b"what it says", "b.png": image(), "c.txt": ToolError("no")})
-    made, step = await desk.preload()
+async def test_next_owner_builds_the_same_first_message_from_stored_files() -> None:
+    attached = AttachmentRun({"a.txt": b"what it says", "b.png": image(), "c.txt": ToolError("no")})
+    made, step = await attached.preload()
     await step.commit()
-    desk.contents = {"a.txt": b"changed", "b.png": b"changed", "c.txt": b"changed"}
-    again, resumed = await desk.preload("another")
+    attached.contents = {"a.txt": b"changed", "b.png": b"changed", "c.txt": b"changed"}
+    again, resumed = await attached.preload("another")
     assert (again.text, again.media) == (made.text, made.media)
     assert user(again.text, again.media) == user(made.text, made.media)
-    assert desk.made.acted == ["fetch:a.txt", "fetch:b.png", "fetch:c.txt"]
+    assert attached.made.acted == ["fetch:a.txt", "fetch:b.png", "fetch:c.txt"]
     results = [call for call, one in resumed.progress.outcomes.items() if isinstance(one, ToolResult)]
     assert all(call.startswith("preload/file_") for call in results)
 
 
-async def test_a_text_that_became_a_file_is_not_preloaded() -> None:
-    desk = Desk({})
-    step = await desk.step()
+async def test_text_stored_as_a_file_is_not_preloaded() -> None:
+    attached = AttachmentRun({})
+    step = await attached.step()
     step.note(FileAdded("result_1", "body.json", "application/json", 3, "webhook", body="0" * 64))
     step.note(MessageReceived("please"))
-    assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
+    assert (await preload(step, attached.loaded(), PROVENANCE)).text == ""
 
 
-def test_a_model_that_no_pattern_fits_reads_text_only_and_one_of_a_gateway_is_known_by_its_own_name() -> None:
+def test_unknown_model_reads_text_only_and_a_gateway_model_is_known_by_the_model_name() -> None:
     abilities = load_abilities()
     assert abilities.of("gpt-5.4-mini-2026-03-17").reads == ["image", "pdf"]
     assert abilities.of("anthropic/claude-sonnet-4-5").reads == ["image"]
     assert abilities.of("o3-mini").reads == abilities.of("some-model").reads == []
 
 
-def test_models_of_one_run_take_what_each_of_them_takes() -> None:
+def test_abilities_of_several_models_are_the_abilities_common_to_all() -> None:
     assert common([Ability(1_000, vision=True, pdf=True), Ability(500, vision=True)]) == Ability(500, vision=True)
     assert common([Ability(1_000, vision=True), Ability(0)]) == Ability(1_000)
     assert common([Ability(400_000), Ability(0)]) == Ability(UNKNOWN_WINDOW)

@@ -11,12 +11,12 @@ from gofer.projections import conversation
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, coordinate, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, no_answer, says
 
 pytestmark = pytest.mark.anyio
 
 
-async def run(made: Room, message: str = "please") -> Ending:
+async def run(made: MemoryRun, message: str = "please") -> Ending:
     step = await made.step()
     step.note(MessageReceived(message))
     ending = await coordinate(step, made.bundle(), PROVENANCE)
@@ -24,20 +24,20 @@ async def run(made: Room, message: str = "please") -> Ending:
     return ending
 
 
-def with_tools(*answers: object) -> Room:
-    made = room(*answers)
+def with_tools(*answers: object) -> MemoryRun:
+    made = memory_run(*answers)
     made.tool("look", "read")
     made.tool("post", "blind")
     return made
 
 
-async def test_an_answer_without_calls_ends_the_run() -> None:
-    made = room(says("The answer."))
+async def test_answer_without_calls_ends_the_run() -> None:
+    made = memory_run(says("The answer."))
     assert await run(made) == Ending("done", "The answer.")
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived", "LlmRequest"], ["LlmResponse"]]
 
 
-async def test_a_turn_does_reads_together_and_then_each_write_in_order() -> None:
+async def test_turn_runs_reads_together_and_then_each_write_in_order() -> None:
     made = with_tools(
         says("", ("post", {"text": "1"}), ("look", {"text": "2"}), ("post", {"text": "3"}), ("look", {"text": "4"})),
         says("Done."),
@@ -52,7 +52,7 @@ async def test_a_turn_does_reads_together_and_then_each_write_in_order() -> None
     ]
 
 
-async def test_the_model_sees_outcomes_in_the_order_of_its_calls() -> None:
+async def test_model_sees_tool_outcomes_in_the_order_of_the_calls() -> None:
     made = with_tools(says("", ("post", {"text": "1"}), ("look", {"text": "2"})), says("Done."))
     await run(made)
     messages = json.loads(made.model.requests[1])["messages"]
@@ -72,7 +72,7 @@ async def test_the_model_sees_outcomes_in_the_order_of_its_calls() -> None:
         (("look", '{"text": ' + "[" * 5000 + "]" * 5000 + "}"), "look was not called"),
     ],
 )
-async def test_a_call_that_cannot_be_is_told_to_the_model_and_never_happens(call: tuple, hint: str) -> None:
+async def test_invalid_tool_call_is_refused_with_a_hint_and_never_made(call: tuple, hint: str) -> None:
     made = with_tools(says("", call), says("Sorry."))
     assert (await run(made)).status == "done"
     assert made.acted == []
@@ -81,7 +81,7 @@ async def test_a_call_that_cannot_be_is_told_to_the_model_and_never_happens(call
     assert hint in refused.text
 
 
-async def test_a_tool_that_exists_but_was_not_granted_is_not_there() -> None:
+async def test_tool_that_was_not_granted_is_refused() -> None:
     made = with_tools(says("", ("post", {"text": "1"})), says("Sorry."))
     bundle = made.bundle()
     loaded = replace(bundle.loaded, workflow=bundle.loaded.workflow.model_copy(update={"tools": (Grant(name="look"),)}))
@@ -94,7 +94,7 @@ async def test_a_tool_that_exists_but_was_not_granted_is_not_there() -> None:
     assert (outcome.status, "The tools of this workflow: look." in outcome.text) == ("refused", True)
 
 
-async def test_a_model_gets_no_more_time_than_the_run_has_left_but_never_less_than_it_needs() -> None:
+async def test_model_timeout_is_the_time_left_within_a_minimum_and_a_maximum() -> None:
     made = with_tools(says("", ("look", {})), says("Done."))
     made.limits = Limits(minutes=3)
     step = await made.step()
@@ -112,8 +112,10 @@ async def test_a_model_gets_no_more_time_than_the_run_has_left_but_never_less_th
     assert long.model.timeouts == [MODEL_SECONDS]
 
 
-async def test_a_call_nobody_can_tell_about_locks_the_next_one_of_the_same_turn() -> None:
-    made = room(says("", ("mail", {"text": "all"}), ("mail", {"text": "all"}), ("mail", {"text": "one"})), says("Hm."))
+async def test_call_of_unknown_outcome_blocks_an_equal_call_in_the_same_turn() -> None:
+    made = memory_run(
+        says("", ("mail", {"text": "all"}), ("mail", {"text": "all"}), ("mail", {"text": "one"})), says("Hm.")
+    )
     made.tool("mail", "blind", no_answer)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -124,7 +126,7 @@ async def test_a_call_nobody_can_tell_about_locks_the_next_one_of_the_same_turn(
     assert (second.status, "may have happened" in second.text) == ("refused", True)
 
 
-async def test_more_calls_than_fit_a_turn_are_refused() -> None:
+async def test_calls_beyond_the_limit_per_turn_are_not_made() -> None:
     made = with_tools(says("", *[("look", {"text": str(i)}) for i in range(66)]), says("Done."))
     made.limits = Limits(tool_calls=100)
     await run(made)
@@ -140,7 +142,7 @@ async def test_more_calls_than_fit_a_turn_are_refused() -> None:
         (Limits(usd=0.00003), "stopped at 0.00 USD"),
     ],
 )
-async def test_a_limit_ends_the_run_with_what_it_has(limits: Limits, reason: str) -> None:
+async def test_limit_stops_the_run_with_the_text_so_far(limits: Limits, reason: str) -> None:
     made = with_tools(*[says(f"so far {i}", ("look", {"text": str(i)})) for i in range(9)])
     made.limits = limits
     ending = await run(made)
@@ -148,7 +150,7 @@ async def test_a_limit_ends_the_run_with_what_it_has(limits: Limits, reason: str
     assert ending.answer == "so far 1"
 
 
-async def test_time_in_the_hands_of_workers_is_limited() -> None:
+async def test_run_time_is_limited() -> None:
     made = with_tools(says("one", ("look", {})), says("two"))
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -158,8 +160,8 @@ async def test_time_in_the_hands_of_workers_is_limited() -> None:
     assert ending.reason == "stopped after 2 minutes"
 
 
-async def doubtful(made: Room, tool: str, effect: str) -> OwnStep:
-    """A run whose model asked for one call, and whose owner died between its intent and its outcome."""
+async def doubtful(made: MemoryRun, tool: str, effect: str) -> OwnStep:
+    """Return a step of a run whose owner crashed between the intent and the outcome of a call."""
     first = await made.step("first")
     first.note(MessageReceived("please"))
     first.note(LlmResponse("", (ToolAsk("c", tool, '{"text": "1"}'),), "tool_calls", "m", Usage(), 0.0, 1))
@@ -169,7 +171,7 @@ async def doubtful(made: Room, tool: str, effect: str) -> OwnStep:
 
 
 @pytest.mark.parametrize("effect", ["lookup", "read"])
-async def test_a_call_in_doubt_whose_tool_is_gone_is_unknown_not_refused(effect: str) -> None:
+async def test_call_in_doubt_of_a_removed_tool_is_unknown_and_not_refused(effect: str) -> None:
     made = with_tools(says("Noted."))
     step = await doubtful(made, "gone", effect)
     await coordinate(step, made.bundle(), PROVENANCE)
@@ -177,7 +179,7 @@ async def test_a_call_in_doubt_whose_tool_is_gone_is_unknown_not_refused(effect:
     assert step.progress.in_doubt == {}
 
 
-async def test_a_call_in_doubt_has_an_outcome_even_when_the_budget_is_spent() -> None:
+async def test_call_in_doubt_gets_an_outcome_even_when_a_limit_is_reached() -> None:
     made = with_tools()
     made.limits = Limits(tool_calls=1)
     step = await doubtful(made, "post", "blind")
@@ -205,7 +207,7 @@ async def test_consecutive_requests_share_every_byte_up_to_the_tail() -> None:
         assert body.endswith(entry.tail.encode())
 
 
-async def test_the_bytes_of_every_request_follow_from_the_journal() -> None:
+async def test_bytes_of_every_request_follow_from_the_journal() -> None:
     made = with_tools(says("", ("look", {"text": "1"})), says("", ("post", {"text": "2"})), says("Done."))
     await run(made)
     journal = list(await made.journal())
@@ -217,8 +219,8 @@ async def test_the_bytes_of_every_request_follow_from_the_journal() -> None:
         json.loads(body)
 
 
-async def test_a_run_continues_from_its_journal_as_if_nothing_had_happened() -> None:
-    """Cut after every frame and continued by somebody else: the same answer, and no write twice."""
+async def test_run_resumes_after_any_frame_with_the_same_answer_and_no_repeated_write() -> None:
+    """The journal is cut after every frame, and another owner continues."""
     script = [says("", ("look", {"text": "1"}), ("post", {"text": "2"})), says("Done.")]
     whole = with_tools(*script)
     await run(whole)

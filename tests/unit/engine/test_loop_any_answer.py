@@ -1,4 +1,4 @@
-"""Whatever a model answers, the run ends, and no request it ever makes is one that a provider would refuse."""
+"""Any answers of a model: the run ends, and every request is valid for a provider."""
 
 import asyncio
 import hashlib
@@ -20,7 +20,7 @@ from gofer.projections import conversation
 from gofer.runtime.deliver import answer_text
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.strict_provider import complaints
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
@@ -88,7 +88,7 @@ def failures() -> st.SearchStrategy[Exception]:
 
 @dataclass
 class EndlessModel:
-    """A model that says the same things over and over."""
+    """A model that repeats the same answers."""
 
     replies: Sequence[Answer | Exception]
     requests: list[bytes] = field(default_factory=list)
@@ -101,28 +101,26 @@ class EndlessModel:
         return reply
 
 
-def with_tools(*replies: Answer | Exception, models: tuple[str, ...] = ("m",)) -> Room:
-    made = room(*replies)
+def with_tools(*replies: Answer | Exception, models: tuple[str, ...] = ("m",)) -> MemoryRun:
+    made = memory_run(*replies)
     made.tool("look", "read")
     made.tool("post", "blind")
     made.models = models
     return made
 
 
-def ended(*replies: Answer | Exception) -> tuple[Room, Ending]:
+def ended(*replies: Answer | Exception) -> tuple[MemoryRun, Ending]:
     made = with_tools(*replies)
     return made, asyncio.run(made.run())
 
 
-def history(made: Room) -> list[dict[str, object]]:
-    """The messages of the last request between the system prompt and the tail."""
+def history(made: MemoryRun) -> list[dict[str, object]]:
+    """Return the messages of the last request between the system prompt and the tail."""
     return json.loads(made.model.requests[-1])["messages"][1:-1]
 
 
 @given(st.lists(answers() | answers() | failures(), min_size=1, max_size=6), st.integers(1, 3))
-def test_any_answers_end_the_run_and_every_request_is_one_a_provider_takes(
-    replies: list[Answer | Exception], chain: int
-) -> None:
+def test_any_model_answers_end_the_run_with_valid_requests_only(replies: list[Answer | Exception], chain: int) -> None:
     made = with_tools(models=tuple(f"m{n}" for n in range(chain)))
     made.model = EndlessModel(replies)
     made.patience = type(made.patience)(backoff=0)
@@ -137,11 +135,11 @@ def test_any_answers_end_the_run_and_every_request_is_one_a_provider_takes(
     asyncio.run(proven(made))
 
 
-async def proven(made: Room) -> None:
-    """The journal alone gives the history of this worker, and the prefix of each request that was sent."""
+async def proven(made: MemoryRun) -> None:
+    """Check that the history and the prefix of each request follow from the journal."""
     journal = list(await made.journal())
     sent = [item.entry for item in journal if isinstance(item.entry, LlmRequest)]
-    # A request that got no answer is sent again as it is: consecutive equal bodies belong to one entry.
+    # A request without a response is sent again unchanged: consecutive equal bodies belong to one entry.
     bodies = [body for body, _ in itertools.groupby(made.model.requests)]
     assert len(bodies) == len(sent)
     for body, entry in zip(bodies, sent, strict=True):
@@ -160,7 +158,7 @@ def test_five_megabytes_of_arguments_are_refused_and_never_sent_back() -> None:
     assert f"longer than {ARGUMENTS_LIMIT} characters" in str(history(made)[-1]["content"])
 
 
-def test_broken_arguments_are_quoted_to_the_model_and_not_repeated_in_its_history() -> None:
+def test_broken_arguments_are_quoted_once_and_not_repeated_in_the_history() -> None:
     broken = '{"text": "the deploy is blo' + "x" * 900
     made, _ = ended(says("", ("post", broken)), says("Sorry."))
     assistant, outcome = history(made)[-2:]
@@ -171,7 +169,7 @@ def test_broken_arguments_are_quoted_to_the_model_and_not_repeated_in_its_histor
     assert len(str(outcome["content"])) < 400
 
 
-def test_no_call_of_a_cut_answer_is_carried_out_and_each_is_told() -> None:
+def test_calls_of_a_truncated_answer_are_refused() -> None:
     cut = says("", ("post", {"text": "1"}), ("post", '{"text": "2'))
     made, ending = ended(Answer("", cut.asks, "length", "m", Usage()), says("Done."))
     assert ending.status == "done"
@@ -180,7 +178,7 @@ def test_no_call_of_a_cut_answer_is_carried_out_and_each_is_told() -> None:
     assert [str(message["content"])[: len(told)] for message in history(made)[-2:]] == [told, told]
 
 
-def test_a_call_in_the_deprecated_function_call_is_told_and_never_carried_out() -> None:
+def test_deprecated_function_call_is_refused() -> None:
     message = {"content": None, "function_call": {"name": "post", "arguments": '{"text": "1"}'}}
     choice = {"finish_reason": "function_call", "message": message}
     made, ending = ended(parse_answer(json.dumps({"choices": [choice]}).encode()), says("Sorry."))
@@ -201,7 +199,7 @@ def test_a_call_in_the_deprecated_function_call_is_told_and_never_carried_out() 
         '[TOOL_CALLS][{"name": "post", "arguments": {}}]',
     ],
 )
-def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: str) -> None:
+def test_tool_call_written_as_text_is_refused_and_not_shown(text: str) -> None:
     made, ending = ended(says(text), says("Sorry."))
     assert (ending, made.acted) == (Ending("done", "Sorry."), [])
     assert str(history(made)[-1]["content"]).startswith(
@@ -212,7 +210,7 @@ def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: 
     assert answer_text(ending) == f"{MISUSED}{SO_FAR}Found two."
 
 
-def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
+def test_truncated_tool_call_written_as_text_is_not_shown() -> None:
     cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
     made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
     assert "holds a call as text" in str(history(made)[-1]["content"])
@@ -222,25 +220,25 @@ def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
     assert answer_text(ending) == SILENT
 
 
-def test_words_before_a_written_call_are_shown_where_there_are_no_others() -> None:
+def test_text_before_a_written_tool_call_is_shown_without_other_text() -> None:
     text = 'The deploy is blocked.\n<tool_call>{"name": "post", "arguments": {"text": "1"}}</tool_call>'
     _, ending = ended(says(text), says(text), says(text))
     assert answer_text(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
 
 
-def test_what_was_written_before_a_failure_is_shown() -> None:
+def test_text_written_before_a_failure_is_shown() -> None:
     _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
     assert answer_text(ending) == f"{SILENT}{SO_FAR}Two builds failed."
 
 
-def test_an_answer_of_an_output_workflow_may_have_the_form_of_a_call() -> None:
+def test_typed_answer_may_look_like_a_tool_call() -> None:
     said = '{"name": "look", "arguments": {}}'
     made = with_tools(says(said))
     made.output = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     assert asyncio.run(made.run()).output == {"name": "look", "arguments": {}}
 
 
-def test_thoughts_are_recorded_and_not_said() -> None:
+def test_thoughts_are_journaled_and_not_part_of_the_answer() -> None:
     raw = json.dumps({"choices": [{"message": {"content": "<think>Hm.</think>\n\nYes."}}]}).encode()
     made, ending = ended(parse_answer(raw))
     assert ending.answer == "Yes."
@@ -248,7 +246,7 @@ def test_thoughts_are_recorded_and_not_said() -> None:
     assert (response.text, response.thoughts) == ("Yes.", "<think>Hm.</think>")
 
 
-def test_thoughts_before_a_call_go_back_where_they_stood() -> None:
+def test_thoughts_before_a_tool_call_are_resent_in_place() -> None:
     call = {"id": "c", "function": {"name": "look", "arguments": "{}"}}
     said = "<think>Hm.</think>\nI look."
     raw = json.dumps({"choices": [{"message": {"content": said, "tool_calls": [call]}}]}).encode()
@@ -256,14 +254,14 @@ def test_thoughts_before_a_call_go_back_where_they_stood() -> None:
     assert history(made)[-2]["content"] == said
 
 
-def test_calls_without_ids_or_with_one_twice_get_ids_of_nine_letters_and_digits() -> None:
+def test_missing_or_repeated_call_ids_are_replaced_by_generated_ids() -> None:
     asked = tuple(ToolAsk(id_, "look", "{}") for id_ in ("", "kept", "kept"))
     made, _ = ended(Answer("", asked, "stop", "m", Usage()), Answer("", asked, "stop", "m", Usage()), says("Done."))
     ids = [call["id"] for message in history(made) for call in message.get("tool_calls", ())]
     assert ids == ["g00001000", "kept", "g00001002", "g00002000", "g00002001", "g00002002"]
 
 
-def test_what_came_is_what_the_journal_keeps() -> None:
+def test_journal_keeps_the_answer_of_the_model_unchanged() -> None:
     asked = (ToolAsk("", "look!", '{"text": "cut'),)
     made, _ = ended(Answer("", asked, "length", "m", Usage()), says("Done."))
     journal = asyncio.run(made.journal())
@@ -271,7 +269,7 @@ def test_what_came_is_what_the_journal_keeps() -> None:
     assert (first.tool_calls, first.finish_reason) == (asked, "length")
 
 
-def test_an_unknown_tool_is_named_as_the_model_wrote_it_but_not_at_any_length() -> None:
+def test_unknown_tool_is_named_as_written_but_shortened() -> None:
     made, _ = ended(says("", ("fly me!" + "x" * 5_000, "{}")), says("Sorry."))
     assistant, outcome = history(made)[-2:]
     assert str(assistant["tool_calls"][0]["function"]["name"]).startswith("fly_me_xxx")
@@ -289,7 +287,7 @@ def test_an_unknown_tool_is_named_as_the_model_wrote_it_but_not_at_any_length() 
         (Answer("", (), "length", "m", Usage()), "Your last answer was cut off"),
     ],
 )
-def test_an_answer_of_no_use_is_told_to_the_model_in_the_frame_it_came_in(first: Answer, told: str) -> None:
+def test_useless_answer_is_explained_in_the_frame_of_the_answer(first: Answer, told: str) -> None:
     made, ending = ended(first, says("The answer."))
     assert ending == Ending("done", "The answer.")
     assert told in str(history(made)[-1]["content"])
@@ -329,7 +327,7 @@ def test_an_answer_of_no_use_is_told_to_the_model_in_the_frame_it_came_in(first:
         ),
     ],
 )
-def test_three_useless_answers_tell_the_operator_their_kind_and_the_colleague_what_to_do(
+def test_three_useless_answers_explain_the_problem_to_operator_and_colleague(
     useless: Answer, status: str, reason: str, said: str
 ) -> None:
     made, ending = ended(useless, useless, useless, says("too late"))
@@ -337,7 +335,7 @@ def test_three_useless_answers_tell_the_operator_their_kind_and_the_colleague_wh
     assert len(made.model.requests) == 3
 
 
-def test_words_before_a_written_call_beside_real_calls_are_shown() -> None:
+def test_text_before_a_written_call_beside_real_calls_is_shown() -> None:
     beside = says('Two builds failed.\n<tool_call>{"name": "post", "arguments": {}}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
     assert answer_text(ending) == f"{SILENT}{SO_FAR}Two builds failed."
@@ -350,12 +348,12 @@ def test_words_before_a_written_call_beside_real_calls_are_shown() -> None:
         ("", "The language model declined to answer."),
     ],
 )
-def test_a_refusal_quotes_the_model_where_it_said_something(text: str, said: str) -> None:
+def test_model_refusal_quotes_the_words_of_the_model(text: str, said: str) -> None:
     _, ending = ended(Answer(text, (), "refusal", "m", Usage()))
     assert (ending.status, answer_text(ending)) == ("failed", said)
 
 
-def test_one_useful_answer_in_between_starts_the_count_anew() -> None:
+def test_useful_answer_restarts_the_count_of_useless_answers() -> None:
     made, ending = ended(
         says(""), says("", ("fly", {})), says("", ("look", {}), ("fly", {})), says(""), says(""), says("The answer.")
     )
@@ -363,7 +361,7 @@ def test_one_useful_answer_in_between_starts_the_count_anew() -> None:
     assert made.acted == ["look:"]
 
 
-def test_strikes_count_on_after_a_restart() -> None:
+def test_useless_answers_are_counted_across_a_restart() -> None:
     made = with_tools(says(""), says(""))
     with pytest.raises(IndexError):
         asyncio.run(made.run())
@@ -376,7 +374,7 @@ def test_strikes_count_on_after_a_restart() -> None:
     assert len(made.model.answers) == 1
 
 
-def test_a_refusal_ends_the_run_at_once_and_its_words_are_told_but_not_listed() -> None:
+def test_model_refusal_ends_the_run_and_is_answered_but_not_listed() -> None:
     asked = (ToolAsk("c", "post", '{"text": "1"}'),)
     made, ending = ended(Answer("I will not do that. " * 50, asked, "refusal", "m", Usage()))
     assert made.acted == []
@@ -385,13 +383,13 @@ def test_a_refusal_ends_the_run_at_once_and_its_words_are_told_but_not_listed() 
     assert len(answer_text(ending)) < 400
 
 
-def test_a_filtered_answer_ends_the_run_without_its_words() -> None:
+def test_filtered_answer_ends_the_run_without_the_text() -> None:
     _, ending = ended(Answer("half of something", (), "content_filter", "m", Usage()))
     assert ending.reason == "the filter of the model's provider stopped its answer; ask in other words"
     assert answer_text(ending) == "The content filter of the model's provider stopped this. Please ask in other words."
 
 
-def test_refused_calls_are_the_only_outcomes_that_strike() -> None:
+def test_call_of_an_unknown_tool_is_recorded_as_refused() -> None:
     made, _ = ended(says("", ("fly", {})), says("Sorry."))
     outcomes = [item.entry for item in asyncio.run(made.journal()) if isinstance(item.entry, ToolResult)]
     assert [outcome.status for outcome in outcomes] == ["refused"]

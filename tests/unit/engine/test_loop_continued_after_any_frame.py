@@ -1,4 +1,4 @@
-"""A run with files, skills, a plan, pictures and compactions, cut after every frame and continued by somebody else."""
+"""A run with files, skills, a plan, pictures and compactions that another owner continues after any frame."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ STORY = [
 
 @dataclass
 class Narrator:
-    """A model that goes on with the story where the journal stands."""
+    """A model that continues the story at the current turn of the journal."""
 
     step: OwnStep | None = None
     bodies: list[bytes] = field(default_factory=list[bytes])
@@ -71,8 +71,8 @@ class Narrator:
         return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 3, 5, 0))
 
 
-def furnished() -> tuple[Room, Bundle]:
-    made = room()
+def furnished() -> tuple[MemoryRun, Bundle]:
+    made = memory_run()
 
     async def find(call: Call, said: Said) -> ToolResult:
         return ToolResult("found one", "one file", files=(REPORT,))
@@ -105,7 +105,7 @@ def furnished() -> tuple[Room, Bundle]:
     return made, Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
 
 
-async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
+async def tell(made: MemoryRun, bundle: Bundle, owner: str = "me") -> Ending:
     model = Narrator()
     made.model = model  # type: ignore[assignment]
     model.step = step = await made.step(owner)
@@ -117,7 +117,7 @@ async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
 
 
 def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
-    """The hash of the prefix and the tail of every request that was answered, in order."""
+    """Return the prefix hash and the tail of every answered request, in order."""
     found, last = list[tuple[str, str]](), ("", "")
     for recorded in journal:
         match recorded.entry:
@@ -130,10 +130,10 @@ def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
     return found
 
 
-async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same() -> None:
+async def test_run_cut_after_any_frame_sends_equal_requests_and_ends_equally() -> None:
     made, bundle = furnished()
     whole = await tell(made, bundle)
-    told = answered(await made.journal())
+    requests = answered(await made.journal())
     assert whole.answer.startswith("Here it is.")
     assert sum(isinstance(one.entry, ContextCompacted) for one in await made.journal()) > 1
     frames, key = list(await made.store.frames("run1")), await made.store.key("run1")
@@ -145,10 +145,10 @@ async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same()
         for n, frame in enumerate(frames[1:length], start=2):
             await again.store.create("run1", n, frame)
         assert await tell(again, bundle, "second") == whole
-        assert answered(await again.journal()) == told, f"cut after frame {length}"
+        assert answered(await again.journal()) == requests, f"cut after frame {length}"
 
 
-async def test_a_skill_that_left_the_window_is_shown_again_without_being_asked_twice() -> None:
+async def test_skill_that_left_the_window_is_shown_again_when_loaded_again() -> None:
     made, bundle = furnished()
     await tell(made, bundle)
     shown = [one.entry.text for one in await made.journal() if isinstance(one.entry, Outcome)]
@@ -156,8 +156,8 @@ async def test_a_skill_that_left_the_window_is_shown_again_without_being_asked_t
     assert not any("stands above already" in text for text in shown)
 
 
-async def test_a_file_is_not_said_to_stand_at_the_beginning_when_the_beginning_left() -> None:
-    made = room()
+async def test_preloaded_file_is_not_listed_as_shown_after_the_first_message_left() -> None:
+    made = memory_run()
     step = await made.step()
     step.note(FileAdded("file_1", "a.txt", "text/plain", 5, "Slack", body="b", preloaded=True))
     step.note(MessageReceived("please"))

@@ -1,4 +1,4 @@
-"""Which of a run's models is asked, and how long a run waits when none of them is there."""
+"""The order in which the models of a run are asked, and how long a run waits for them."""
 
 import json
 
@@ -15,25 +15,25 @@ from gofer.projections import progress
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import FailureClass, ProviderError
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
 
 BUSY = TemporaryError("busy", retry_after=LONGEST_PARKED)
-"""More than a run waits for in one go: such a model is asked once."""
+"""The model asks for the longest pause, so it is asked only once."""
 REFUSED = RunStopped("no such model")
 
 
-def chained(*answers: Answer | Exception, models: tuple[str, ...] = ("small", "big")) -> Room:
-    made = room(*answers)
+def chained(*answers: Answer | Exception, models: tuple[str, ...] = ("small", "big")) -> MemoryRun:
+    made = memory_run(*answers)
     made.tool("look", "read")
     made.models = models
     return made
 
 
-async def work(made: Room, owner: str = "me") -> str:
-    """What an owner makes of the run as it finds it: the answer, `parked`, or why it stopped."""
+async def work(made: MemoryRun, owner: str = "me") -> str:
+    """Return the result of one owner: the answer, `parked`, or the reason of the stop."""
     step = await made.step(owner)
     if step.conversation.parts == []:
         step.note(MessageReceived("please"))
@@ -50,20 +50,20 @@ async def work(made: Room, owner: str = "me") -> str:
     return ending.answer
 
 
-def asked(made: Room) -> list[str]:
+def asked(made: MemoryRun) -> list[str]:
     return [json.loads(body)["model"] for body in made.model.requests]
 
 
-async def requested(made: Room) -> list[object]:
+async def requested(made: MemoryRun) -> list[object]:
     return [item.entry.params["model"] for item in await made.journal() if isinstance(item.entry, LlmRequest)]
 
 
-async def deferred(made: Room) -> list[CallDeferred]:
+async def deferred(made: MemoryRun) -> list[CallDeferred]:
     return [item.entry for item in await made.journal() if isinstance(item.entry, CallDeferred)]
 
 
 @pytest.mark.parametrize("failure", [BUSY, REFUSED])
-async def test_when_a_model_is_not_there_the_next_is_asked_and_the_journal_says_so(failure: Exception) -> None:
+async def test_next_model_is_asked_after_a_failure_and_the_failure_is_journaled(failure: Exception) -> None:
     made = chained(failure, says("From the big one."))
     assert await work(made) == "From the big one."
     assert await requested(made) == asked(made) == ["small", "big"]
@@ -76,14 +76,14 @@ async def test_when_a_model_is_not_there_the_next_is_asked_and_the_journal_says_
 
 
 @pytest.mark.parametrize("failure", ["no_credit", "too_large", "unknown_model", "unknown_parameter", "refused"])
-async def test_a_refusal_that_another_model_may_not_share_goes_to_the_next(failure: FailureClass) -> None:
+async def test_refusal_that_another_model_may_not_share_goes_to_the_next_model(failure: FailureClass) -> None:
     made = chained(failed(ProviderError(failure, 400)), says("From the big one."))
     assert await work(made) == "From the big one."
     assert asked(made) == ["small", "big"]
 
 
 @pytest.mark.parametrize("failure", ["wrong_key", "filtered"])
-async def test_a_refused_key_and_a_filter_end_the_run_without_the_next_model(failure: FailureClass) -> None:
+async def test_refused_key_or_filter_ends_the_run_without_asking_the_next_model(failure: FailureClass) -> None:
     said = ProviderError(failure, 401, "some_code", message="words")
     made = chained(failed(said), says("never asked"))
     assert await work(made) == reason_of(said)
@@ -91,23 +91,21 @@ async def test_a_refused_key_and_a_filter_end_the_run_without_the_next_model(fai
     assert await deferred(made) == [CallDeferred("model", reason_of(said), provider_error=said)]
 
 
-async def test_no_credit_with_every_model_ends_the_run_at_once() -> None:
+async def test_missing_credit_with_every_model_ends_the_run() -> None:
     made = chained(*[failed(ProviderError("no_credit", 429))] * 2)
     assert (await work(made)).startswith(
         "The account at the model's provider has no credit or no quota left (HTTP 429)"
     )
 
 
-async def test_a_bad_sample_is_asked_for_again_with_the_same_bytes() -> None:
+async def test_bad_sample_is_requested_again_with_the_same_bytes() -> None:
     made = chained(failed(ProviderError("bad_sample", 400)), says("Good."))
     assert await work(made) == "Good."
     assert made.model.requests[0] == made.model.requests[1]
 
 
 @pytest.mark.parametrize("private", [False, True])
-def test_what_a_provider_said_of_a_private_run_stands_in_no_log(
-    private: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_provider_message_of_a_private_run_is_not_logged(private: bool, caplog: pytest.LogCaptureFixture) -> None:
     state = progress.Progress(started=RunStarted("bundle", private))
     said = ProviderError("refused", 400, "a_code", message="the words")
     entry = deferral("run1", "model", failed(said), state)
@@ -117,13 +115,13 @@ def test_what_a_provider_said_of_a_private_run_stands_in_no_log(
     assert ("the words" in summary, "a_code" in summary) == (False, True)
 
 
-async def test_a_model_whose_answer_cannot_be_used_is_asked_again_before_the_next() -> None:
+async def test_model_with_unusable_answers_is_asked_three_times_before_the_next_model() -> None:
     made = chained(Unusable("HTML"), Unusable("HTML"), Unusable("HTML"), says("Good."))
     assert await work(made) == "Good."
     assert asked(made) == ["small", "small", "small", "big"]
 
 
-async def test_a_run_stays_with_the_model_that_was_asked_last_also_in_other_hands() -> None:
+async def test_run_stays_with_the_last_asked_model_after_a_crash() -> None:
     made = chained(REFUSED, says("", ("look", {})), KeyError("the worker dies here"))
     with pytest.raises(KeyError):
         await work(made)
@@ -132,7 +130,7 @@ async def test_a_run_stays_with_the_model_that_was_asked_last_also_in_other_hand
     assert asked(made) == ["small", "big", "big", "big", "big"]
 
 
-async def test_the_chain_is_asked_once_around_from_where_it_stands() -> None:
+async def test_model_chain_is_asked_once_around_from_the_current_model() -> None:
     chain = [Candidate(model, {"model": model.name}) for model in served("a", "b", "c")]
     assert [one.model.name for one in order(chain, "b")] == ["b", "c", "a"]
     assert [one.model.name for one in order(chain, "gone")] == ["a", "b", "c"]
@@ -141,7 +139,7 @@ async def test_the_chain_is_asked_once_around_from_where_it_stands() -> None:
     assert asked(made) == ["small", "big", "big", "small"]
 
 
-async def test_a_prompt_only_grows_for_one_model_and_begins_anew_for_another() -> None:
+async def test_prompt_only_grows_for_one_model_and_restarts_for_another() -> None:
     made = chained(says("", ("look", {})), REFUSED, says("", ("look", {})), says("Done."))
     await work(made)
     entries = [item.entry for item in await made.journal() if isinstance(item.entry, LlmRequest)]
@@ -152,7 +150,7 @@ async def test_a_prompt_only_grows_for_one_model_and_begins_anew_for_another() -
     assert prefixes[2].replace(b'"big"', b'"small"') == prefixes[1]
 
 
-async def test_when_no_model_is_there_the_run_is_put_off() -> None:
+async def test_run_is_parked_when_no_model_is_available() -> None:
     made = chained(BUSY, BUSY)
     made.patience = type(made.patience)(pause=60)
     now = int(made.clock.now() * 1000)
@@ -165,14 +163,14 @@ async def test_when_no_model_is_there_the_run_is_put_off() -> None:
     ]
 
 
-async def test_after_it_was_put_off_a_run_begins_with_its_first_model_again() -> None:
+async def test_parked_run_resumes_with_the_first_model() -> None:
     made = chained(BUSY, BUSY, says("Here I am."))
     await work(made)
     assert await work(made, "second") == "Here I am."
     assert asked(made) == ["small", "big", "small"]
 
 
-async def test_one_model_that_may_come_back_is_reason_enough_to_wait() -> None:
+async def test_run_is_parked_if_any_model_may_come_back() -> None:
     assert await work(chained(BUSY, REFUSED)) == "parked"
     assert await work(chained(REFUSED, BUSY)) == "parked"
     assert await work(chained(BUSY, *[Unusable("HTML")] * 3)) == "parked"
@@ -182,16 +180,14 @@ async def test_one_model_that_may_come_back_is_reason_enough_to_wait() -> None:
     ("failures", "reason"),
     [([REFUSED, RunStopped("wrong key")], "wrong key"), ([Unusable("HTML")] * 6, "HTML"), ([REFUSED] * 2, "no such")],
 )
-async def test_waiting_does_not_help_against_a_refusal_or_an_answer_that_is_none(
-    failures: list[Exception], reason: str
-) -> None:
+async def test_run_is_not_parked_for_refusals_or_unusable_answers(failures: list[Exception], reason: str) -> None:
     made = chained(*failures)
     assert (await work(made)).startswith(reason)
     assert made.model.answers == []
 
 
-async def pauses(made: Room) -> tuple[list[float], str]:
-    """Seconds a run whose models never answer is put off, one after the other, and why it ended."""
+async def pauses(made: MemoryRun) -> tuple[list[float], str]:
+    """Return the seconds of each parking of a run whose models never answer, and the reason of its end."""
     found: list[float] = []
     while (outcome := await work(made, f"owner {len(found)}")) == "parked":
         state = progress.project(await made.journal())
@@ -201,7 +197,7 @@ async def pauses(made: Room) -> tuple[list[float], str]:
     return found, outcome
 
 
-async def test_a_run_is_put_off_for_longer_each_time_and_for_thirty_minutes_in_all() -> None:
+async def test_run_is_parked_for_growing_times_and_thirty_minutes_in_all() -> None:
     made = chained(*[TemporaryError("nobody is there")] * 60, models=("m",))
     made.patience = type(made.patience)(backoff=0)
     assert await pauses(made) == (
@@ -210,7 +206,7 @@ async def test_a_run_is_put_off_for_longer_each_time_and_for_thirty_minutes_in_a
     )
 
 
-async def test_a_run_is_put_off_as_its_provider_wishes_but_not_beyond_thirty_minutes() -> None:
+async def test_run_is_parked_as_long_as_the_provider_asks_up_to_thirty_minutes() -> None:
     made = chained(*[TemporaryError("busy", retry_after=700)] * 9, models=("m",))
     found, _ = await pauses(made)
     assert found == [700, 700, 400]
@@ -218,14 +214,14 @@ async def test_a_run_is_put_off_as_its_provider_wishes_but_not_beyond_thirty_min
     assert (await pauses(made))[0] == [900, 900]
 
 
-async def test_an_answer_in_between_starts_the_thirty_minutes_anew() -> None:
+async def test_model_answer_restarts_the_thirty_minutes_of_waiting() -> None:
     made = chained(BUSY, says("", ("look", {})), *[BUSY] * 9, models=("m",))
     made.limits = Limits(minutes=60)
     found, _ = await pauses(made)
     assert found == [900, 900, 900]
 
 
-async def test_waiting_for_a_model_that_never_answers_does_not_use_up_the_time_of_the_run() -> None:
+async def test_waiting_for_a_silent_model_does_not_use_run_time() -> None:
     made = chained(models=("m",))
 
     class Hanging:
@@ -241,7 +237,7 @@ async def test_waiting_for_a_model_that_never_answers_does_not_use_up_the_time_o
     assert (state.waited_ms, state.owned_ms(int(made.clock.now() * 1000))) == (900_000, 0)
 
 
-async def test_what_came_into_the_inbox_meanwhile_is_part_of_what_the_next_model_reads() -> None:
+async def test_message_received_during_a_failed_request_is_in_the_next_request() -> None:
     made = chained(says("unused"))
 
     class Interrupted:
@@ -262,7 +258,7 @@ async def test_what_came_into_the_inbox_meanwhile_is_part_of_what_the_next_model
     assert b"one more thing" in second
 
 
-async def test_an_owner_that_finds_a_parked_run_takes_it_up() -> None:
+async def test_taking_over_a_parked_run_ends_the_parking() -> None:
     made = chained(BUSY, BUSY)
     await work(made)
     step = await made.step("second")
@@ -271,7 +267,7 @@ async def test_an_owner_that_finds_a_parked_run_takes_it_up() -> None:
     assert [type(item.entry) for item in await made.journal()][-1] is RunOwned
 
 
-async def test_a_laptop_that_was_closed_for_days_has_not_waited_for_its_model_all_that_time() -> None:
+async def test_days_of_suspension_do_not_count_as_waiting_for_a_model() -> None:
     made = chained(*[TemporaryError("busy")] * 3, says("Here I am."), models=("m",))
     assert await work(made) == "parked"
     made.clock.advance(3 * 86_400)

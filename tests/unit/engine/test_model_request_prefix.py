@@ -1,4 +1,4 @@
-"""Consecutive calls of a run share every byte up to the tail; compaction is the one exception, and it is journaled."""
+"""Prefixes of requests: consecutive requests share every byte up to the tail, except after a compaction."""
 
 import asyncio
 import hashlib
@@ -24,7 +24,7 @@ from gofer.values.messages import Media, Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 from support.property_examples import examples
 
@@ -33,17 +33,17 @@ WINDOW = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What happens in one turn of a made-up run."""
+    """One turn of a generated run."""
 
     results: Sequence[int]
-    """Words that each call of the turn gives."""
+    """The number of words that each call of the turn returns."""
     plans: bool
     interrupted: bool
-    """Whether another worker goes on after it."""
+    """Whether another worker continues after the turn."""
     spoken: str
-    """What a person says meanwhile."""
+    """The message of a person during the turn."""
     shown: bool
-    """Whether each call of the turn gives an image to look at, too."""
+    """Whether each call of the turn returns an image too."""
 
 
 results = st.lists(st.integers(0, 3_000), min_size=1, max_size=3)
@@ -51,11 +51,11 @@ turns = st.builds(Turn, results, st.booleans(), st.booleans(), st.sampled_from([
 
 
 class Stopped(Exception):
-    """The worker is gone."""
+    """The worker crashed."""
 
 
 class Player:
-    """A model that goes through the turns, whatever it is asked; it counts what it gets."""
+    """A model that plays the turns and counts the tokens of its requests."""
 
     def __init__(self, story: Sequence[Turn]) -> None:
         self.story, self.at, self.bodies = story, 0, list[bytes]()
@@ -82,7 +82,7 @@ class Player:
 
 
 async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
-    made: Room = room()
+    made: MemoryRun = memory_run()
     model = Player(story)
     made.model = model  # type: ignore[assignment]
 
@@ -112,7 +112,7 @@ async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
 
 
 def asked(journal: Sequence[Recorded]) -> list[tuple[LlmRequest, int]]:
-    """Requests of the conversation, and how often it had been compacted by then."""
+    """Return the requests of the conversation, each with the number of compactions before it."""
     found, times = list[tuple[LlmRequest, int]](), 0
     for recorded in journal:
         times += isinstance(recorded.entry, ContextCompacted)
@@ -123,21 +123,21 @@ def asked(journal: Sequence[Recorded]) -> list[tuple[LlmRequest, int]]:
 
 @given(st.lists(turns, min_size=2, max_size=10))
 @examples(0.7)
-def test_consecutive_calls_of_any_run_share_every_byte_up_to_the_tail(story: list[Turn]) -> None:
+def test_consecutive_requests_of_any_run_share_every_byte_up_to_the_tail(story: list[Turn]) -> None:
     bodies, journal = asyncio.run(play(story))
     requests = asked(journal)
     prefixes = [prefix(bodies, request) for request, _ in requests]
-    told = [(bytes_, times) for bytes_, (_, times) in zip(prefixes, requests, strict=True)]
-    for (one, before), (other, after) in pairwise(told):
+    numbered = [(bytes_, times) for bytes_, (_, times) in zip(prefixes, requests, strict=True)]
+    for (one, before), (other, after) in pairwise(numbered):
         assert other.startswith(one) or after > before
-        # Even then: parameters, tools, the system prompt and the first message.
+        # A compaction keeps parameters, tools, the system prompt and the first message.
         fixed = one.index(b'"please"')
         assert other[:fixed] == one[:fixed]
     assert all(len(body) // 4 < WINDOW for body in bodies)
 
 
 def prefix(bodies: Sequence[bytes], request: LlmRequest) -> bytes:
-    """The bytes before the tail of the one request that has this tail and this hash."""
+    """Return the bytes before the tail of the request with this tail and hash."""
     end = request.tail.encode()
     found = {
         body[: -len(end)]

@@ -1,4 +1,4 @@
-"""The bytes that the requests of all workflows have in common, so that one cached prefix serves them all."""
+"""The prefix that the requests of all workflows share, which a provider caches once."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog, Loaded
-from support.engine.memory_run import room
+from support.engine.memory_run import memory_run
 
 ROOT = Path(__file__).parents[3]
 BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
@@ -22,20 +22,20 @@ def catalog() -> Catalog:
 
 
 def offered(loaded: Loaded) -> list[str]:
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     return [tool.name for tool in made.services().offered(loaded)]
 
 
 def begins(loaded: Loaded) -> bytes:
-    """The beginning of every request of a workflow, up to and with its system prompt."""
-    made = room()
+    """Return the bytes of a request of a workflow up to the end of its system prompt."""
+    made = memory_run()
     made.tools |= known_tools()
     return head({"model": "m"}, [tool.schema() for tool in made.services().offered(loaded)], loaded.system)
 
 
-def test_the_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog: Catalog) -> None:
-    made = room()
+def test_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog: Catalog) -> None:
+    made = memory_run()
     made.tools |= known_tools()
     kinds = ("all", "model", "plan", "skills")
     base = [tool for kind in kinds for tool in made.tools.values() if tool.base == kind]
@@ -45,13 +45,13 @@ def test_the_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog
     assert [name for name, bytes_ in heads.items() if not bytes_.startswith(shared)] == []
 
 
-def test_the_prompts_of_all_shipped_workflows_begin_with_the_preamble_and_the_rules_of_plans(catalog: Catalog) -> None:
+def test_prompts_of_all_shipped_workflows_begin_with_preamble_and_plan_rules(catalog: Catalog) -> None:
     preamble = (ROOT / "agents" / "preamble.md").read_text().strip()
     systems = {name: one.system for name, one in catalog.workflows.items() if one.workflow.coordinator == "llm"}
     assert [name for name, text in systems.items() if not text.startswith(f"{preamble}\n\n# Your plan\n\n")] == []
 
 
-def test_tools_that_most_runs_have_stand_before_those_that_fewer_have() -> None:
+def test_common_tools_come_before_rarer_tools_in_a_request() -> None:
     given = {**BASE, "tools": ["slack_read_thread", "jira_search"], "subagents": ["s"], "search_above": 1}
     workflow = Workflow.model_validate(given)
     names = offered(Loaded("w", workflow, "You are a test.", "p.md", ("m",)))
@@ -61,9 +61,9 @@ def test_tools_that_most_runs_have_stand_before_those_that_fewer_have() -> None:
     assert names[-3:] == ["subagent", "slack_read_thread", "jira_search"]
 
 
-def test_a_script_has_no_tools_of_models() -> None:
+def test_script_has_no_tools_for_models() -> None:
     given = {**BASE, "coordinator": "script", "coordinator_script": "coordinators/s.py", "tools": ["jira_search"]}
-    made = room()
+    made = memory_run()
     made.tools |= known_tools()
     granted = made.services().granted(Workflow.model_validate(given))
     assert {tool.base for tool in granted.values()} == {"all", ""}

@@ -1,4 +1,4 @@
-"""What is looked at: many bytes of few tokens, which leave the window before any provider refuses them."""
+"""Requests with images: they have many bytes and few tokens, and stay below the size limits of providers."""
 
 import asyncio
 import io
@@ -26,20 +26,20 @@ from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.documents import PDF_BYTES
 from gofer.values.messages import Media, Usage
 from support.engine.long_run import Messages, compactions, is_asked_to_sum_up, run
-from support.engine.memory_run import ListModel, Room, Said, room, says
+from support.engine.memory_run import ListModel, MemoryRun, Said, memory_run, says
 from support.processes.jobs_in_this_process import InThisProcess
 from support.property_examples import examples
 
 LARGEST = 4 * -(-max(BYTES, PDF_BYTES) // 3)
-"""Characters of base64 of the largest thing that one call of a tool of ours shows."""
+"""Base64 characters of the largest image or PDF that one call of a built-in tool shows."""
 pytestmark = pytest.mark.anyio
 REFUSED = 20_000_000
-"""Bytes of a request that some providers take no more."""
+"""Bytes of a request that some providers refuse."""
 
 
-def gallery() -> Room:
-    """A run with a tool that shows images: `look` with `<name> <characters of base64>`, several apart by commas."""
-    made = room()
+def gallery() -> MemoryRun:
+    """Return a run whose tool `look` shows images, given as `<name> <characters of base64>`, separated by commas."""
+    made = memory_run()
 
     async def look(call: Call, said: Said) -> ToolResult:
         shown = [one.split() for one in said.text.split(",")]
@@ -52,7 +52,7 @@ def gallery() -> Room:
 
 @dataclass
 class Looker:
-    """A model that looks at what it is told to, turn by turn; it counts 1,000 tokens for an image."""
+    """A model that looks at the given images turn by turn, and counts 1,000 tokens for each."""
 
     turns: Sequence[Sequence[str]]
     at: int = 0
@@ -76,7 +76,7 @@ class Looker:
 
 
 def shown(messages: Messages) -> list[str]:
-    """The data of every image of a request, in order."""
+    """Return the URL of every image of a request, in order."""
     pieces = [piece for one in messages if isinstance(one["content"], list) for piece in one["content"]]
     return [piece["image_url"]["url"] for piece in pieces if piece["type"] == "image_url"]
 
@@ -85,27 +85,27 @@ def bytes_of(url: str) -> int:
     return len(url.partition(",")[2])
 
 
-async def look(*turns: Sequence[str], window: int = 48_000) -> tuple[Room, Looker]:
+async def look(*turns: Sequence[str], window: int = 48_000) -> tuple[MemoryRun, Looker]:
     made, model = gallery(), Looker(turns)
     ending = await run(made, model, window)  # type: ignore[arg-type]
     assert (ending.status, ending.answer) == ("done", "done")
     return made, model
 
 
-async def test_images_of_few_tokens_leave_before_a_provider_refuses_the_request() -> None:
+async def test_images_leave_the_window_before_the_request_exceeds_the_size_of_providers() -> None:
     made, model = await look(*([f"{n} 3000000"] for n in range(13)))
     assert max(map(len, model.bodies)) < REFUSED
     folded = await compactions(made)
     assert 2 < len(folded) < 5
-    # Each was in view when it was asked for.
+    # Each image was in view right after it was asked for.
     asked = [json.loads(body)["messages"] for body in model.bodies]
     talk = [one for one in asked if not is_asked_to_sum_up(one)]
     assert all(shown(one) for one in talk[1:])
-    # Its summary may be long for the few words between images.
+    # The summary is longer than the few words between images, and is kept all the same.
     assert {one.by for one in folded} == {"model"}
 
 
-async def test_what_was_looked_at_and_left_is_named_with_its_turn_until_it_is_shown_again() -> None:
+async def test_images_that_left_the_window_are_named_with_the_turn_until_shown_again() -> None:
     turns = [[f"{n} 3000000"] for n in range(6)]
     _, model = await look(*turns, ["1 3000000"], *([f"{n} 3000000"] for n in range(6, 11)))
     named = [re.findall(r"do not see them any more: (.*?); load_file", body.decode()) for body in model.bodies]
@@ -116,7 +116,7 @@ async def test_what_was_looked_at_and_left_is_named_with_its_turn_until_it_is_sh
     assert "file_1 (turn 2)" not in last
 
 
-async def test_many_images_of_one_turn_share_the_room_and_the_rest_is_told() -> None:
+async def test_images_of_one_turn_too_large_together_are_reported_as_not_shown() -> None:
     _, model = await look([f"{n} 4000000" for n in range(6)], ["again 4000000"])
     results = [one["content"] for one in json.loads(model.bodies[1])["messages"] if one["role"] == "tool"]
     assert all(f"file_{n} is not shown" in one and "in a later turn, by itself" in one for n, one in enumerate(results))
@@ -126,7 +126,7 @@ async def test_many_images_of_one_turn_share_the_room_and_the_rest_is_told() -> 
 
 
 def photograph(number: int) -> bytes:
-    """An image that is drawn like a photograph, with grain that makes it large as PNG."""
+    """Return an image with the grain of a photograph, which makes it large as a PNG."""
     size = (1_000, 1_000)
     grain = Image.frombytes("RGB", size, random.Random(number).randbytes(3 * size[0] * size[1]))
     plain = Image.merge("RGB", [Image.radial_gradient("L").resize(size)] * 3)
@@ -135,7 +135,7 @@ def photograph(number: int) -> bytes:
     return made.getvalue()
 
 
-async def test_ten_photographs_loaded_at_once_are_made_small_enough_for_all_of_them() -> None:
+async def test_ten_photographs_loaded_at_once_are_scaled_to_fit_together() -> None:
     made = gallery()
     photographs = [NewFile(f"{n}.png", "image/png", photograph(n), "Slack") for n in range(10)]
     assert sum(len(one.content or b"") for one in photographs) * 4 / 3 > model_request.MOST
@@ -159,7 +159,7 @@ async def test_ten_photographs_loaded_at_once_are_made_small_enough_for_all_of_t
     assert len(body) < model_request.MOST
 
 
-async def test_images_of_one_call_are_shown_as_far_as_there_is_room() -> None:
+async def test_images_of_one_call_are_shown_up_to_the_space_left() -> None:
     _, model = await look([",".join(f"{n} 4000000" for n in range(6))])
     messages = json.loads(model.bodies[-1])["messages"]
     assert len(shown(messages)) == 3
@@ -167,20 +167,20 @@ async def test_images_of_one_call_are_shown_as_far_as_there_is_room() -> None:
     assert re.findall(r"file_(\d) is not shown", result) == ["3", "4", "5"]
 
 
-async def test_a_turn_that_fills_a_request_leaves_with_the_next() -> None:
+async def test_turn_that_fills_a_request_leaves_with_the_next_compaction() -> None:
     full = ",".join(f"{n} 2500000" for n in range(7))
     made, model = await look([full], ["7 2000000"], ["8 2000000"])
     assert len(await compactions(made)) == 1
     assert [len(shown(json.loads(body)["messages"])) for body in model.bodies] == [0, 6, 6, 0, 1]
 
 
-async def test_a_request_never_has_more_than_a_hundred_images() -> None:
+async def test_request_has_at_most_a_hundred_images() -> None:
     _, model = await look(*([f"{n} 1000"] for n in range(300)), window=2_000_000)
     counts = [len(shown(json.loads(body)["messages"])) for body in model.bodies]
     assert 50 < max(counts) <= 100
 
 
-def test_what_stood_in_the_first_message_and_left_with_it_is_named_as_that() -> None:
+def test_image_that_left_with_the_first_message_is_named_with_that_message() -> None:
     entries = [
         MessageReceived("see", media=(Media("file_1", "image/png", "AAAA"),)),
         LlmResponse("I saw.", (), "stop", "m", Usage(), None, 1),
@@ -192,7 +192,7 @@ def test_what_stood_in_the_first_message_and_left_with_it_is_named_as_that() -> 
     assert (state.seen, model_request.sizes(state)) == ([], [len(part) for part in state.parts])
 
 
-def test_what_is_looked_at_counts_as_files() -> None:
+def test_shown_images_count_as_files_in_the_token_estimate() -> None:
     seen = MessageReceived("see", media=(Media("file_1", "image/png", "AAAA"),))
     assert Scale("", ()).weigh(conversation.project([Recorded(1, 0, 0, "me", seen)])).roles["files"] > 1_000
 
@@ -205,7 +205,7 @@ stories = st.lists(st.lists(one_call, min_size=1, max_size=4), min_size=1, max_s
 
 @given(stories)
 @examples(0.3)
-def test_whatever_a_run_looks_at_no_request_is_too_large_and_only_a_compaction_ends_its_prefix(
+def test_no_request_with_images_is_too_large_and_only_compaction_changes_the_prefix(
     story: list[list[str]],
 ) -> None:
     async def play() -> None:
@@ -214,7 +214,7 @@ def test_whatever_a_run_looks_at_no_request_is_too_large_and_only_a_compaction_e
         talk = [body for body in model.bodies if not is_asked_to_sum_up(json.loads(body)["messages"])]
         for turn, (calls, after) in enumerate(zip(story, talk[1:], strict=True)):
             if len(calls) == 1 and "," not in calls[0]:
-                # By itself everything is seen that a tool of ours shows.
+                # A single image of a built-in tool is always shown.
                 assert int(calls[0].split()[1]) in map(bytes_of, shown(json.loads(after)["messages"])), turn
         begun = sum(not other.startswith(one[: one.rindex(b',{"content":')]) for one, other in pairwise(talk))
         assert begun == len(await compactions(made))

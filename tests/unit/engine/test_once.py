@@ -1,4 +1,4 @@
-"""Two people react to one message: one effect, and both are told."""
+"""Effects once per message: when several runs ask for an effect, it happens once and each run gets its result."""
 
 import asyncio
 from dataclasses import replace
@@ -24,17 +24,17 @@ from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from support.engine.approvals import desk
-from support.engine.memory_run import Room, Said, room, says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.engine.approvals import approval_worker
+from support.engine.memory_run import MemoryRun, Said, memory_run, says
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})
 
 
 class FilesThenSaysSo:
-    """A model that files one ticket and tells what it was told of it."""
+    """A model that files a ticket and then answers."""
 
     def __init__(self, times: int = 1) -> None:
         self.times = times
@@ -44,14 +44,14 @@ class FilesThenSaysSo:
 
 
 class Tickets:
-    """A ticket system that can find what was filed under a key."""
+    """A ticket system that finds tickets by key."""
 
     def __init__(self) -> None:
         self.by_key: dict[str, str] = {}
-        self.lose = 0
-        """How many of the next calls lose their worker right after the effect."""
+        self.crashes = 0
+        """The number of next calls whose worker crashes right after the effect."""
         self.refuse = 0
-        """How many of the next calls are refused."""
+        """The number of next calls that are refused."""
         self.since: list[float] = []
 
     async def file(self, call: Call, said: Said) -> ToolResult:
@@ -59,9 +59,9 @@ class Tickets:
             self.refuse -= 1
             raise ToolError("There is no such project.")
         self.by_key[call.key] = f"OPS-{len(self.by_key) + 1}"
-        if self.lose:
-            self.lose -= 1
-            raise Lost
+        if self.crashes:
+            self.crashes -= 1
+            raise Crashed
         return self._filed(call)
 
     async def look(self, call: Call, said: Said) -> ToolResult | None:
@@ -72,8 +72,8 @@ class Tickets:
         return ToolResult(f"Filed as {self.by_key[call.key]}", "filed", {"key": self.by_key[call.key]})
 
 
-def shop(tickets: Tickets, times: int = 1) -> Office:
-    made = office()
+def shop(tickets: Tickets, times: int = 1) -> MemoryWorker:
+    made = memory_worker()
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
     workflow = Workflow.model_validate({**given, "tools": [{"file_ticket": {"once": "per_message"}}]})
     tool = Tool("file_ticket", "files", "lookup", Said, tickets.file, in_doubt=InDoubt(look=tickets.look))
@@ -85,31 +85,31 @@ def shop(tickets: Tickets, times: int = 1) -> Office:
     )
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
     made.worker = replace(
-        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults())), alone=True
+        made.worker, services=services, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults())), alone=True
     )
     return made
 
 
-async def work(made: Office, rounds: int = 8) -> None:
+async def work(made: MemoryWorker, rounds: int = 8) -> None:
     for _ in range(rounds):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
 
 
-async def told(made: Office, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
+async def outcome_of(made: MemoryWorker, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
     journal = [item.entry for item in await read_journal(run, made.store, made.blobs)]
     (outcome,) = [one for one in journal if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == call]
     return outcome
 
 
-async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_are_told() -> None:
+async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_ticket() -> None:
     tickets = Tickets()
     made = shop(tickets)
     for run in ("run1", "run2"):
         await made.accept(run, private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    first, second = await told(made, "run1"), await told(made, "run2")
+    first, second = await outcome_of(made, "run1"), await outcome_of(made, "run2")
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
     assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
@@ -118,16 +118,16 @@ async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
 
-async def test_one_run_that_asks_twice_has_one_effect_too() -> None:
+async def test_once_per_message_call_repeated_in_one_run_has_one_effect() -> None:
     tickets = Tickets()
     made = shop(tickets, times=2)
     await made.accept("run1", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "another call of this run did this" in (await told(made, "run1", "2.0")).text
+    assert "another call of this run did this" in (await outcome_of(made, "run1", "2.0")).text
 
 
-async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
+async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
     tickets = Tickets()
     tickets.refuse = 1
     made = shop(tickets)
@@ -135,12 +135,12 @@ async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
         await made.accept(run, private=False)
     await work(made)
     assert tickets.by_key == {"run2/1.0": "OPS-1"}
-    assert (await told(made, "run1")).text == "There is no such project."
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert (await outcome_of(made, "run1")).text == "There is no such project."
+    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
-async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its_key(forgotten: bool) -> None:
+async def test_effect_of_a_deleted_run_is_looked_up_with_the_original_key(forgotten: bool) -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -152,52 +152,52 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     await made.accept("run2", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert (await told(made, "run2")).text == "Filed as OPS-1"
-    # Looked for among what was there when the first run was accepted, not only since the second.
+    assert (await outcome_of(made, "run2")).text == "Filed as OPS-1"
+    # The lookup covers the time since the first run was accepted.
     assert tickets.since == [tickets.since[0]]
     assert tickets.since[0] < made.clock.now() - 90_000
     await made.accept("run3", private=False)
     await work(made)
     assert len(tickets.by_key) == 1
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
 
 
-async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lost_over_it() -> None:
+async def test_missing_effect_of_a_deleted_run_is_made_once_with_the_original_key() -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
     await work(made)
     assert await delete(["run1"], Stores(made.store, made.blobs, made.queue)) == 1
     tickets.by_key.clear()
-    tickets.lose = 1
+    tickets.crashes = 1
     await made.accept("run2", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert (await told(made, "run2")).text == "Filed as OPS-1"
+    assert (await outcome_of(made, "run2")).text == "Filed as OPS-1"
 
 
-async def lost_in_the_middle(tickets: Tickets) -> Office:
-    """Return an office whose first run lost its owner during the effect, and has a conversation of its own."""
-    tickets.lose = 1
+async def lost_in_the_middle(tickets: Tickets) -> MemoryWorker:
+    """Return a worker whose first run crashed during the effect, and has its own conversation."""
+    tickets.crashes = 1
     made = shop(tickets)
     await made.accept("run1", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     head = await made.store.head("run1")
     assert head is not None
     await made.store.put_head(replace(head, conversation="elsewhere"))
     return made
 
 
-async def the_second_run_waits(made: Office) -> None:
+async def the_second_run_waits(made: MemoryWorker) -> None:
     made.clock.advance(70)
     await made.accept("run2", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     parked = await made.store.head("run2")
     assert parked is not None
     assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
 
 
-async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
+async def test_run_of_another_conversation_waits_for_the_run_that_claimed_the_effect() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     await the_second_run_waits(made)
@@ -205,10 +205,10 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
-    assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
+    assert (await outcome_of(made, "run2")).text.endswith("Filed as OPS-1")
 
 
-async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
+async def test_run_of_a_newer_version_keeps_the_claim_on_an_effect() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     frames = await made.store.frames("run1")
@@ -218,22 +218,22 @@ async def test_a_run_of_a_newer_version_keeps_its_claim() -> None:
     assert tickets.since == []
 
 
-async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely() -> None:
+async def test_run_that_waits_for_a_claimed_effect_checks_ever_more_rarely() -> None:
     tickets = Tickets()
     made = await lost_in_the_middle(tickets)
     made.clock.advance(70)
     await made.accept("run2", accepted_at=int(made.clock.now() * 1000), private=False)
     for _ in range(2 * 60 * 4):
-        # Nobody hears of the first one.
-        made.queue.lose()
+        # The first run gets no queue message.
+        made.queue.clear()
         await made.queue.enqueue("run2")
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(15)
     assert await made.status("run2") == "parked"
     assert len(await made.store.frames("run2")) < 150
 
 
-async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed() -> None:
+async def test_run_with_a_stale_look_at_the_claim_finds_the_effect_claimed() -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
@@ -248,26 +248,28 @@ async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed(
     await work(made)
     made.store.memo = memo  # type: ignore[method-assign]
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "an earlier run (run1) did this" in (await told(made, "run2")).text
+    assert "an earlier run (run1) did this" in (await outcome_of(made, "run2")).text
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
-async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next(cancelled: bool, key: str) -> None:
+async def test_crash_between_claim_and_intent_leaves_the_effect_to_this_or_the_next_run(
+    cancelled: bool, key: str
+) -> None:
     tickets = Tickets()
     made = shop(tickets)
     lost: list[str] = []
     create = made.store.create
 
     async def mortal(run: str, n: int, frame: bytes) -> bytes | None:
-        # The frame of the intent: the memo was written, the call was not made.
+        # This is the frame of the intent: the memo was written, and the call was not made.
         if run == "run1" and await _memos(made) and not lost:
             lost.append(run)
-            raise Lost
+            raise Crashed
         return await create(run, n, frame)
 
     made.store.create = mortal  # type: ignore[method-assign]
     await made.accept("run1", private=False)
-    await made.hear_lost()
+    await made.work_once_or_crash()
     assert lost
     assert tickets.by_key == {}
     made.clock.advance(130)
@@ -278,14 +280,16 @@ async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_ne
     assert tickets.by_key == {key: "OPS-1"}
 
 
-async def _memos(made: Office) -> int:
+async def _memos(made: MemoryWorker) -> int:
     return len(made.store._memos)
 
 
 @given(st.integers(2, 14), st.booleans(), st.integers(0, 1))
-async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n: int, after: bool, lose: int) -> None:
+async def test_once_per_message_effect_happens_once_with_a_crash_at_any_frame(
+    n: int, after: bool, crashes: int
+) -> None:
     tickets = Tickets()
-    tickets.lose = lose
+    tickets.crashes = crashes
     made = shop(tickets)
     lost: list[int] = []
     create = made.store.create
@@ -296,7 +300,7 @@ async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n:
         lost.append(n)
         if after:
             await create(run, number, frame)
-        raise Lost
+        raise Crashed
 
     made.store.create = mortal  # type: ignore[method-assign]
     for run in ("run1", "run2"):
@@ -305,36 +309,36 @@ async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n:
     assert len(tickets.by_key) == 1
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
     for run in ("run1", "run2"):
-        assert (await told(made, run)).text.endswith("Filed as OPS-1")
+        assert (await outcome_of(made, run)).text.endswith("Filed as OPS-1")
 
 
-async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that_is_told() -> None:
-    """The worker is lost between the decision and its outcome; meanwhile another run was allowed the same."""
-    made = desk(
+async def test_denied_call_stays_denied_when_another_run_makes_the_same_call_meanwhile() -> None:
+    """The worker crashes between the decision and its outcome. Meanwhile the call of another run is approved."""
+    made = approval_worker(
         *[says("", FILE)] * 2,
         says("Filed."),
         says("Then not."),
         tools=[{"file_ticket": {"once": "per_message"}}],
     )
     for run in ("run1", "run2"):
-        await made.office.accept(run, private=False)
-        head = await made.office.store.head(run)
+        await made.memory_worker.accept(run, private=False)
+        head = await made.memory_worker.store.head(run)
         assert head is not None
-        await made.office.store.put_head(replace(head, conversation=run))
+        await made.memory_worker.store.put_head(replace(head, conversation=run))
         await made.work(1)
-    made.lose_after = "slack_close_question"
+    made.crash_after = "slack_close_question"
     await made.press("denied", nth=0)
-    await made.office.hear_lost()
+    await made.memory_worker.work_once_or_crash()
     await made.press("approved", nth=1)
     await made.work()
     assert len(made.filed) == 1
-    assert "name of U0LEAD000 denied it" in await made.told("run1")
-    assert [await made.office.status(run) for run in ("run1", "run2")] == ["done", "done"]
+    assert "name of U0LEAD000 denied it" in await made.first_result("run1")
+    assert [await made.memory_worker.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
 
-async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
-    """A run whose owner was lost right after it claimed the first of two calls."""
-    made = room()
+async def with_a_claim_that_was_lost() -> tuple[MemoryRun, Permitted, Permitted]:
+    """Return a run whose owner crashed right after it claimed the first of two calls."""
+    made = memory_run()
 
     async def file(call: Call, said: Said) -> ToolResult:
         return ToolResult("filed", "filed")
@@ -347,7 +351,7 @@ async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
     return made, first, second
 
 
-async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() -> None:
+async def test_branches_that_find_the_claim_of_a_crashed_owner_make_one_call() -> None:
     made, first, second = await with_a_claim_that_was_lost()
     exchange = made.store.exchange_memo
 
@@ -361,10 +365,10 @@ async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() 
     assert sorted(type(one).__name__ for one in outcomes) == ["Permitted", "ToolResult"]
 
 
-async def test_a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again() -> None:
+async def test_repeatedly_taken_over_claim_keeps_the_original_key() -> None:
     made, _, second = await with_a_claim_that_was_lost()
     ((memo, (stands, _)),) = made.store._memos.items()
-    # It had taken over what a run before it may have done.
+    # The claim was already taken over from an earlier run.
     inherited = stands.replace(" run1/0.1-0 ", " run0/1.0 ")
     assert await made.store.exchange_memo(memo, stands, inherited, 0) == inherited
     taken = await claim(await made.step("next"), second)

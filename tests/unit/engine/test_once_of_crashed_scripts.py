@@ -1,4 +1,4 @@
-"""A script that was lost right after it claimed a call may not ask for that call again: somebody else does it."""
+"""Claims of crashed scripts: if the script does not repeat the call, another call of the run uses the claim."""
 
 from dataclasses import replace
 
@@ -14,8 +14,8 @@ from gofer.workflows.subagent import LoadedSubagent
 from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import BASE, Asked, ModelOfMany
 from support.models.served import served
-from support.runtime.memory_worker import CATALOG, Lost, Office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker
+from support.runtime.worker_parts import FixedCatalog
 
 pytestmark = pytest.mark.anyio
 FILE = "coordinators/s.py"
@@ -29,15 +29,15 @@ def think(asked: Asked) -> Answer:
     return says("", ("file_ticket", {"text": "below"})) if asked.turn == 0 else says(asked.said[-1])
 
 
-def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
-    """An office whose worker is lost once between a claim and the intent; and the words of every ticket."""
+def lost_with_a_claim(code: str) -> tuple[MemoryWorker, list[str]]:
+    """Return a worker that crashes once between a claim and the intent, and the texts of all tickets."""
     filed: list[str] = []
 
     async def file(call: Call, said: Said) -> ToolResult:
         filed.append(said.text)
         return ToolResult(f"Filed {said.text}", "filed")
 
-    made = Office(None)  # type: ignore[arg-type]
+    made = MemoryWorker(None)  # type: ignore[arg-type]
     workflow = CATALOG.workflows["answer-here"].workflow.model_validate(
         {
             "description": "d",
@@ -60,14 +60,14 @@ def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
         model=ModelOfMany(think),
     )
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)
-    made.worker = replace(made.worker, services=services, workflows=Unchanging(catalog), alone=True)
+    made.worker = replace(made.worker, services=services, workflows=FixedCatalog(catalog), alone=True)
     lost: list[str] = []
     create = made.store.create
 
     async def mortal(run: str, n: int, frame: bytes) -> bytes | None:
         if made.store._memos and not lost:
             lost.append(run)
-            raise Lost
+            raise Crashed
         return await create(run, n, frame)
 
     made.store.create = mortal  # type: ignore[method-assign]
@@ -75,13 +75,11 @@ def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
 
 
 @pytest.mark.parametrize(("code", "words"), [(FILES, "12:02"), (ASKS, "below")])
-async def test_what_a_lost_script_claimed_and_never_did_is_done_by_whoever_of_the_run_asks_next(
-    code: str, words: str
-) -> None:
+async def test_claim_of_a_crashed_script_is_used_by_the_next_call_of_the_run(code: str, words: str) -> None:
     made, filed = lost_with_a_claim(code)
     await made.accept("run1", private=False)
     for _ in range(8):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     assert (await made.status("run1"), filed) == ("done", [words])
     assert made.posted[-1] == "Told."

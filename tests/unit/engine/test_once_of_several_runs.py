@@ -1,4 +1,4 @@
-"""Runs that each do several things once for the same message, in different orders: nobody waits for ever."""
+"""Several once-per-message effects of several runs, claimed in different orders: no run waits forever."""
 
 import asyncio
 from collections import Counter
@@ -20,8 +20,8 @@ from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.engine.memory_run import Said, says
 from support.property_examples import examples
-from support.runtime.memory_worker import CATALOG, Office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, MemoryWorker
+from support.runtime.worker_parts import FixedCatalog
 
 NAMES = ("comment", "file_ticket", "link")
 SCRIPT = """
@@ -36,7 +36,7 @@ async def coordinate(run: Run):
 
 
 class Slow(MemoryStore):
-    """A store in which each look at a memo or an inbox takes a while, as long as it is told."""
+    """A store whose reads and exchanges pause for a number of turns of the event loop."""
 
     def __init__(self, pauses: Sequence[int]) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Slow(MemoryStore):
 
 @dataclass
 class AsksInItsOrder:
-    """A model that asks each run for all of it at once, in the next of some orders."""
+    """A model that makes all calls at once, in the next of the given orders."""
 
     orders: list[Sequence[str]]
 
@@ -74,7 +74,7 @@ class AsksInItsOrder:
 async def played(
     pauses: Sequence[int], orders: Sequence[Sequence[str]], *, script: bool
 ) -> tuple[Counter[str], list[str]]:
-    """What was done how often, and what became of each run."""
+    """Return how often each effect happened, and the status of each run."""
     done = Counter[str]()
 
     async def act(name: str, call: Call) -> ToolResult:
@@ -85,7 +85,7 @@ async def played(
     def tool(name: str) -> Tool[Said]:
         return Tool(name, "does it", "keyed", Said, lambda call, said: act(name, call))
 
-    made = Office(AsksInItsOrder(list(orders)), store=Slow(pauses))  # type: ignore[arg-type]
+    made = MemoryWorker(AsksInItsOrder(list(orders)), store=Slow(pauses))  # type: ignore[arg-type]
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
     by = {"coordinator": "script", "coordinator_script": "coordinators/s.py"} if script else {}
     tools = [{name: {"once": "per_message"}} for name in NAMES]
@@ -100,16 +100,16 @@ async def played(
     )
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)
-    made.worker = replace(made.worker, services=services, workflows=Unchanging(catalog), alone=True)
+    made.worker = replace(made.worker, services=services, workflows=FixedCatalog(catalog), alone=True)
     runs = [f"run{number}" for number in range(len(orders))]
     for run in runs:
         await made.accept(run, private=False)
         head = await made.store.head(run)
         assert head is not None
-        # Of one message, and each in a conversation of its own, so that nothing but the claims keeps them apart.
+        # The runs have one message and separate conversations, so that only the claims order them.
         await made.store.put_head(replace(head, conversation=run))
     for _ in range(12):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(16)
     return done, [await made.status(run) for run in runs]
 
@@ -121,7 +121,7 @@ async def played(
     pauses=st.lists(st.sampled_from([0, 1, 2, 5, 20]), min_size=1, max_size=12),
     orders=st.lists(st.permutations(NAMES), min_size=2, max_size=3),
 )
-def test_runs_that_claim_the_same_in_any_order_all_come_to_an_end(
+def test_runs_that_claim_the_same_effects_in_any_order_all_end(
     script: bool, pauses: list[int], orders: list[list[str]]
 ) -> None:
     done, statuses = asyncio.run(played(pauses, orders, script=script))

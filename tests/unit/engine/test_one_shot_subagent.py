@@ -1,4 +1,4 @@
-"""What a script gets of a subagent, and what its calls count for."""
+"""One-shot subagents of a script: their requests, answers and limits."""
 
 import json
 
@@ -14,7 +14,7 @@ from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.memory_run import Room, room, says
+from support.engine.memory_run import MemoryRun, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -25,8 +25,8 @@ ASK = 'return await run.subagent("classify", "it broke")'
 
 def asking(
     body: str, *answers: Answer | Exception, output: object = None, limits: dict[str, int] | None = None
-) -> Room:
-    made = room(*answers)
+) -> MemoryRun:
+    made = memory_run(*answers)
     made.script = "from gofer.coordinator import ToolFailed\nasync def coordinate(run):\n"
     made.script += "\n".join(f"    {line}" for line in body.split("\n"))
     subagent = Subagent.model_validate({"description": "d", "output": output, "limits": limits or {}})
@@ -34,9 +34,9 @@ def asking(
     return made
 
 
-async def test_a_subagent_is_asked_with_its_own_prompt_and_its_answer_is_recorded() -> None:
+async def test_one_shot_subagent_is_asked_with_a_separate_prompt_and_the_answer_is_recorded() -> None:
     made = asking(ASK, says("a bug", tokens=100))
-    assert await made.play() == Ending("done", "a bug")
+    assert await made.run_script() == Ending("done", "a bug")
     assert json.loads(made.model.requests[0]) == {
         "model": "m",
         "stream": False,
@@ -46,13 +46,13 @@ async def test_a_subagent_is_asked_with_its_own_prompt_and_its_answer_is_recorde
         ],
     }
     made.model.requests.clear()
-    assert await made.play("another") == Ending("done", "a bug")
+    assert await made.run_script("another") == Ending("done", "a bug")
     assert made.model.requests == []
 
 
-async def test_a_call_of_a_subagent_counts_with_its_tokens_and_its_cost() -> None:
+async def test_one_shot_subagent_counts_in_calls_tokens_and_cost_of_the_run() -> None:
     made = asking(ASK, says("a bug", tokens=100))
-    await made.play()
+    await made.run_script()
     done = progress.project(await made.journal())
     assert (done.llm_calls, done.usage, done.cost_usd) == (1, Usage(100, 1, 0), 100e-6 + 10e-6)
     (span,) = [span for span in trace.project(await made.journal()) if span.kind == "llm"]
@@ -60,18 +60,18 @@ async def test_a_call_of_a_subagent_counts_with_its_tokens_and_its_cost() -> Non
     assert "m: 100 in, 1 out, 0.0001 USD" in "\n".join(outline("run1", [*trace.project(await made.journal())]))
 
 
-async def test_subagents_asked_at_once_share_the_limit_of_model_calls() -> None:
+async def test_concurrent_one_shot_subagents_share_the_limit_of_model_calls() -> None:
     made = asking('await run.gather(*[run.subagent("classify", str(n)) for n in range(5)])', *[says("x")] * 5)
     made.limits = Limits(llm_calls=3)
-    assert await made.play() == Ending("limited", reason="stopped after 3 model calls")
+    assert await made.run_script() == Ending("limited", reason="stopped after 3 model calls")
     assert len(made.model.requests) == 3
 
 
-async def test_a_subagent_has_a_limit_of_its_own() -> None:
+async def test_one_shot_subagent_has_a_separate_limit_of_calls() -> None:
     made = asking(
         'for n in range(3):\n    await run.subagent("classify", "same")', *[says("x")] * 5, limits={"calls": 2}
     )
-    assert (await made.play()).reason == "stopped after 2 calls of the subagent classify"
+    assert (await made.run_script()).reason == "stopped after 2 calls of the subagent classify"
 
 
 @pytest.mark.parametrize(
@@ -85,20 +85,20 @@ async def test_a_subagent_has_a_limit_of_its_own() -> None:
         (says('{"kind": "rant"}'), SCHEMA, "unfit"),
     ],
 )
-async def test_an_answer_of_no_use_is_raised_with_its_code_and_raised_again(
+async def test_useless_answer_of_a_one_shot_subagent_is_raised_with_a_code_also_on_replay(
     answer: Answer, output: object, code: str
 ) -> None:
     made = asking(
         'try:\n    await run.subagent("classify", "x")\nexcept ToolFailed as e: return e.code', answer, output=output
     )
-    assert (await made.play()).answer == code
-    assert (await made.play("another")).answer == code
+    assert (await made.run_script()).answer == code
+    assert (await made.run_script("another")).answer == code
     assert len(made.model.requests) == 1
 
 
-async def test_an_answer_of_the_form_that_was_asked_for_is_json() -> None:
+async def test_one_shot_subagent_answer_of_the_required_form_is_json() -> None:
     made = asking(ASK, says('```json\n{"kind":   "bug"}\n```'), output=SCHEMA)
-    assert (await made.play()).answer == '{"kind":"bug"}'
+    assert (await made.run_script()).answer == '{"kind":"bug"}'
 
 
 @pytest.mark.parametrize(
@@ -108,30 +108,30 @@ async def test_an_answer_of_the_form_that_was_asked_for_is_json() -> None:
         ('run.subagent("classify", "x", files=["a.txt"])', "The run has no file 'a.txt'."),
     ],
 )
-async def test_what_cannot_be_asked_is_refused(call: str, said: str) -> None:
+async def test_invalid_one_shot_subagent_call_is_refused(call: str, said: str) -> None:
     made = asking(f"try:\n    await {call}\nexcept ToolFailed as e: return f'{{e.code}}: {{e.text}}'")
     for owner in ("me", "another"):
-        assert (await made.play(owner)).answer == f"refused: {said}"
+        assert (await made.run_script(owner)).answer == f"refused: {said}"
 
 
-async def test_the_next_model_is_asked_when_the_first_has_no_answer() -> None:
+async def test_one_shot_subagent_asks_the_next_model_when_the_first_fails() -> None:
     made = asking(ASK, RunStopped("no such model"), says("a bug"))
-    assert (await made.play()).answer == "a bug"
+    assert (await made.run_script()).answer == "a bug"
     started = [item.entry for item in await made.journal() if isinstance(item.entry, SubagentStarted)]
     assert [entry.params["model"] for entry in started] == ["m", "n"]
     assert len({entry.call for entry in started}) == 1
 
 
-async def test_a_run_waits_for_models_that_are_not_there_and_asks_them_again() -> None:
+async def test_run_waits_for_unavailable_models_of_a_one_shot_subagent_and_asks_again() -> None:
     busy = TemporaryError("busy", retry_after=100)
     made = asking(ASK, busy, busy, says("a bug"))
     with pytest.raises(Parked) as parked:
-        await made.play()
+        await made.run_script()
     assert parked.value.entry.reason == "model"
     (*_, deferred) = [item.entry for item in await made.journal() if isinstance(item.entry, CallDeferred)]
     assert (deferred.until, deferred.reason) == (parked.value.entry.until, "busy")
     state = progress.project(await made.journal())
     assert (state.deferrals, state.llm_calls) == (1, 0)
-    assert (await made.play("another")).answer == "a bug"
+    assert (await made.run_script("another")).answer == "a bug"
     answered = [item.entry for item in await made.journal() if isinstance(item.entry, SubagentFinished)]
     assert len(answered) == 1

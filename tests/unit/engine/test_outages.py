@@ -1,4 +1,4 @@
-"""Calls of a system outside that is away: attempts, waits, and what they end with."""
+"""Calls during an outage of another system: attempts, waits and outcomes."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from gofer.tools.definition import Call, InDoubt, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ QUICK = Patience(permit=1e9, inflight=0.001, skew=0, backoff=0.001)
 class Away:
     """A system that fails a number of times before it answers."""
 
-    def __init__(self, made: Room, failures: list[Exception]) -> None:
+    def __init__(self, made: MemoryRun, failures: list[Exception]) -> None:
         self.made = made
         self.failures = failures
         self.attempts = 0
@@ -34,8 +34,8 @@ class Away:
         return Result("done", "done")
 
 
-def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
-    made = room()
+def away(effect: str, *failures: Exception) -> tuple[MemoryRun, Away]:
+    made = memory_run()
     made.patience = QUICK
     system = Away(made, list(failures))
     made.tool("tool", effect, system.act)
@@ -43,9 +43,9 @@ def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
 
 
 async def owner_calls(
-    made: Room, call: str = "actor/1", longest: float = OUTAGE
+    made: MemoryRun, call: str = "actor/1", longest: float = OUTAGE
 ) -> ToolResult | ToolUnknown | RunParked:
-    """What one owner gets of a call: its outcome, or the park that it leaves behind."""
+    """Return the outcome of a call for one owner, or the entry with which it parks the run."""
     step = await made.step()
     try:
         if "/" in call:
@@ -58,8 +58,8 @@ async def owner_calls(
         return parked.entry
 
 
-async def until_it_ends(made: Room, call: str = "actor/1", longest: float = OUTAGE) -> tuple[list[int], object]:
-    """The seconds that owners parked it for, one after the other, and what came of it."""
+async def until_it_ends(made: MemoryRun, call: str = "actor/1", longest: float = OUTAGE) -> tuple[list[int], object]:
+    """Return the seconds of each parking of the run, and the outcome of the call."""
     waits: list[int] = []
     while isinstance(left := await owner_calls(made, call, longest), RunParked):
         waits.append(round(left.until / 1000 - made.clock.now()))
@@ -69,7 +69,7 @@ async def until_it_ends(made: Room, call: str = "actor/1", longest: float = OUTA
 
 @pytest.mark.parametrize("effect", ["read", "keyed"])
 @pytest.mark.parametrize("call", ["actor/1", "1.0"])
-async def test_a_short_outage_is_not_noticed(effect: str, call: str) -> None:
+async def test_short_outage_is_bridged_by_immediate_retries(effect: str, call: str) -> None:
     made, system = away(effect, TemporaryError("503"), TemporaryError("503"))
     outcome = await owner_calls(made, call)
     assert isinstance(outcome, ToolResult)
@@ -77,7 +77,7 @@ async def test_a_short_outage_is_not_noticed(effect: str, call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["1.0", "main:tool:ab12:1"])
-async def test_a_read_that_was_asked_for_becomes_its_error(call: str) -> None:
+async def test_read_of_a_model_or_script_returns_the_outage_as_an_error(call: str) -> None:
     made, system = away("read", *[TemporaryError("Slack did not answer (HTTP 503).")] * 9)
     outcome = await owner_calls(made, call)
     assert isinstance(outcome, ToolResult)
@@ -85,7 +85,7 @@ async def test_a_read_that_was_asked_for_becomes_its_error(call: str) -> None:
     assert "Slack did not answer (HTTP 503)" in outcome.text
 
 
-async def test_a_read_that_the_run_needs_waits_for_half_an_hour_and_says_so() -> None:
+async def test_read_that_the_run_needs_is_retried_for_half_an_hour() -> None:
     made, system = away("read", *[TemporaryError("Slack did not answer (HTTP 503).")] * 99)
     waits, outcome = await until_it_ends(made)
     assert sum(waits) == OUTAGE
@@ -96,20 +96,20 @@ async def test_a_read_that_the_run_needs_waits_for_half_an_hour_and_says_so() ->
     assert system.attempts == ATTEMPTS * (len(waits) + 1)
 
 
-async def test_a_read_that_the_run_needs_goes_on_when_the_system_is_back() -> None:
+async def test_read_that_the_run_needs_succeeds_when_the_system_is_back() -> None:
     made, _ = away("read", *[TemporaryError("503")] * 7)
     waits, outcome = await until_it_ends(made)
     assert (len(waits), getattr(outcome, "status", "")) == (2, "ok")
 
 
-async def test_delivery_waits_for_a_day_at_most_fifteen_minutes_at_a_time() -> None:
+async def test_delivery_is_retried_for_a_day_with_waits_of_at_most_fifteen_minutes() -> None:
     made, _ = away("keyed", *[TemporaryError("503")] * 9_999)
     waits, outcome = await until_it_ends(made, "answer/1", DELIVERY)
     assert (sum(waits), max(waits)) == (DELIVERY, LONGEST_PARKED)
     assert isinstance(outcome, ToolUnknown)
 
 
-async def test_a_keyed_call_of_a_model_waits_too_and_keeps_its_key() -> None:
+async def test_keyed_call_of_a_model_is_retried_with_the_same_key() -> None:
     made, system = away("keyed", *[TemporaryError("503")] * 4)
     keys: list[str] = []
     act = system.act
@@ -124,7 +124,7 @@ async def test_a_keyed_call_of_a_model_waits_too_and_keeps_its_key() -> None:
     assert set(keys) == {"run1/1.0"}
 
 
-async def test_a_look_that_gets_no_answer_waits() -> None:
+async def test_lookup_without_a_response_is_retried() -> None:
     made, system = away("lookup", TemporaryError("503"))
     looks = [TemporaryError("503")] * 4
 
@@ -138,26 +138,26 @@ async def test_a_look_that_gets_no_answer_waits() -> None:
     assert (len(waits), getattr(outcome, "text", ""), system.attempts) == (1, "found", 1)
 
 
-async def test_a_blind_call_is_never_repeated_and_never_waits() -> None:
+async def test_blind_call_is_never_retried() -> None:
     made, system = away("blind", TemporaryError("503"))
     assert isinstance(await owner_calls(made, "answer/1", DELIVERY), ToolUnknown)
     assert system.attempts == 1
 
 
 @pytest.mark.parametrize("error", [ToolError("no such thing"), TooLarge("it is too large"), KeyError("bug")])
-async def test_what_no_wait_would_change_is_not_waited_for(error: Exception) -> None:
+async def test_permanent_failure_is_not_retried(error: Exception) -> None:
     made, system = away("read", error)
     outcome = await owner_calls(made)
     assert (getattr(outcome, "status", ""), system.attempts) == ("error", 1)
 
 
-async def test_the_time_that_a_system_asks_for_is_kept() -> None:
+async def test_retry_after_of_a_system_is_respected() -> None:
     made, system = away("read", TemporaryError("503", retry_after=400))
     waits, _ = await until_it_ends(made)
     assert (waits, system.attempts) == ([400], 2)
 
 
-async def test_waits_that_were_cut_short_count_for_as_long_as_they_were() -> None:
+async def test_shortened_waits_count_with_the_real_duration() -> None:
     made, _ = away("read", *[TemporaryError("503")] * 999)
     for _ in range(40):
         assert isinstance(await owner_calls(made), RunParked)
@@ -166,7 +166,7 @@ async def test_waits_that_were_cut_short_count_for_as_long_as_they_were() -> Non
     assert step.progress.call_waits_ms["actor/1"] == 400_000
 
 
-async def test_a_wait_is_journaled_with_its_cause_and_its_last_attempt() -> None:
+async def test_deferral_is_journaled_with_cause_and_last_attempt() -> None:
     made, _ = away("read", *[TemporaryError("503")] * 3)
     await owner_calls(made)
     (deferred,) = [one.entry for one in await made.journal() if isinstance(one.entry, CallDeferred)]

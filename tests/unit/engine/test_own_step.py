@@ -4,19 +4,19 @@ from gofer.engine.own_step import PurposeCall
 from gofer.journal import purposes
 from gofer.journal.entries import ToolCall, ToolResult
 from gofer.sources.part_values import OwnCall
-from support.engine.memory_run import PROVENANCE, Room, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, memory_run
 
 pytestmark = pytest.mark.anyio
 ASKED = OwnCall("post", {"text": "it"})
 
 
-def with_a_tool() -> Room:
-    made = room()
+def with_a_tool() -> MemoryRun:
+    made = memory_run()
     made.tool("post", "blind")
     return made
 
 
-async def intent(made: Room) -> ToolCall:
+async def intent(made: MemoryRun) -> ToolCall:
     (found,) = [one.entry for one in await made.journal() if isinstance(one.entry, ToolCall)]
     return found
 
@@ -24,7 +24,7 @@ async def intent(made: Room) -> ToolCall:
 @pytest.mark.parametrize(
     "call", ["1.0", "12.3", "0:post:0f1e2d3c4b5a:1", "0.1-2:post:0f1e2d3c4b5a:1", "1/1", "answer", "answer/", "/1", ""]
 )
-def test_an_id_of_a_model_or_a_script_is_none_of_a_call_of_the_runs_own(call: str) -> None:
+def test_call_id_of_a_model_or_script_is_refused_for_a_purpose_call(call: str) -> None:
     with pytest.raises(ValueError, match="<purpose>/<n>"):
         PurposeCall(call, ASKED)
 
@@ -39,7 +39,7 @@ def test_an_id_of_a_model_or_a_script_is_none_of_a_call_of_the_runs_own(call: st
         purposes.DECISION.format("leaving", "0:a:b:1"),
     ],
 )
-async def test_a_call_of_the_runs_own_happens_once(call: str) -> None:
+async def test_purpose_call_happens_once(call: str) -> None:
     made = with_a_tool()
     step = await made.step()
     first = await step.call(PurposeCall(call, ASKED), PROVENANCE)
@@ -49,7 +49,7 @@ async def test_a_call_of_the_runs_own_happens_once(call: str) -> None:
 
 
 @pytest.mark.parametrize("recorded", [True, False])
-async def test_arguments_that_follow_from_the_journal_are_not_written_down_again(recorded: bool) -> None:
+async def test_arguments_that_follow_from_the_journal_are_not_recorded_again(recorded: bool) -> None:
     made = with_a_tool()
     step = await made.step()
     await step.call(PurposeCall("answer/1", ASKED, recorded=recorded), PROVENANCE)

@@ -1,4 +1,4 @@
-"""Faults in what a tool declares of its calls do not take the run with them."""
+"""Destinations and places of calls: failing declarations of a tool do not fail the run."""
 
 from dataclasses import replace
 
@@ -35,16 +35,16 @@ def broken(*_: object) -> str:
     raise KeyError("team")
 
 
-def test_a_call_says_what_it_acts_on() -> None:
+def test_call_names_destination_and_place() -> None:
     assert CALL.destination == "payments"
     assert CALL.place(EVENT) == Place("oncall", "other", "payments")
     assert replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=None))).place(EVENT) is None
 
 
-def test_a_call_whose_destination_cannot_be_told_acts_on_all_that_its_tool_acts_on() -> None:
+def test_call_with_a_failing_destination_rule_counts_for_every_destination() -> None:
     assert replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, destination=broken))).destination == ANYWHERE
 
 
-def test_a_call_whose_place_cannot_be_told_is_refused_with_the_cause() -> None:
+def test_call_with_a_failing_place_rule_is_refused_with_the_cause() -> None:
     with pytest.raises(ToolError, match=r"cannot be told .KeyError."):
         replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=broken))).place(EVENT)

@@ -1,4 +1,4 @@
-"""Where a run may write and what it may read: the rule itself, what it looks up, and to which id a call is sent."""
+"""Rules of places: where a run may write and read, the lookups, and the id to which a call is sent."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer_simulators.slack import Channel, SlackSimulator
-from support.engine.approvals import Desk, desk
+from support.engine.approvals import ApprovalWorker, approval_worker
 from support.engine.memory_run import says
 from support.stand_ins import AnsweringHttp
 from support.tools.calls import any_call
@@ -55,7 +55,7 @@ POST = ("slack_post_message", {"text": "there", "channel": "#random"})
         (Known(), None, "no"),
     ],
 )
-def test_a_run_writes_at_home_where_its_file_says_and_where_its_asker_is(
+def test_run_may_write_at_home_at_listed_places_and_where_the_requester_is(
     known: Known, asker: Person | None, verdict: Verdict
 ) -> None:
     assert may_write(known, asker) == verdict
@@ -78,12 +78,14 @@ def test_a_run_writes_at_home_where_its_file_says_and_where_its_asker_is(
         (Known(), MEMBER, True, False),
     ],
 )
-def test_a_run_reads_what_its_asker_can_read(known: Known, asker: Person | None, alone: bool, allowed: bool) -> None:
+def test_run_may_read_only_places_that_the_requester_can_read(
+    known: Known, asker: Person | None, alone: bool, allowed: bool
+) -> None:
     assert may_read(known, asker, alone=alone) is allowed
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.target.system], ids=lambda tool: tool.name)
-def test_every_tool_that_writes_outside_declares_its_place(tool: Tool[Any]) -> None:
+def test_every_writing_tool_declares_a_place(tool: Tool[Any]) -> None:
     writes = tool.effect != "read" and not tool.internal
     reads_slack = tool.name in ("slack_read_thread", "slack_read_channel", "slack_get_permalink")
     assert (tool.target.where is not None) is (writes or reads_slack)
@@ -93,7 +95,7 @@ def test_every_tool_that_writes_outside_declares_its_place(tool: Tool[Any]) -> N
 
 
 class Counting:
-    """HTTP of a call that keeps what was asked."""
+    """The HTTP of a call, which records its requests."""
 
     def __init__(self, call: Call) -> None:
         self._http = call.http
@@ -110,7 +112,7 @@ async def _asked(call: Call, **said: Any) -> tuple[ToolResult, list[str], list[b
     return found, [url for url, _ in http.asked], [content for _, content in http.asked]
 
 
-def test_a_hidden_channel_and_none_are_looked_up_by_the_same_requests_with_the_same_result() -> None:
+def test_lookup_of_a_hidden_channel_is_indistinguishable_from_an_unknown_channel() -> None:
     async def story(simulator: SlackSimulator, call: Call) -> None:
         simulator.workspace.enter(Channel("C0000009", "secret", "group", (BOT,)))
         simulator.workspace.enter(Channel("C0000008", "others", "group", ("U0000002",)))
@@ -124,7 +126,7 @@ def test_a_hidden_channel_and_none_are_looked_up_by_the_same_requests_with_the_s
     play(story)
 
 
-def test_what_is_known_of_a_channel_is_what_its_asker_and_its_file_may_know() -> None:
+def test_channel_lookup_reveals_only_facts_open_to_requester_or_workflow() -> None:
     async def story(simulator: SlackSimulator, call: Call) -> None:
         workspace = simulator.workspace
         workspace.enter(Channel("C0000009", "secret", "group", (BOT, ADA)))
@@ -148,7 +150,7 @@ def test_what_is_known_of_a_channel_is_what_its_asker_and_its_file_may_know() ->
 
 
 @pytest.mark.anyio
-async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_are_in_none() -> None:
+async def test_unverifiable_channel_membership_counts_as_none_or_is_refused() -> None:
     def answer(url: str, content: bytes) -> dict[str, object]:
         if url.endswith("users.conversations"):
             more = {"response_metadata": {"next_cursor": "next"}}
@@ -164,7 +166,7 @@ async def test_a_person_of_too_many_channels_and_one_that_slack_does_not_know_ar
 
 
 @pytest.mark.anyio
-async def test_an_issue_that_moved_is_where_jira_says_it_is_now() -> None:
+async def test_moved_jira_issue_is_located_at_the_current_key() -> None:
     http = AnsweringHttp(lambda url, content: {"key": "PAY-9", "fields": {"project": {"key": "PAY"}}})
     call = any_call(http, key="k")
     found = await jira.jira_find_place.act(
@@ -174,7 +176,7 @@ async def test_an_issue_that_moved_is_where_jira_says_it_is_now() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_page_of_notion_is_within_itself_and_what_it_stands_in() -> None:
+async def test_notion_page_is_located_within_page_database_and_data_source() -> None:
     page, database, source = (f"5f1c7d2e-0a3b-4c4d-8e9f-00000000000{n}" for n in (1, 2, 3))
     parent = {"type": "data_source_id", "data_source_id": source, "database_id": database}
     http = AnsweringHttp(lambda url, content: {"object": "page", "id": page, "parent": parent})
@@ -185,7 +187,7 @@ async def test_a_page_of_notion_is_within_itself_and_what_it_stands_in() -> None
     assert found.details == {"id": page, "within": [page, database, source]}
 
 
-def test_the_key_reads_ids_as_people_write_them() -> None:
+def test_writes_key_accepts_ids_in_every_common_spelling() -> None:
     page = "5f1c7d2e-0a3b-4c4d-8e9f-00000000f0c5"
     said = {"slack": "public", "notion": [f"https://www.notion.so/acme/{page.replace('-', '')}?v=1"], "jira": "PAY"}
     read = Destinations.model_validate(said)
@@ -193,63 +195,63 @@ def test_the_key_reads_ids_as_people_write_them() -> None:
     assert (read.entries("notion"), read.entries("jira")) == ((page,), ("PAY",))
 
 
-def _posting(*calls: tuple[str, dict[str, object]], **keys: object) -> Desk:
-    return desk(says("", *calls), says("Done."), approve=None, tools=["slack_post_message"], **keys)
+def _posting(*calls: tuple[str, dict[str, object]], **keys: object) -> ApprovalWorker:
+    return approval_worker(says("", *calls), says("Done."), approve=None, tools=["slack_post_message"], **keys)
 
 
-async def _calls(made: Desk, prefix: str) -> list[e.ToolCall]:
+async def _calls(made: ApprovalWorker, prefix: str) -> list[e.ToolCall]:
     return [one for one in await made.entries() if isinstance(one, e.ToolCall) and one.call.startswith(prefix)]
 
 
 @pytest.mark.anyio
-async def test_a_place_is_looked_up_once_in_five_minutes_and_the_call_is_sent_to_its_id() -> None:
+async def test_write_place_is_looked_up_once_in_five_minutes_and_the_call_uses_the_id() -> None:
     again = ("slack_post_message", {"text": "more", "channel": "random"})
     made = _posting(POST, again)
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
-    assert {"there", "more"} <= {*made.office.posted}
+    assert {"there", "more"} <= {*made.memory_worker.posted}
     assert len(await _calls(made, "write-place/")) == 1
     sent = [(one.arguments or {})["channel"] for one in await _calls(made, "1.")]
     assert sent == ["C0RANDOM", "C0RANDOM"]
 
 
 @pytest.mark.anyio
-async def test_a_name_that_means_another_channel_by_the_time_of_the_decision_is_refused() -> None:
+async def test_channel_name_that_changed_meaning_before_the_approval_is_refused() -> None:
     made = _posting(POST)
-    made.office.member = False
-    await made.office.accept("run1", private=False)
+    made.memory_worker.member = False
+    await made.memory_worker.accept("run1", private=False)
     await made.work(4)
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
     moved = slack.place_result("C0OTHER0", "random", public=True, member=False, own=False, listed=False)
 
     async def renamed(call: Call, arguments: FindPlace) -> ToolResult:
         return moved
 
     tools = {**before.tools, "slack_find_place": replace(before.tools["slack_find_place"], act=renamed)}
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
     await made.press("approved", "U0NEWCO0")
     await made.work()
-    assert "there" not in made.office.posted
-    assert "not those that somebody was asked for" in await made.told()
+    assert "there" not in made.memory_worker.posted
+    assert "not those that somebody was asked for" in await made.first_result()
 
 
 @pytest.mark.anyio
-async def test_nothing_is_written_while_a_place_cannot_be_looked_up() -> None:
+async def test_write_is_refused_while_the_place_cannot_be_looked_up() -> None:
     made = _posting(POST)
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
 
     async def refused(call: Call, arguments: FindPlace) -> ToolResult:
         raise ToolError("Slack refused users.conversations (missing_scope).", code="missing_scope")
 
     tools = {**before.tools, "slack_find_place": replace(before.tools["slack_find_place"], act=refused)}
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
-    assert (made.asked, "there" in made.office.posted) == ([], False)
-    assert "missing_scope" in await made.told()
+    assert (made.asked, "there" in made.memory_worker.posted) == ([], False)
+    assert "missing_scope" in await made.first_result()
 
 
-def test_a_call_in_doubt_is_sent_again_to_the_id_on_record_whatever_its_name_means_now() -> None:
+def test_call_in_doubt_is_repeated_with_the_recorded_id() -> None:
     tool = TOOLS["slack_post_message"]
     asked = Permitted("1.0", tool, tool.parse(POST[1]))
     judged = replace(asked, ids={"channel": "C0RANDOM0"})
@@ -263,16 +265,16 @@ def test_a_call_in_doubt_is_sent_again_to_the_id_on_record_whatever_its_name_mea
     assert asked.as_recorded(replace(intent, arguments=None)) == asked.as_recorded(None) == asked
 
 
-def test_a_run_without_an_asker_is_not_told_of_an_entry_that_cannot_be_written() -> None:
+def test_refusal_suggests_a_writes_entry_only_where_an_entry_is_possible() -> None:
     assert "`writes: {" not in refusal(Place("slack", "person", "schedule"))
     assert "writes to no person" in refusal(Place("slack", "person", "schedule"))
     assert '`writes: {slack: ["#general"]}`' in refusal(Place("slack", "channel", "general"))
 
 
 @pytest.mark.anyio
-async def test_a_place_of_a_system_that_gofer_does_not_know_is_asked_about() -> None:
+async def test_write_to_an_unknown_system_needs_approval() -> None:
     made = _posting(("slack_post_message", {"text": "there"}))
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
 
     def elsewhere(origin: Origin, arguments: Arguments) -> Place:
         return Place("acme", "project", "X")
@@ -282,8 +284,8 @@ async def test_a_place_of_a_system_that_gofer_does_not_know_is_asked_about() -> 
         **before.tools,
         "slack_post_message": replace(post, target=replace(post.target, writes=None, where=elsewhere)),
     }
-    made.office.worker = replace(made.office.worker, services=replace(before, tools=tools))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(before, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
     assert [one.where for one in made.asked] == ["X"]
     assert "`writes: {acme: [X]}`" in refusal(Place("acme", "project", "X"))

@@ -1,4 +1,4 @@
-"""What takes something out of a private place, by one rule for every tool: what each writes, and where."""
+"""Private places: which calls of which tools leave them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -50,7 +50,7 @@ SPELLED: Mapping[str, tuple[list[Any], list[Any]]] = {
         ["https://github.com/acme/shop/pull/8", "https://github.com/acme/web/pull/7", "https://evil.example/acme", "["],
     ),
 }
-"""For each argument that says where: how the place of the event may be written, and what is another place."""
+"""For each place argument, the spellings of the place of the event, and other places."""
 CONTENT: Mapping[str, Any] = {"properties": {"Status": "Done"}, "reviewers": ["ada"]}
 
 
@@ -59,7 +59,7 @@ def source(tool: Tool[Any]) -> str:
 
 
 def left(tool: Tool[Any], began: Event, **arguments: object) -> bool:
-    """Whether a call with these arguments, and with what has to be said, leaves."""
+    """Return whether a call with these arguments, and with the required ones, leaves the private place."""
     fields = tool.arguments.model_fields
     said = {name: CONTENT.get(name, "words") for name, field in fields.items() if field.is_required()}
     if tool.target.writes and "channel" in tool.target.writes.places and "channel" in said:
@@ -69,7 +69,7 @@ def left(tool: Tool[Any], began: Event, **arguments: object) -> bool:
 
 
 @pytest.mark.parametrize("tool", WRITING, ids=lambda tool: tool.name)
-def test_every_argument_of_a_tool_that_writes_is_said_to_be_a_place_or_content(tool: Tool[Any]) -> None:
+def test_every_argument_of_a_writing_tool_is_declared_as_place_or_content(tool: Tool[Any]) -> None:
     if tool.target.writes is None:
         assert left(tool, PLACES[source(tool)])
         return
@@ -79,13 +79,13 @@ def test_every_argument_of_a_tool_that_writes_is_said_to_be_a_place_or_content(t
     assert places <= set(SPELLED)
 
 
-def test_tools_that_make_something_new_or_reach_somebody_else_always_leave() -> None:
+def test_tools_that_create_items_or_reach_other_people_always_leave_a_private_place() -> None:
     nowhere = {tool.name for tool in WRITING if tool.target.writes is None}
     assert nowhere == {"jira_create_issue", "github_create_issue", "slack_post_direct"}
 
 
 @pytest.mark.parametrize("tool", AT_HOME, ids=lambda tool: tool.name)
-def test_a_private_run_writes_unasked_where_it_began_and_nowhere_else(tool: Tool[Any]) -> None:
+def test_private_run_writes_unasked_only_at_the_place_of_the_event(tool: Tool[Any]) -> None:
     assert tool.target.writes is not None
     home = PLACES[source(tool)]
     assert not left(tool, home)
@@ -96,7 +96,7 @@ def test_a_private_run_writes_unasked_where_it_began_and_nowhere_else(tool: Tool
     assert all(left(tool, began) for name, began in PLACES.items() if name != source(tool))
 
 
-def test_what_all_who_see_an_issue_would_see_leaves_a_comment_for_some_of_them() -> None:
+def test_change_visible_to_all_readers_of_an_issue_leaves_a_restricted_comment() -> None:
     home = event("jira", **PLACES["jira"].place, audience="Administrators", audience_type="role")
     assert not left(TOOLS["jira_add_comment"], home)
     assert not left(TOOLS["jira_add_comment"], home, issue="OPS-7")
@@ -106,7 +106,7 @@ def test_what_all_who_see_an_issue_would_see_leaves_a_comment_for_some_of_them()
 
 
 @given(st.sampled_from(AT_HOME), st.data())
-def test_one_place_that_is_another_leaves_whatever_else_is_said(tool: Tool[Any], data: st.DataObject) -> None:
+def test_any_foreign_place_argument_leaves_a_private_place(tool: Tool[Any], data: st.DataObject) -> None:
     assert tool.target.writes is not None
     home, places = PLACES[source(tool)], tool.target.writes.places
     said = {place: data.draw(st.sampled_from([*SPELLED[place][0], *SPELLED[place][1]])) for place in places}
@@ -116,7 +116,7 @@ def test_one_place_that_is_another_leaves_whatever_else_is_said(tool: Tool[Any],
 
 
 @given(st.sampled_from(sorted(TOOLS)), st.sampled_from(sorted(PLACES)))
-def test_reading_never_leaves_and_a_public_run_never_does(name: str, began: str) -> None:
+def test_reads_and_public_runs_never_leave_a_private_place(name: str, began: str) -> None:
     tool = TOOLS[name]
     arguments = tool.arguments.model_construct()
     assert not leaves(Permitted("1.0", tool, arguments), PLACES[began], private=False)
@@ -125,9 +125,7 @@ def test_reading_never_leaves_and_a_public_run_never_does(name: str, began: str)
 
 
 @pytest.mark.parametrize(("content", "gone"), [({"text"}, False), ({"title"}, True)])
-def test_an_argument_that_nobody_spoke_of_and_a_tool_that_says_nothing_are_elsewhere(
-    content: set[str], gone: bool
-) -> None:
+def test_undeclared_argument_or_tool_counts_as_leaving_a_private_place(content: set[str], gone: bool) -> None:
     async def act(call: Call, arguments: Said) -> ToolResult:
         return ToolResult("", "")
 

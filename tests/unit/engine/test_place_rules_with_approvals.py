@@ -1,21 +1,21 @@
-"""What would leave a private channel is asked of who started the run, allowed or refused, as its workflow says."""
+"""Questions to the requester before a run writes to a foreign place or leaves a private channel."""
 
 from dataclasses import replace
 
 import pytest
 
 from gofer.tools.definition import Call, ToolResult
-from support.engine.approvals import FILE, Desk, desk, status
+from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status
 from support.engine.memory_run import says
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("asked", [FILE, ("call_tool", {"name": FILE[0], "arguments": FILE[1]})])
-async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(asked: tuple[str, dict]) -> None:
-    made = desk(says("", asked), says("Filed."), approve=None)
+async def test_private_run_asks_the_requester_before_writing_elsewhere(asked: tuple[str, dict]) -> None:
+    made = approval_worker(says("", asked), says("Filed."), approve=None)
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work(2)
     (question,) = made.asked
     assert (question.about, question.to, made.filed) == ("leaving", "U0NEWCO0", [])
@@ -28,18 +28,18 @@ async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(aske
 
 
 @pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
-async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, filed: list[str]) -> None:
-    made = desk(says("", FILE), says("Done."), approve=None, private_channels=said)
+async def test_workflow_may_allow_or_refuse_private_writes_without_asking(said: str, filed: list[str]) -> None:
+    made = approval_worker(says("", FILE), says("Done."), approve=None, private_channels=said)
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work()
-    assert (made.asked, made.filed, made.office.posted) == ([], filed, ["Done."])
+    assert (made.asked, made.filed, made.memory_worker.posted) == ([], filed, ["Done."])
 
 
-async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() -> None:
-    made = desk(says("", FILE), says("Filed."))
+async def test_private_write_under_approval_asks_requester_and_approvers() -> None:
+    made = approval_worker(says("", FILE), says("Filed."))
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work(2)
     await made.press("approved", "U0NEWCO0")
     await made.work(2)
@@ -49,68 +49,70 @@ async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() 
     assert made.filed == ["run1/1.0"]
 
 
-async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_needs_no_leave() -> None:
+async def test_public_write_of_a_member_and_private_write_at_home_need_no_approval() -> None:
     at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
-    made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
+    made = approval_worker(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work()
-    assert (made.asked, made.office.posted) == ([], ["Done.", "here"])
+    assert (made.asked, made.memory_worker.posted) == ([], ["Done.", "here"])
     for private, where in ((False, "#random"), (True, "#random")):
-        made = desk(
+        made = approval_worker(
             says("", ("slack_post_message", {"text": "there", "channel": where})),
             says("Done."),
             approve=None,
             tools=["slack_post_message"],
         )
         _private(made, private=private)
-        await made.office.accept("run1", private=private)
+        await made.memory_worker.accept("run1", private=private)
         await made.work(2)
-        assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
+        assert (len(made.asked), "there" in made.memory_worker.posted) == ((1, False) if private else (0, True))
 
 
-async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> None:
+async def test_public_run_asks_before_writing_where_the_requester_is_no_member() -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
-    made = desk(says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"])
-    made.office.member = False
+    made = approval_worker(
+        says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"]
+    )
+    made.memory_worker.member = False
     _private(made, private=False)
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(2)
     (question,) = made.asked
     assert (question.about, question.to, question.where) == ("elsewhere", "U0NEWCO0", "#random")
-    assert "there" not in made.office.posted
+    assert "there" not in made.memory_worker.posted
     await made.press("approved", "U0LEAD000")
     await made.work(2)
-    assert "there" not in made.office.posted
+    assert "there" not in made.memory_worker.posted
     await made.press("approved", "U0NEWCO0")
     await made.work()
-    assert "there" in made.office.posted
+    assert "there" in made.memory_worker.posted
 
 
 @pytest.mark.parametrize("said", ["reply_only", "allow"])
-async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker_is_not(said: str) -> None:
+async def test_private_run_asks_a_single_question_about_a_foreign_place(said: str) -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
-    made = desk(
+    made = approval_worker(
         says("", ("slack_post_message", where)),
         says("Done."),
         approve=None,
         tools=["slack_post_message"],
         private_channels=said,
     )
-    made.office.member = False
+    made.memory_worker.member = False
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work(2)
     await made.press("approved", "U0NEWCO0")
     await made.work()
     asked = "leaving" if said == "reply_only" else "elsewhere"
-    assert ([question.about for question in made.asked], "there" in made.office.posted) == ([asked], True)
+    assert ([question.about for question in made.asked], "there" in made.memory_worker.posted) == ([asked], True)
 
 
-async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_channel_unasked() -> None:
+async def test_neither_writes_key_nor_membership_allows_leaving_a_private_channel_unasked() -> None:
     where: dict[str, object] = {"text": "there", "channel": "#random"}
     writes = {"slack": ["#random"]}
-    made = desk(
+    made = approval_worker(
         says("", ("slack_post_message", where)),
         says("Done."),
         approve=None,
@@ -118,18 +120,18 @@ async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_cha
         writes=writes,
     )
     _private(made)
-    await made.office.accept("run1")
+    await made.memory_worker.accept("run1")
     await made.work(2)
     assert [question.about for question in made.asked] == ["leaving"]
-    assert "there" not in made.office.posted
+    assert "there" not in made.memory_worker.posted
 
 
-def _private(made: Desk, *, private: bool = True) -> None:
-    """Lets the thread be one that only some people see."""
-    services = made.office.worker.services
+def _private(made: ApprovalWorker, *, private: bool = True) -> None:
+    """Make the thread private, or public."""
+    services = made.memory_worker.worker.services
 
     async def read(call: Call, arguments: object) -> ToolResult:
         return ToolResult("Thread", "read", {"private": private})
 
     tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
-    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(services, tools=tools))

@@ -1,4 +1,4 @@
-"""The words for a second person who asks for what an earlier run did."""
+"""The notice for a person whose request an earlier run has done already."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from gofer.projections.progress import Progress
         (["jira_create_issue", "jira_add_comment"], "Already done: https://example.com/0, https://example.com/1"),
     ],
 )
-def test_only_tickets_are_filed(tools: list[str], said: str) -> None:
+def test_notice_says_filed_only_for_tickets(tools: list[str], said: str) -> None:
     results = [
         ToolResult(f"1.{number}", "ok", "Not done again.", details={"url": f"https://example.com/{number}", MARK: tool})
         for number, tool in enumerate(tools)

@@ -1,4 +1,4 @@
-"""The link to the page of a private run: who is shown it, when, and that nothing follows from it."""
+"""The link to the page of a private run: who sees it, when, and that failures do not affect the run."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,38 +17,38 @@ from gofer.values.events import Event
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
 
 @dataclass
-class PrivateOffice:
-    """An office whose thread is private, and what was shown to one person alone."""
+class PrivateWorker:
+    """A worker with a private thread, and the messages shown only to the requester."""
 
-    office: Office
+    memory_worker: MemoryWorker
     shown: list[str]
 
     async def play(self, event: Event | None = None) -> str:
         """Return the status of one run of an event."""
         await self.accept(event or mention())
-        while await self.office.hear():
+        while await self.memory_worker.work_once():
             pass
-        return await self.office.status("run1")
+        return await self.memory_worker.status("run1")
 
     async def accept(self, event: Event) -> None:
-        made = self.office
+        made = self.memory_worker
         pen = Pen("ingress", make_outside())
         await claim("run1", RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
         await made.store.create_head(Head("run1", "answer-here", event.conversation, 1))
         await made.queue.enqueue("run1")
 
 
-def private_office(*, private: bool = True, signs_in: bool = True, error: BaseException | None = None) -> PrivateOffice:
-    """An office whose pages know who looks; `error` is what showing something to one person raises."""
-    made = office(says("Here you are."), says("Once more."))
+def private_worker(*, private: bool = True, signs_in: bool = True, error: BaseException | None = None) -> PrivateWorker:
+    """Return a worker whose pages have sign-in. Showing a message to one person raises `error`."""
+    made = memory_worker(says("Here you are."), says("Once more."))
     shown: list[str] = []
 
     async def read(call: Call, arguments: ReadThread) -> ToolResult:
@@ -66,67 +66,67 @@ def private_office(*, private: bool = True, signs_in: bool = True, error: BaseEx
     tools["slack_post_ephemeral"] = replace(tools["slack_post_ephemeral"], act=show)
     links = replace(services.links, base_url="https://gofer.test", signs_in=signs_in)
     made.worker = replace(made.worker, services=replace(services, tools=tools, links=links))
-    return PrivateOffice(made, shown)
+    return PrivateWorker(made, shown)
 
 
-def rewritten(made: Office, **fields: object) -> None:
-    """Give the workflow of an office other fields."""
+def rewritten(made: MemoryWorker, **fields: object) -> None:
+    """Give the workflow of a worker other fields."""
     loaded = catalog_of(made.worker).workflows["answer-here"]
     form = {"description": "x", "owner": "#o", "when": ["slack.mention"], **fields}
     catalog = Catalog({"answer-here": replace(loaded, workflow=Workflow.model_validate(form))}, Defaults())
-    made.worker = replace(made.worker, workflows=Unchanging(catalog))
+    made.worker = replace(made.worker, workflows=FixedCatalog(catalog))
 
 
-async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_notice() -> None:
-    made = private_office()
+async def test_requester_of_a_private_run_is_shown_the_page_link() -> None:
+    made = private_worker()
     assert await made.play() == "done"
     (link,) = made.shown
     assert link.startswith(f"run1/{PRIVATE_LINK} ")
     assert "(https://gofer.test/runs/run1)" in link
-    assert made.office.posted == ["Here you are."]
+    assert made.memory_worker.posted == ["Here you are."]
 
 
-async def test_a_public_run_and_pages_without_readers_show_no_link() -> None:
-    for made in (private_office(private=False), private_office(signs_in=False)):
+async def test_page_link_is_not_shown_for_public_runs_or_pages_without_sign_in() -> None:
+    for made in (private_worker(private=False), private_worker(signs_in=False)):
         assert (await made.play(), made.shown) == ("done", [])
 
 
-async def test_a_guest_who_could_not_sign_in_is_shown_no_link() -> None:
-    made = private_office()
-    made.office.kind = "guest"
+async def test_page_link_is_not_shown_to_a_guest() -> None:
+    made = private_worker()
+    made.memory_worker.kind = "guest"
     await made.play()
     assert not any(PRIVATE_LINK in text for text in made.shown)
 
 
-async def test_a_person_who_did_not_ask_is_shown_no_link() -> None:
-    made = private_office()
-    rewritten(made.office, when=[{"slack.message": {"channels": "any"}}])
+async def test_page_link_is_not_shown_for_a_message_without_a_request() -> None:
+    made = private_worker()
+    rewritten(made.memory_worker, when=[{"slack.message": {"channels": "any"}}])
     event = replace(mention(), kind="slack.message", facts={"reply": False, "channel_id": "C0DEPLOY0"})
     assert (await made.play(event), made.shown) == ("done", [])
 
 
-async def test_a_workflow_that_writes_nothing_where_it_began_shows_no_link() -> None:
-    made = private_office()
-    rewritten(made.office, reply="none")
-    assert (await made.play(), made.shown, made.office.posted) == ("done", [], [])
+async def test_page_link_is_not_shown_for_a_workflow_without_reply() -> None:
+    made = private_worker()
+    rewritten(made.memory_worker, reply="none")
+    assert (await made.play(), made.shown, made.memory_worker.posted) == ("done", [], [])
 
 
 @pytest.mark.parametrize(
     "error", [ToolError("no", code="user_not_in_channel"), ToolError("busy", retry_after=900), TemporaryError("away")]
 )
-async def test_a_link_that_cannot_be_shown_is_attempted_once_and_harms_nothing(error: Exception) -> None:
-    made = private_office(error=error)
+async def test_failed_page_link_is_attempted_once_and_does_not_affect_the_answer(error: Exception) -> None:
+    made = private_worker(error=error)
     assert await made.play() == "done"
-    assert (made.office.posted, len(made.shown)) == (["Here you are."], 1)
+    assert (made.memory_worker.posted, len(made.shown)) == (["Here you are."], 1)
 
 
-async def test_a_link_that_may_have_been_shown_when_its_worker_was_lost_is_not_shown_again() -> None:
-    made = private_office(error=Lost())
+async def test_page_link_in_doubt_after_a_crash_is_not_shown_again() -> None:
+    made = private_worker(error=Crashed())
     await made.accept(mention())
-    await made.office.hear_lost()
-    made.office.clock.advance(3_600)
-    await made.office.queue.enqueue("run1")
-    while await made.office.hear():
+    await made.memory_worker.work_once_or_crash()
+    made.memory_worker.clock.advance(3_600)
+    await made.memory_worker.queue.enqueue("run1")
+    while await made.memory_worker.work_once():
         pass
-    assert (await made.office.status("run1"), len(made.shown)) == ("done", 1)
-    assert made.office.posted == ["Here you are."]
+    assert (await made.memory_worker.status("run1"), len(made.shown)) == ("done", 1)
+    assert made.memory_worker.posted == ["Here you are."]

@@ -1,4 +1,4 @@
-"""What a tool gives that is larger than anything is kept: one sentence, at once, and the run goes on."""
+"""Results above the file limit: they are refused or cut at once, and the run continues."""
 
 import json
 import tracemalloc
@@ -11,13 +11,13 @@ from gofer.engine.run_files import FILE_LIMIT
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run, says
 
 pytestmark = pytest.mark.anyio
 
 
-def flooded(text: str) -> Room:
-    made = room(says("done"))
+def flooded(text: str) -> MemoryRun:
+    made = memory_run(says("done"))
 
     async def flood(call: Call, said: Said) -> Result:
         return Result(text, "a lot")
@@ -34,31 +34,31 @@ async def ask(step: OwnStep, call: str, tool: str) -> ToolResult:
     return outcome
 
 
-async def test_more_than_a_file_may_hold_is_refused_before_it_is_read() -> None:
+async def test_result_above_the_file_limit_is_refused_before_parsing() -> None:
     # Parsing this takes many times its size in memory.
     step = await flooded("[" + "0," * (FILE_LIMIT // 2) + "0]").step()
     tracemalloc.start()
-    told = await ask(step, "1.0", "look")
+    result = await ask(step, "1.0", "look")
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < FILE_LIMIT
-    assert told.text == "look gave 64,000,003 characters, and at most 64,000,000 are kept; ask it for less."
-    assert told.details == {"code": "too_large"}
+    assert result.text == "look gave 64,000,003 characters, and at most 64,000,000 are kept; ask it for less."
+    assert result.details == {"code": "too_large"}
     assert step.workspace.files == {}
 
 
-async def test_what_took_effect_is_known_although_what_it_said_is_not_kept() -> None:
+async def test_write_is_recorded_as_ok_although_the_result_is_too_large_to_keep() -> None:
     step = await flooded("x" * (FILE_LIMIT + 1)).step()
-    told = await ask(step, "1.0", "post")
-    assert told.status == "ok"
-    assert "further characters could not be kept" in told.text
+    result = await ask(step, "1.0", "post")
+    assert result.status == "ok"
+    assert "further characters could not be kept" in result.text
 
 
-async def test_a_result_of_megabytes_is_a_file_with_its_outline() -> None:
+async def test_result_of_megabytes_becomes_a_file_with_an_outline() -> None:
     records = [{"id": at, "title": "some words"} for at in range(50_000)]
     step = await flooded(json.dumps({"items": records})).step()
-    told = await ask(step, "1.0", "look")
-    about, part = told.text.split("\npartial_data:\n")
+    result = await ask(step, "1.0", "look")
+    about, part = result.text.split("\npartial_data:\n")
     assert json.loads(about)["is_truncated"]
     assert json.loads(part)["items"][-1] == "… 49,998 more, 50,000 in all"
     assert json.loads(about)["json_id"] in step.workspace.files

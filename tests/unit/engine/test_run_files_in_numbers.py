@@ -1,4 +1,4 @@
-"""Display limits of a run's files: many files, long lines, a full store and a store that is away."""
+"""Limits of a run's files: many files, long lines, a full store and an unavailable store."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError
 from support.engine import run_files
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work
 from support.engine.run_files import LINES, ask
 
 pytestmark = pytest.mark.anyio
@@ -28,13 +28,13 @@ def ended() -> Iterator[None]:
     CHILDREN.close()
 
 
-def room(text: str = LINES) -> Room:
-    return run_files.room(CHILDREN, text)
+def memory_run(text: str = LINES) -> MemoryRun:
+    return run_files.memory_run(CHILDREN, text)
 
 
 @pytest.mark.parametrize("trouble", ["full", "away"])
-async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_kept(trouble: str) -> None:
-    made = room()
+async def test_effect_is_recorded_although_the_result_cannot_be_stored(trouble: str) -> None:
+    made = memory_run()
 
     async def find(call: Call, said: Said) -> Result:
         files = [NewFile(f"{n}", "text/plain", None, "here", source={"n": n}) for n in range(FILES)]
@@ -58,7 +58,7 @@ async def test_what_took_effect_is_written_down_although_what_it_gave_cannot_be_
 
 
 class Away(RunFiles):
-    """Files whose store is not there."""
+    """Files of a run whose store is unavailable."""
 
     def __init__(self, step: OwnStep) -> None:
         super().__init__(step._journal, step.services, step.workspace)
@@ -69,8 +69,8 @@ class Away(RunFiles):
         return ()
 
 
-async def test_a_text_of_few_tokens_and_many_characters_becomes_a_file_too() -> None:
-    made = room("x" + " " * 200_000 + "y")
+async def test_text_of_few_tokens_and_many_characters_becomes_a_file() -> None:
+    made = memory_run("x" + " " * 200_000 + "y")
     step = await made.step()
     shown = await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
@@ -79,8 +79,8 @@ async def test_a_text_of_few_tokens_and_many_characters_becomes_a_file_too() -> 
 
 
 @pytest.mark.parametrize("line", ["漢" * 3_000, "word " * 700, "𝄞" * 3_900])
-async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
-    made = room("\n".join([line] * 30))
+async def test_long_lines_shown_by_file_read_create_no_file(line: str) -> None:
+    made = memory_run("\n".join([line] * 30))
     step = await made.step()
     working = at_work(step, shown=Shown(whole=500, preview=100))
     await ask(working, "1.0", "flood")
@@ -92,8 +92,8 @@ async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
     assert list(step.workspace.files) == [file]
 
 
-async def test_many_attachments_that_are_read_at_once_come_a_few_at_a_time() -> None:
-    made, under_way, most = room(), 0, 0
+async def test_concurrent_attachment_fetches_are_bounded() -> None:
+    made, under_way, most = memory_run(), 0, 0
     files = [
         NewFile(f"{n}", "text/plain", None, "Slack", 5, {"tool": "fetch", "arguments": {"text": f"{n}"}})
         for n in range(40)

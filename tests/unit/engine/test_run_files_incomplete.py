@@ -1,4 +1,4 @@
-"""Incomplete files of a run: what is made from them, and the same bytes once more, stay as incomplete as they are."""
+"""Incomplete files of a run: files made from them are incomplete too."""
 
 import json
 import zipfile
@@ -20,8 +20,8 @@ from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.values.missing import Missing
 from support.documents.made_by_hand import lines, pdf
-from support.engine.memory_run import Room, Said, at_work
-from support.engine.memory_run import room as empty_room
+from support.engine.memory_run import MemoryRun, Said, at_work
+from support.engine.memory_run import memory_run as empty_run
 from support.engine.run_files import ask
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ def ended() -> Iterator[None]:
 
 async def with_files(*files: NewFile) -> OwnStep:
     """Return a step of a run that has these files."""
-    made: Room = empty_room()
+    made: MemoryRun = empty_run()
     made.tools |= {
         tool.name: tool for tool in (*bind_all(FILE_TOOLS, CHILDREN), *bind_all(PYTHON_TOOLS, PythonClient(SANDBOX)))
     }
@@ -65,11 +65,11 @@ def newest(step: OwnStep) -> str:
 
 
 def said(step: OwnStep, file: str) -> str:
-    """Return what every answer over a file says of its lacks."""
+    """Return the sentence about the missing parts of a file, which every answer about it contains."""
     return incomplete(step.workspace.files[file].added.missing, file)
 
 
-def test_a_file_has_an_id_for_its_bytes_and_for_what_it_lacks() -> None:
+def test_file_id_depends_on_content_and_missing_parts() -> None:
     whole = NewFile("a.txt", "text/plain", b"3", "python")
     part = NewFile("a.txt", "text/plain", b"3", "python", missing=(LAST,))
     other = NewFile(
@@ -80,14 +80,14 @@ def test_a_file_has_an_id_for_its_bytes_and_for_what_it_lacks() -> None:
     assert again.id == part.id
 
 
-def test_a_file_from_elsewhere_keeps_its_id_when_only_a_part_is_fetched() -> None:
+def test_file_id_of_an_attachment_is_unchanged_when_fetched_partly() -> None:
     source = {"tool": "slack_get_file", "arguments": {"file": "F1"}}
     known = NewFile("a.log", "text/plain", None, "Slack", source=source)
     fetched = NewFile("a.log", "text/plain", b"a\n", "Slack", source=source, missing=(LAST,))
     assert known.id == fetched.id
 
 
-async def test_the_same_bytes_from_complete_files_leave_an_incomplete_one_incomplete() -> None:
+async def test_equal_content_of_complete_files_does_not_complete_an_incomplete_file() -> None:
     step = await with_files(REPORT)
     text = await beginning(step)
     await ask(step, "2.0", "python", code="3", files=[text], output_file="n.txt")
@@ -99,29 +99,29 @@ async def test_the_same_bytes_from_complete_files_leave_an_incomplete_one_incomp
     assert said(step, part) in found.text
 
 
-async def test_a_text_of_an_incomplete_text_is_incomplete_too() -> None:
+async def test_text_made_from_an_incomplete_text_is_incomplete() -> None:
     step = await with_files(REPORT)
     text = await beginning(step)
     await ask(step, "2.0", "python", code=f"files['{text}']*2", files=[text], output_file="twice.txt")
     twice = newest(step)
-    told = await ask(step, "2.1", "extract_file", file=twice)
+    given = await ask(step, "2.1", "extract_file", file=twice)
     again = newest(step)
     assert again not in {text, twice}
     lacks = said(step, again)
     assert f'pages 4 to 12, because only a part was asked for; get it with extract_file(file="{REPORT.id}", ' in lacks
-    assert lacks in told.text
+    assert lacks in given.text
     assert lacks in (await ask(step, "2.2", "file_regex", file=again, pattern="Page 9")).text
 
 
-async def test_a_file_of_an_incomplete_archive_is_incomplete_too() -> None:
+async def test_member_of_an_incomplete_archive_is_incomplete() -> None:
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
         target.writestr("a.txt", "some text")
     archive = NewFile("all.zip", "application/zip", packed.getvalue(), "Slack", missing=(LAST,))
     step = await with_files(archive)
-    told = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
+    given = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
     assert said(step, newest(step))
-    assert said(step, newest(step)) in told.text
+    assert said(step, newest(step)) in given.text
 
 
 LONG = "\n".join(f"line {n} of a text that only a preview is shown of" for n in range(6_000))
@@ -135,24 +135,24 @@ ROWS = json.dumps([{"name": f"row {n} of a long list"} for n in range(6_000)])
         (ROWS, "jq", {"file": "{file}", "program": "limit(200; .[]) | .name"}),
     ],
 )
-async def test_a_long_answer_over_an_incomplete_file_becomes_an_incomplete_file(
+async def test_long_answer_about_an_incomplete_file_becomes_an_incomplete_file(
     content: str, tool: str, arguments: dict[str, object]
 ) -> None:
     source = NewFile("a.txt", "text/plain", content.encode(), "Slack", missing=(LAST,))
     step = await with_files(source)
     filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
     working = at_work(step, shown=Shown(whole=300))
-    told = await ask(working, "2.0", tool, **filled)
+    given = await ask(working, "2.0", tool, **filled)
     result = newest(step)
     assert result.startswith("result_")
-    assert f'"{result}"' in told.text
-    assert told.text.endswith(said(step, result))
+    assert f'"{result}"' in given.text
+    assert given.text.endswith(said(step, result))
     assert said(step, result).startswith(f"{result} is incomplete.")
     found = await ask(working, "2.1", "file_regex", file=result, pattern="nowhere")
     assert said(step, result) in found.text
 
 
-async def test_an_empty_text_of_an_incomplete_file_is_not_said_to_be_all_of_it() -> None:
+async def test_empty_text_of_an_incomplete_file_is_reported_as_incomplete() -> None:
     empty = NewFile("a.txt", "text/plain", b"\n", "Slack", missing=(LAST,))
     step = await with_files(empty)
     assert said(step, empty.id) in (await ask(step, "2.0", "file_read", file=empty.id)).text

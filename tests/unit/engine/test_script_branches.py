@@ -1,4 +1,4 @@
-"""A script that is run again from its top: what it did is not done again, and what does not follow from it stops it."""
+"""Replays of a script: recorded effects are not repeated, and a divergence from the journal stops the run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.memory_run import Room, Said, room, says
+from support.engine.memory_run import MemoryRun, Said, memory_run, says
 from support.models.served import served
 from support.property_examples import examples
 
@@ -48,11 +48,11 @@ async def coordinate(run: Run) -> str | None:
 
 
 class Crash(BaseException):
-    """The process is gone."""
+    """The process crashed."""
 
 
 class MortalStore(MemoryStore):
-    """A store whose process dies around its writes; `lives` says how many of them each process gets."""
+    """A store that crashes the process at a write. `lives` has the number of writes of each process."""
 
     def __init__(self, lives: Sequence[tuple[int, bool]]) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class MortalStore(MemoryStore):
         self._left, self._after = self._lives.pop(0) if self._lives else (10**9, False)
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        # Writing takes a moment in which other branches go on.
+        # Other branches continue during the write.
         await asyncio.sleep(0)
         self._left -= 1
         if self._left < 0 or (self._left == 0 and not self._after):
@@ -88,15 +88,15 @@ class SlowModel:
 
 
 async def later(delays: list[int]) -> None:
-    """Comes back after some turns of the loop, as the list says, which begins anew at its end."""
+    """Wait for the next number of turns of the event loop in the list, which rotates."""
     delays.append(delays.pop(0))
     for _ in range(delays[-1]):
         await asyncio.sleep(0)
 
 
-def slow_room(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> Room:
+def slow_run(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> MemoryRun:
     turns = list(delays)
-    made = room()
+    made = memory_run()
     made.model = SlowModel(list(turns))  # type: ignore[assignment]
     made.store = MortalStore(lives)
     made.script = SCRIPT
@@ -113,25 +113,25 @@ def slow_room(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> Room:
     return made
 
 
-async def to_the_end(made: Room) -> Ending:
+async def to_the_end(made: MemoryRun) -> Ending:
     for owner in range(20):
         try:
-            return await made.play(f"owner{owner}")
+            return await made.run_script(f"owner{owner}")
         except Crash:
             made.store.reborn()  # type: ignore[attr-defined]
     raise AssertionError("it never ends")
 
 
-async def effects(made: Room) -> set[tuple[str, str, str]]:
-    """Every effect on record: its call, its tool, what it was asked to do."""
+async def effects(made: MemoryRun) -> set[tuple[str, str, str]]:
+    """Return every journaled effect as its call, tool and arguments."""
     calls = [item.entry for item in await made.journal() if isinstance(item.entry, ToolCall)]
     assert len({call.call for call in calls}) == len(calls)
     return {(call.call, call.tool, str(call.arguments)) for call in calls}
 
 
 async def undisturbed() -> tuple[Ending, set[tuple[str, str, str]]]:
-    made = slow_room([0], [])
-    return await made.play(), await effects(made)
+    made = slow_run([0], [])
+    return await made.run_script(), await effects(made)
 
 
 @given(
@@ -139,15 +139,15 @@ async def undisturbed() -> tuple[Ending, set[tuple[str, str, str]]]:
     st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=5),
 )
 @examples(2)
-def test_any_order_of_endings_and_any_crashes_give_the_same_effects_and_the_same_answer(
+def test_script_has_the_same_effects_and_answer_for_any_timing_and_any_crashes(
     delays: list[int], lives: list[tuple[int, bool]]
 ) -> None:
     async def play() -> None:
         ending, recorded = await undisturbed()
-        made = slow_room(delays, lives)
+        made = slow_run(delays, lives)
         assert await to_the_end(made) == ending
         assert await effects(made) == recorded
-        # What can be looked for happened once: four alike in as many branches, and the last.
+        # Each lookup call happened once: four equal ones in four branches, and the last.
         tickets = [done for done in made.acted if done.startswith("ticket")]
         assert len(tickets) == sum(tool == "ticket" for _, tool, _ in recorded) == 5
         journal = [item.entry for item in await made.journal()]
@@ -157,8 +157,8 @@ def test_any_order_of_endings_and_any_crashes_give_the_same_effects_and_the_same
     asyncio.run(play())
 
 
-async def test_branches_are_under_way_at_once() -> None:
-    made = slow_room([0], [])
+async def test_script_branches_run_concurrently() -> None:
+    made = slow_run([0], [])
     waiting = asyncio.Event()
 
     async def first(call: Call, said: Said) -> Result:
@@ -177,19 +177,19 @@ async def coordinate(run):
     made.tool("first", "keyed", first)
     made.tool("second", "keyed", second)
     async with asyncio.timeout(60):
-        assert (await made.play()).answer == "both"
+        assert (await made.run_script()).answer == "both"
 
 
-async def changed(before: str, after: str) -> tuple[Ending, Room]:
-    """A run that crashed right after what `before` does, gone on with by `after`."""
-    made = room()
+async def changed(before: str, after: str) -> tuple[Ending, MemoryRun]:
+    """Run a script with `before`, which then fails, and continue the run with `after` in its place."""
+    made = memory_run()
     for name, effect in (("look", "read"), ("note", "keyed"), ("mail", "blind")):
         made.tool(name, effect)  # type: ignore[arg-type]
     made.script = f"async def coordinate(run):\n    {before}\n    raise MemoryError"
-    await made.play()
+    await made.run_script()
     made.acted.clear()
     made.script = f"async def coordinate(run):\n    {after}\n    return 'fine'"
-    return await made.play("another"), made
+    return await made.run_script("another"), made
 
 
 A, B, READ = 'await run.call("mail", text="a")', 'await run.call("note", text="b")', 'await run.call("look", text="r")'
@@ -215,7 +215,7 @@ A, B, READ = 'await run.call("mail", text="a")', 'await run.call("note", text="b
         ),
     ],
 )
-async def test_what_does_not_follow_from_the_journal_stops_the_run_before_it_happens(
+async def test_script_that_diverges_from_the_journal_is_stopped_before_any_effect(
     before: str, after: str, reason: str
 ) -> None:
     ending, made = await changed(before, after)
@@ -236,22 +236,22 @@ async def test_what_does_not_follow_from_the_journal_stops_the_run_before_it_hap
         (A, f"run.now(); run.random(); {A}"),
     ],
 )
-async def test_a_script_may_read_otherwise_and_go_on_where_it_was(before: str, after: str) -> None:
+async def test_changed_script_may_read_differently_and_continue(before: str, after: str) -> None:
     ending, made = await changed(before, after)
     assert ending == Ending("done", "fine")
     assert "mail:a" not in made.acted
 
 
-async def test_a_diff_shows_what_the_journal_has_and_what_is_asked_instead() -> None:
+async def test_divergence_notice_shows_the_journaled_and_the_requested_call() -> None:
     ending, _ = await changed(A, A.replace('"a"', '"`z`"'))
     assert '```\n- mail {"text":"a"}   (the journal, call 0:mail:' in ending.notice
     assert '+ mail {"text":"\\u0060z\\u0060"}   (coordinators/s.py:2)\n```' in ending.notice
-    # Reasons stand in lists, which show no contents.
+    # Reasons are shown in lists, which hold no content.
     assert '"a"' not in ending.reason
 
 
-async def test_an_effect_in_doubt_is_settled_before_the_script_is_run_again() -> None:
-    made = room()
+async def test_effect_in_doubt_is_settled_before_the_script_is_replayed() -> None:
+    made = memory_run()
     made.script = f"async def coordinate(run):\n    {A}\n    return 'sent'"
 
     async def die(call: Call, said: Said) -> Result:
@@ -259,15 +259,15 @@ async def test_an_effect_in_doubt_is_settled_before_the_script_is_run_again() ->
 
     made.tool("mail", "blind", die)
     with pytest.raises(Crash):
-        await made.play()
-    ending = await made.play("another")
+        await made.run_script()
+    ending = await made.run_script("another")
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
     assert "it was under way when its worker was lost" in ending.said
     assert made.acted == ["mail:a"]
 
 
-async def test_the_first_branch_that_failed_is_the_error_whichever_ends_first() -> None:
-    made = room()
+async def test_gather_raises_the_error_of_the_first_branch_in_order() -> None:
+    made = memory_run()
     made.script = """
 async def fail(run, n):
     await run.call("look", text=str(n))
@@ -286,7 +286,7 @@ async def coordinate(run):
         return Result("", "")
 
     made.tool("look", "read", slowly)
-    assert (await made.play()).answer == "3"
+    assert (await made.run_script()).answer == "3"
     assert sorted(made.acted) == ["look:0", "look:3"]
     assert len([item for item in await made.journal() if isinstance(item.entry, ToolResult)]) == 2
 
@@ -295,7 +295,7 @@ PATHS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), max_size=DEPTH
 
 
 @given(PATHS, PATHS)
-def test_a_call_names_its_branch_and_branches_are_beside_each_other_both_ways(one: tuple, other: tuple) -> None:
+def test_script_call_id_names_the_branch_and_beside_is_symmetric(one: tuple, other: tuple) -> None:
     asked = Branch("s.py:1", one).ask("tool", {"b": 1, "a": [None, "ü"]}, "s.py:2")
     assert path_of(asked.call) == one
     assert "/" not in asked.call
@@ -304,7 +304,7 @@ def test_a_call_names_its_branch_and_branches_are_beside_each_other_both_ways(on
     assert not beside(one, one[: len(one) // 2])
 
 
-def test_gathers_have_limits() -> None:
+def test_gather_is_limited_in_depth_and_width() -> None:
     branch = Branch("s.py:1")
     for _ in range(DEPTH):
         branch = branch.split(2, "s.py:1")[1]
@@ -314,7 +314,7 @@ def test_gathers_have_limits() -> None:
         Branch("s.py:1").split(1_001, "s.py:1")
 
 
-def test_what_scripts_are_promised_is_what_they_get() -> None:
+def test_script_run_has_every_promised_member() -> None:
     promised = {name for name in vars(Run) if not name.startswith("_")}
     assert promised == {"event", "files", "call", "subagent", "gather", "now", "random"}
     assert all(hasattr(ScriptRun, name) for name in promised)

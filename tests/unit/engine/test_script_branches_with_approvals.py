@@ -1,4 +1,4 @@
-"""Branches of a script that wait for people: each goes on as soon as its own is decided."""
+"""Approvals in branches of a script: each branch resumes as soon as its approval is decided."""
 
 from dataclasses import replace
 
@@ -7,9 +7,9 @@ import pytest
 from gofer.journal import entries as e
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.workflows.script_source import Script
-from support.engine.approvals import Desk, desk, status
+from support.engine.approvals import ApprovalWorker, approval_worker, status
 from support.engine.memory_run import Said
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 SCRIPT = """
@@ -28,14 +28,14 @@ async def coordinate(run: Run):
 """
 
 
-def scripted(announced: list[str]) -> Desk:
-    made = desk(
+def scripted(announced: list[str]) -> ApprovalWorker:
+    made = approval_worker(
         coordinator="script",
         coordinator_script="coordinators/s.py",
         tools=["file_ticket", "announce"],
         approve={"tools": ["file_ticket"], "by": "@leads"},
     )
-    before = made.office.worker.services
+    before = made.memory_worker.worker.services
 
     async def announce(call: Call, said: Said) -> ToolResult:
         announced.append(said.text)
@@ -43,24 +43,24 @@ def scripted(announced: list[str]) -> Desk:
 
     tools = {**before.tools, "announce": Tool("announce", "", "keyed", Said, announce)}
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
-    worker = made.office.worker
-    workflows = Unchanging(replace(catalog_of(worker), scripts=scripts))
-    made.office.worker = replace(worker, services=replace(before, tools=tools), workflows=workflows)
+    worker = made.memory_worker.worker
+    workflows = FixedCatalog(replace(catalog_of(worker), scripts=scripts))
+    made.memory_worker.worker = replace(worker, services=replace(before, tools=tools), workflows=workflows)
     return made
 
 
-async def now(made: Desk) -> None:
-    """All that happens without any time going by."""
-    while await made.office.hear_lost():
+async def now(made: ApprovalWorker) -> None:
+    """Process all queue messages without advancing the clock."""
+    while await made.memory_worker.work_once_or_crash():
         pass
 
 
-async def test_a_press_on_any_of_several_questions_is_looked_at_at_once() -> None:
+async def test_approval_click_on_any_of_several_branches_is_processed_immediately() -> None:
     announced: list[str] = []
     made = scripted(announced)
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await now(made)
-    # Nobody has to decide on one before the others are asked for.
+    # All questions are asked at once.
     assert [question.arguments for question in made.asked] == [{"text": text} for text in ("one", "two", "three")]
     for nth, text in ((1, "two"), (2, "three")):
         await made.press("approved", nth=nth)
@@ -70,15 +70,15 @@ async def test_a_press_on_any_of_several_questions_is_looked_at_at_once() -> Non
     await made.press("denied", nth=0)
     await now(made)
     assert (await status(made), announced) == ("done", ["two", "three"])
-    assert made.office.posted == ["one: refused; two: filed; three: filed"]
+    assert made.memory_worker.posted == ["one: refused; two: filed; three: filed"]
 
 
-async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_on() -> None:
+async def test_approval_click_received_while_another_branch_works_is_processed_at_once() -> None:
     announced: list[str] = []
     made = scripted(announced)
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await now(made)
-    tools = made.office.worker.services.tools
+    tools = made.memory_worker.worker.services.tools
     announce = tools["announce"]
 
     async def pressed_meanwhile(call: Call, said: Said) -> ToolResult:
@@ -87,8 +87,8 @@ async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_o
         return await announce.act(call, said)
 
     changed = {**tools, "announce": replace(announce, act=pressed_meanwhile)}
-    worker = made.office.worker
-    made.office.worker = replace(worker, services=replace(worker.services, tools=changed))
+    worker = made.memory_worker.worker
+    made.memory_worker.worker = replace(worker, services=replace(worker.services, tools=changed))
     await made.press("approved", nth=1)
     await now(made)
     assert announced == ["two", "one"]
@@ -96,14 +96,14 @@ async def test_a_press_that_comes_while_another_branch_is_at_work_is_not_slept_o
     assert len(parked) <= 4
 
 
-async def test_a_script_that_waits_for_one_approval_goes_on_where_it_was() -> None:
+async def test_script_with_one_approval_resumes_after_the_decision() -> None:
     announced: list[str] = []
     made = scripted(announced)
     script = SCRIPT.replace('("one", "two", "three")', '("one",)')
-    worker = made.office.worker
+    worker = made.memory_worker.worker
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": script})}
-    made.office.worker = replace(worker, workflows=Unchanging(replace(catalog_of(worker), scripts=scripts)))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(worker, workflows=FixedCatalog(replace(catalog_of(worker), scripts=scripts)))
+    await made.memory_worker.accept("run1", private=False)
     await now(made)
     await made.press("approved")
     await now(made)

@@ -1,4 +1,4 @@
-"""A model of the role `search` chooses among tools and skills; where it gives no choice, words decide."""
+"""Search for tools and skills: by a model of the role `search`, or else by matching words."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits
 from gofer.workflows.skill import Skill
 from support.app.company import ROOT
-from support.engine.memory_run import PROVENANCE, Room, at_work, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, at_work, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -36,15 +36,17 @@ WISH = says("", ("tool_search", {"query": "tell people about the numbers"}))
 Answered = Answer | Exception
 
 
-def many(*answers: Answered) -> Room:
-    made = room(*answers)
+def many(*answers: Answered) -> MemoryRun:
+    made = memory_run(*answers)
     for name in LISTED:
         made.tool(name, "read")
     made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS), None)}
     return made
 
 
-def bundle_of(made: Room, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS) -> Bundle:
+def bundle_of(
+    made: MemoryRun, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS
+) -> Bundle:
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "plan": "off", "tools": [*LISTED]}
     workflow = Workflow.model_validate({**base, "search_above": 1, "limits": made.limits})
     loaded = Loaded(
@@ -59,7 +61,9 @@ def bundle_of(made: Room, search_models: Sequence[str] = ("small",), skills: Map
     return decode_bundle(encode_bundle(Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])))
 
 
-async def work(made: Room, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS) -> Ending:
+async def work(
+    made: MemoryRun, search_models: Sequence[str] = ("small",), skills: Mapping[str, Skill] = SKILLS
+) -> Ending:
     bundle = bundle_of(made, search_models, skills)
     step = await made.step()
     step.note(e.MessageReceived("please tell everybody"))
@@ -69,16 +73,16 @@ async def work(made: Room, search_models: Sequence[str] = ("small",), skills: Ma
     return ending
 
 
-async def entries(made: Room, kind: type[e.Entry]) -> list[e.Entry]:
+async def entries(made: MemoryRun, kind: type[e.Entry]) -> list[e.Entry]:
     return [item.entry for item in await made.journal() if isinstance(item.entry, kind)]
 
 
-async def gave(made: Room) -> str:
+async def gave(made: MemoryRun) -> str:
     (result,) = [item.entry for item in await made.journal() if isinstance(item.entry, e.ToolResult)]
     return result.text
 
 
-async def test_the_model_chooses_tools_and_skills_by_the_conversation() -> None:
+async def test_search_model_chooses_tools_and_skills_by_the_conversation() -> None:
     made = many(WISH, says("slack_post_message\n- `numbers`\nrm_everything", tokens=400), says("done"))
     assert (await work(made)).answer == "done"
     head, tool, skills, skill = (await gave(made)).splitlines()
@@ -95,7 +99,7 @@ async def test_the_model_chooses_tools_and_skills_by_the_conversation() -> None:
     assert asked.endswith("# Looked for\n\ntell people about the numbers")
 
 
-async def test_the_choice_is_one_recorded_call_outside_the_conversation_and_its_cost_counts() -> None:
+async def test_search_choice_is_recorded_outside_the_conversation_and_counts_as_usage() -> None:
     made = many(WISH, says("slack_post_message", tokens=400), says("done"))
     await work(made)
     (asked,) = await entries(made, e.SubagentStarted)
@@ -109,7 +113,7 @@ async def test_the_choice_is_one_recorded_call_outside_the_conversation_and_its_
     assert (progress.tool_calls, progress.asking) == (1, {})
 
 
-async def test_without_the_role_words_decide_and_nobody_is_asked() -> None:
+async def test_search_without_a_search_model_matches_words() -> None:
     made = many(WISH, says("done"))
     await work(made, search_models=())
     assert await entries(made, e.SubagentStarted) == []
@@ -128,7 +132,7 @@ async def test_without_the_role_words_decide_and_nobody_is_asked() -> None:
         *([TemporaryError("away")],),
     ],
 )
-async def test_words_decide_when_the_model_gives_no_choice(useless: Answered | list[Answered]) -> None:
+async def test_unusable_search_choice_falls_back_to_matching_words(useless: Answered | list[Answered]) -> None:
     # Each model is asked three times before it counts as absent.
     failing = useless * 3 if isinstance(useless, list) else [useless]
     made = many(WISH, *failing, says("done"))
@@ -148,7 +152,7 @@ async def test_words_decide_when_the_model_gives_no_choice(useless: Answered | l
         "I would not take jira_search.\n\n- slack_post_message",
     ],
 )
-async def test_a_choice_is_a_name_on_a_line_of_its_own_or_in_a_list(listing: str) -> None:
+async def test_search_choice_is_recognized_as_a_name_per_line_or_in_a_list(listing: str) -> None:
     made = many(WISH, says(listing), says("done"))
     await work(made)
     (_, tool) = (await gave(made)).splitlines()
@@ -156,20 +160,20 @@ async def test_a_choice_is_a_name_on_a_line_of_its_own_or_in_a_list(listing: str
 
 
 @pytest.mark.parametrize("nothing", ["none", "`None`.", "<think>numbers?</think>none", '["none"]'])
-async def test_a_model_that_says_none_is_believed(nothing: str) -> None:
+async def test_search_model_may_choose_none(nothing: str) -> None:
     made = many(WISH, says(nothing), says("done"))
     await work(made)
     assert (await gave(made)).startswith("Nothing fits 'tell people about the numbers'.")
 
 
-async def test_the_last_call_to_a_model_is_left_to_the_conversation() -> None:
+async def test_search_leaves_the_last_model_call_to_the_conversation() -> None:
     made = many(WISH, says("done"))
     made.limits = Limits(llm_calls=2)
     assert (await work(made)).answer == "done"
     assert [json.loads(body)["model"] for body in made.model.requests] == ["m", "m"]
 
 
-async def test_each_search_has_a_choice_of_its_own() -> None:
+async def test_each_search_has_a_separate_choice() -> None:
     made = many(WISH, says("slack_post_message"), WISH, says("jira_search"), says("done"))
     await work(made)
     answered = (await made.step("reader")).replay.answers
@@ -180,7 +184,7 @@ async def test_each_search_has_a_choice_of_its_own() -> None:
     assert [str(json.loads(body)["model"]) for body in made.model.requests] == ["m", "small", "m", "small", "m"]
 
 
-async def test_of_more_than_the_window_takes_those_whose_words_fit_are_chosen_from() -> None:
+async def test_search_with_too_many_candidates_offers_the_best_word_matches() -> None:
     crowd = {f"s{n:03}": Skill(f"s{n:03}", f"{n} " + "word " * 75, "Like this.") for n in range(400)}
     made = many(WISH, says("numbers"), says("done"))
     await work(made, skills={**crowd, **SKILLS})
@@ -190,13 +194,13 @@ async def test_of_more_than_the_window_takes_those_whose_words_fit_are_chosen_fr
     assert 50 < question.count("- s") < 400
 
 
-def test_the_models_of_the_role_stay_with_the_run() -> None:
+def test_search_models_are_kept_in_the_bundle() -> None:
     made = many()
     assert bundle_of(made).loaded.search_models == served("small")
     assert bundle_of(made, ()).loaded.search_models == ()
 
 
-def test_the_role_search_of_the_house_holds_for_every_workflow(tmp_path: Path) -> None:
+def test_default_search_models_apply_to_a_shipped_workflow(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "agents", tmp_path / "agents")
     shutil.copytree(ROOT / "skills", tmp_path / "skills")
     shutil.copytree(ROOT / "subagents", tmp_path / "subagents")

@@ -1,4 +1,4 @@
-"""What the two readers of a run learn when it could not begin."""
+"""Runs whose source context could not be read: the messages for the colleague and the operator."""
 
 from collections.abc import Mapping
 
@@ -79,7 +79,7 @@ from gofer.sources.subject import SUBJECT
         ),
     ],
 )
-def test_the_colleague_reads_what_to_do_and_the_operator_what_happened(
+def test_unmet_need_gives_the_colleague_advice_and_the_operator_the_cause(
     need: Need, system: str, details: Mapping[str, object], cause: str, told: str
 ) -> None:
     error = stopped(need, ToolResult("context/1", "error", "It failed (HTTP 503).", details=details), system)

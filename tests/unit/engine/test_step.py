@@ -14,31 +14,31 @@ from gofer.models.language_model import Answer
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import Fenced, TemporaryError, ToolError
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, no_answer, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, at_work, memory_run, no_answer, says
 
 pytestmark = pytest.mark.anyio
 
 
-def permitted(made: Room, call: str, name: str, text: str = "it") -> Permitted:
+def permitted(made: MemoryRun, call: str, name: str, text: str = "it") -> Permitted:
     return Permitted(call, made.tools[name], Said(text=text))
 
 
-def with_tools(*effects: str) -> Room:
-    made = room()
+def with_tools(*effects: str) -> MemoryRun:
+    made = memory_run()
     for effect in effects:
         made.tool(effect, effect)
     return made
 
 
-async def crash_between_intent_and_outcome(made: Room, effect: str) -> None:
-    """Leaves a journal whose last entry is an intent."""
+async def crash_between_intent_and_outcome(made: MemoryRun, effect: str) -> None:
+    """Leave a journal whose last entry is an intent."""
     step = await made.step("first")
     step.note(ToolCall("1.0", effect, effect))
     await step.commit()
 
 
-async def test_the_intent_is_durable_before_the_effect() -> None:
-    made = room()
+async def test_intent_is_durable_before_the_effect() -> None:
+    made = memory_run()
 
     async def look(call: Call, said: Said) -> Result:
         seen.append([type(item.entry).__name__ for item in await made.journal()])
@@ -51,7 +51,7 @@ async def test_the_intent_is_durable_before_the_effect() -> None:
     assert seen == [["RunAccepted", "RunOwned", "RunStarted", "ToolCall"]]
 
 
-async def test_an_outcome_shares_the_frame_of_the_next_intent() -> None:
+async def test_outcome_shares_the_frame_of_the_next_intent() -> None:
     made = with_tools("keyed")
     step = await made.step()
     await at_work(step).call(permitted(made, "1.0", "keyed"), PROVENANCE)
@@ -60,8 +60,8 @@ async def test_an_outcome_shares_the_frame_of_the_next_intent() -> None:
     assert await made.kinds() == [["RunOwned", "RunStarted", "ToolCall"], ["ToolResult", "ToolCall"], ["ToolResult"]]
 
 
-async def test_reads_of_a_turn_share_one_frame_and_happen_at_once() -> None:
-    made = room()
+async def test_reads_of_a_turn_share_one_frame_and_run_concurrently() -> None:
+    made = memory_run()
     together = asyncio.Barrier(3)
 
     async def meet(call: Call, said: Said) -> Result:
@@ -77,7 +77,7 @@ async def test_reads_of_a_turn_share_one_frame_and_happen_at_once() -> None:
     assert (await made.kinds())[0] == ["RunOwned", "RunStarted", "ToolCall", "ToolCall", "ToolCall"]
 
 
-async def test_a_recorded_outcome_is_given_again_without_an_effect() -> None:
+async def test_recorded_outcome_is_returned_again_without_an_effect() -> None:
     made = with_tools("blind")
     step = await made.step()
     first = await at_work(step).call(permitted(made, "1.0", "blind"), PROVENANCE)
@@ -88,8 +88,8 @@ async def test_a_recorded_outcome_is_given_again_without_an_effect() -> None:
 
 
 @pytest.mark.parametrize("effect", ["read", "keyed"])
-async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(effect: str) -> None:
-    made = room()
+async def test_repeatable_call_in_doubt_is_repeated_with_the_same_key(effect: str) -> None:
+    made = memory_run()
     keys: list[str] = []
 
     async def remember(call: Call, said: Said) -> Result:
@@ -103,8 +103,8 @@ async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(ef
     assert keys == ["run1/1.0"]
 
 
-async def test_a_tool_knows_since_when_to_look_for_what_it_did() -> None:
-    made, since = room(), list[float]()
+async def test_lookup_tool_gets_the_start_time_of_the_run() -> None:
+    made, since = memory_run(), list[float]()
 
     async def remember(call: Call, said: Said) -> Result:
         since.append(call.since)
@@ -117,7 +117,7 @@ async def test_a_tool_knows_since_when_to_look_for_what_it_did() -> None:
     assert since == [made.clock.now() - 60]
 
 
-async def test_in_doubt_what_cannot_be_repeated_is_unknown() -> None:
+async def test_blind_call_in_doubt_is_unknown() -> None:
     made = with_tools("blind")
     await crash_between_intent_and_outcome(made, "blind")
     outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
@@ -125,7 +125,7 @@ async def test_in_doubt_what_cannot_be_repeated_is_unknown() -> None:
     assert made.acted == []
 
 
-async def test_in_doubt_what_can_be_found_is_not_done_again() -> None:
+async def test_lookup_call_in_doubt_is_not_repeated_when_the_lookup_finds_the_effect() -> None:
     made = with_tools("lookup")
     await crash_between_intent_and_outcome(made, "lookup")
     made.marked["run1/1.0"] = Result("it is there", "found")
@@ -134,7 +134,7 @@ async def test_in_doubt_what_can_be_found_is_not_done_again() -> None:
     assert made.acted == []
 
 
-async def test_in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame() -> None:
+async def test_lookup_call_in_doubt_is_repeated_under_a_new_frame_when_not_found() -> None:
     made = with_tools("lookup")
     await crash_between_intent_and_outcome(made, "lookup")
     outcome = await at_work(await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
@@ -143,7 +143,7 @@ async def test_in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame() 
     assert (await made.kinds())[-1] == ["RunOwned", "PermitRenewed"]
 
 
-async def test_no_effect_without_a_durable_intent() -> None:
+async def test_call_without_a_durable_intent_has_no_effect() -> None:
     made = with_tools("blind")
     old = await made.step("old")
     new = await made.step("new")
@@ -158,8 +158,10 @@ async def test_no_effect_without_a_durable_intent() -> None:
     ("effect", "kind", "status"),
     [("read", ToolResult, "error"), ("blind", ToolUnknown, "")],
 )
-async def test_a_call_nobody_answered_is_an_error_only_if_it_reads(effect: str, kind: type, status: str) -> None:
-    made = room()
+async def test_unanswered_read_is_an_error_and_an_unanswered_blind_call_is_unknown(
+    effect: str, kind: type, status: str
+) -> None:
+    made = memory_run()
     made.tool(effect, effect, no_answer)
     outcome = await at_work(await made.step()).call(permitted(made, "1.0", effect), PROVENANCE)
     assert isinstance(outcome, kind)
@@ -167,8 +169,8 @@ async def test_a_call_nobody_answered_is_an_error_only_if_it_reads(effect: str, 
     assert "nobody is there" in outcome.text
 
 
-async def test_what_a_tool_says_to_the_model_reaches_it_and_the_run_goes_on() -> None:
-    made = room()
+async def test_tool_error_is_passed_to_the_model_as_an_outcome() -> None:
+    made = memory_run()
 
     async def refuse(call: Call, said: Said) -> Result:
         raise ToolError("Not that one; use the other.")
@@ -178,8 +180,8 @@ async def test_what_a_tool_says_to_the_model_reaches_it_and_the_run_goes_on() ->
     assert outcome == ToolResult("1.0", "error", "Not that one; use the other.")
 
 
-async def test_a_tools_own_bug_does_not_take_the_run_with_it() -> None:
-    made = room()
+async def test_exception_in_a_tool_becomes_an_outcome_without_the_message() -> None:
+    made = memory_run()
 
     async def stumble(call: Call, said: Said) -> Result:
         raise KeyError("a secret in here")
@@ -190,8 +192,8 @@ async def test_a_tools_own_bug_does_not_take_the_run_with_it() -> None:
     assert "secret" not in outcome.text
 
 
-async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
-    made = room()
+async def test_tool_text_is_cut_at_a_hard_limit() -> None:
+    made = memory_run()
 
     async def flood(call: Call, said: Said) -> Result:
         raise ToolError("x" * (TEXT_LIMIT + 7))
@@ -209,7 +211,7 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     await at_work(step).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived"], ["ToolCall"]]
     assert list(await made.store.items("run1")) == []
-    # The item comes back, as after a crash between journaling and dropping it.
+    # The item is still in the inbox, as after a crash between journaling and dropping it.
     await inbox.put(made.store, "run1", "a1", MessageReceived("stop please"))
     again = await made.step("second")
     await at_work(again).call(permitted(made, "1.1", "blind"), PROVENANCE)
@@ -218,13 +220,13 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     assert list(await made.store.items("run1")) == []
 
 
-async def ask(made: Room, step: OwnStep) -> None:
+async def ask(made: MemoryRun, step: OwnStep) -> None:
     bundle = made.bundle()
     await at_work(step).ask_model(Window(bundle), bundle.chain(), tail(step.progress, step.workspace, made.limits), 10)
 
 
-async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:
-    made = room(says("hello", tokens=1_000_000))
+async def test_model_answer_is_recorded_with_usage_and_cost() -> None:
+    made = memory_run(says("hello", tokens=1_000_000))
     step = await made.step()
     step.note(MessageReceived("hi"))
     await ask(made, step)
@@ -233,8 +235,8 @@ async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:
     assert (step.conversation.answered, step.conversation.answer) == (True, "hello")
 
 
-async def test_a_model_that_is_busy_is_asked_again_with_the_same_bytes() -> None:
-    made = room(TemporaryError("busy"), TemporaryError("busy", retry_after=0.002), says("hello"))
+async def test_busy_model_is_asked_again_with_the_same_bytes() -> None:
+    made = memory_run(TemporaryError("busy"), TemporaryError("busy", retry_after=0.002), says("hello"))
     step = await made.step()
     step.note(MessageReceived("hi"))
     await ask(made, step)
@@ -244,8 +246,8 @@ async def test_a_model_that_is_busy_is_asked_again_with_the_same_bytes() -> None
     assert step.progress.llm_calls == 1
 
 
-async def test_all_attempts_together_get_no_more_time_than_the_call_has() -> None:
-    made = room()
+async def test_model_attempts_share_the_time_of_the_call() -> None:
+    made = memory_run()
     timeouts: list[float] = []
 
     class SlowModel:

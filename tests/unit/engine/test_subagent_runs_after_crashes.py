@@ -1,4 +1,4 @@
-"""A worker is lost anywhere in the work of a run and its subagents: the same answer, and no effect twice."""
+"""Crashes at any frame of a run or its subagents: the answer is the same, and no effect is repeated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,17 +11,17 @@ from gofer.models.language_model import Answer
 from gofer.projections import progress
 from gofer.stores.memory.journal import MemoryStore
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
 
-class Lost(BaseException):
-    """As when the process is killed: nothing of it is caught."""
+class Crashed(BaseException):
+    """The process was killed, which no code catches."""
 
 
 class MortalStore(MemoryStore):
-    """Loses its worker right before or after one of the frames of any run; then nothing is written until it is back."""
+    """A store that crashes its worker at a frame of any run, and writes nothing until the worker is back."""
 
     def __init__(self, at: int, *, after: bool) -> None:
         super().__init__()
@@ -40,10 +40,10 @@ class MortalStore(MemoryStore):
         self.dead = self.dead or now
         if self.dead and not (now and self.after):
             writing.close()
-            raise Lost
+            raise Crashed
         stands: bytes | None = await writing
         if self.dead:
-            raise Lost
+            raise Crashed
         return stands
 
 
@@ -52,7 +52,7 @@ def ask(name: str, prompt: str, *files: str) -> tuple[str, dict[str, object] | s
 
 
 def think(asked: Asked) -> Answer:
-    """Two subagents at once; one of them asks a third. Each writes something."""
+    """Ask two subagents at once, of which one asks a third. Each makes writes."""
     match asked.system, asked.turn:
         case "You are a test.", 0:
             return says("", ask("poster", "post it"), ask("leader", "have it filed"))
@@ -81,8 +81,8 @@ async def coordinate(run):
 """
 
 
-def made_mortal(at: int, *, after: bool, script: str = "") -> AgentsRoom:
-    made = agents_room(think)
+def made_mortal(at: int, *, after: bool, script: str = "") -> RunWithSubagents:
+    made = run_with_subagents(think)
     made.script = script
     made.store = MortalStore(at, after=after)
     made.tool("look", "read")
@@ -96,12 +96,12 @@ def made_mortal(at: int, *, after: bool, script: str = "") -> AgentsRoom:
     return made
 
 
-async def to_its_end(made: AgentsRoom) -> str:
+async def to_its_end(made: RunWithSubagents) -> str:
     assert isinstance(made.store, MortalStore)
     for owner in range(10):
         try:
-            return (await made.go_on(f"owner{owner}")).answer
-        except Lost:
+            return (await made.resume(f"owner{owner}")).answer
+        except Crashed:
             made.store.dead = False
         except Parked as parked:
             made.clock.advance(max(1.0, parked.entry.until / 1000 - made.clock.now()))
@@ -110,14 +110,14 @@ async def to_its_end(made: AgentsRoom) -> str:
 
 @pytest.mark.parametrize("script", ["", SCRIPT], ids=["model", "script"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_a_worker_lost_at_any_frame_of_a_run_or_of_its_subagents_changes_nothing(
+async def test_run_with_subagents_has_the_same_result_with_a_crash_at_any_frame(
     script: str, after: bool, everywhere: bool
 ) -> None:
     for at in range(2, 200) if everywhere else range(2 + after, 200, 2):
         made = made_mortal(at, after=after, script=script)
         assert await to_its_end(made) == "All done: posted, had it filed.", at
         assert isinstance(made.store, MortalStore)
-        # Every effect under one key of its own, and what cannot be sent twice was not.
+        # Every effect has one key, and the lookup call happened once.
         assert sorted(result.text for result in made.marked.values()) == [
             "file did three",
             "look did a",
@@ -125,7 +125,7 @@ async def test_a_worker_lost_at_any_frame_of_a_run_or_of_its_subagents_changes_n
             "post did two",
         ]
         assert made.acted.count("file:three") == 1
-        done, below = progress.project(await made.journal()), await made.below()
+        done, below = progress.project(await made.journal()), await made.subagent_journals()
         assert sorted(below) == sorted(below.keys())
         assert (len(below), done.asking) == (3, {})
         answers = sum(isinstance(it.entry, LlmResponse) for journal in _all(below) for it in journal)

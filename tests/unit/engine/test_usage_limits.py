@@ -1,4 +1,4 @@
-"""What one person, or one workflow, may use together: who is told what, and what counts once."""
+"""Limits per person and per workflow: which runs count, and how a refused run is answered."""
 
 import hashlib
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gofer.values.canonical_json import encode
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Allowance, Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CATALOG, Lost, Office
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker
 from support.stand_ins import TOKENS, claimed, make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -25,47 +25,47 @@ TENTH = 100_000 - 10
 """Input tokens of an answer that costs 0.10 USD, with its one output token."""
 
 
-def limited(*answers: Answer, person: Allowance | None = None, workflow: Allowance | None = None) -> Office:
+def limited(*answers: Answer, person: Allowance | None = None, workflow: Allowance | None = None) -> MemoryWorker:
     form = LOADED.workflow.model_copy(update={"limits_per_workflow": workflow or Allowance()})
     loaded = replace(LOADED, workflow=form, limits_per_person=person or Allowance())
-    return Office(ListModel(list(answers)), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    return MemoryWorker(ListModel(list(answers)), catalog=Catalog({"answer-here": loaded}, Defaults()))
 
 
-async def begin(made: Office, run: str) -> str:
-    """The answer to a mention, some minutes after the one before."""
+async def begin(made: MemoryWorker, run: str) -> str:
+    """Return the answer to a mention, five minutes after the one before."""
     made.clock.advance(300)
     await claimed(made.store, run, make_outside(made.clock))
     await made.accept(run)
-    await hear(made)
+    await work_until_idle(made)
     return made.posted[-1]
 
 
-async def hear(made: Office) -> None:
-    while await made.hear():
+async def work_until_idle(made: MemoryWorker) -> None:
+    while await made.work_once():
         pass
 
 
-async def used(made: Office) -> list[Usage]:
+async def used(made: MemoryWorker) -> list[Usage]:
     limited = shares(mention(), made.catalog.workflows["answer-here"], TOKENS)
     rows = [await made.store.usage(share.scope, 0) for share in limited]
     return [row for scope in rows for row in scope]
 
 
-async def test_who_has_started_too_many_runs_is_told_in_one_line_when_the_next_can_begin() -> None:
+async def test_run_over_the_limit_of_a_person_is_refused_with_the_next_possible_time() -> None:
     made = limited(says("one"), says("two"), says("three"), person=Allowance(runs_per_hour=2))
     assert [await begin(made, run) for run in ("a", "b")] == ["one", "two"]
     told = await begin(made, "c")
     assert told == "You have started 2 runs in the last hour; I can take the next one at 13:05 UTC."
     head = await made.store.head("c")
     assert head is not None
-    # Its thread was read before, and is public.
+    # The thread was read before and is public, so the reason is listed.
     assert (head.status, head.reason) == ("limited", "limit reached: 2 runs an hour for one person")
     assert len(made.model.requests) == 2
     made.clock.advance(3000)
     assert await begin(made, "d") == "three"
 
 
-async def test_a_run_that_was_refused_does_not_count() -> None:
+async def test_refused_run_does_not_count_against_the_limit() -> None:
     made = limited(says("one"), says("two"), workflow=Allowance(runs_per_hour=1))
     await begin(made, "a")
     for run in ("b", "c", "d"):
@@ -76,7 +76,7 @@ async def test_a_run_that_was_refused_does_not_count() -> None:
     assert [row.run for row in await used(made)] == ["a"]
 
 
-async def test_what_was_spent_counts_for_a_day() -> None:
+async def test_spent_usd_counts_against_the_limit_for_a_day() -> None:
     made = limited(says("one", tokens=TENTH), says("two"), person=Allowance(usd_per_day=0.1))
     await begin(made, "a")
     told = await begin(made, "b")
@@ -87,7 +87,7 @@ async def test_what_was_spent_counts_for_a_day() -> None:
     assert await begin(made, "c") == "two"
 
 
-async def test_a_run_spends_what_is_left_and_one_model_call_at_most_beyond() -> None:
+async def test_run_exceeds_the_usd_limit_by_at_most_one_model_call() -> None:
     look = says("So far.", ("slack_read_thread", {"ts": "1.0"}), tokens=TENTH)
     made = limited(says("one", tokens=TENTH), look, says("unused"), person=Allowance(usd_per_day=0.15))
     made.grant("slack_read_thread")
@@ -96,33 +96,33 @@ async def test_a_run_spends_what_is_left_and_one_model_call_at_most_beyond() -> 
     assert sum(row.usd for row in await used(made)) == pytest.approx(0.2)
 
 
-async def test_a_run_that_changes_hands_and_comes_twice_counts_once() -> None:
+async def test_run_with_a_crash_and_repeated_queue_messages_counts_once() -> None:
     made = limited(says("one", tokens=TENTH), says("two"), person=Allowance(runs_per_hour=2, usd_per_day=1))
-    made.lose_in.add("slack_update_message")
+    made.crash_in.add("slack_update_message")
     await made.accept("a")
-    with pytest.raises(Lost):
-        await made.hear()
-    made.lose_in.clear()
+    with pytest.raises(Crashed):
+        await made.work_once()
+    made.crash_in.clear()
     for _ in range(3):
         await made.queue.enqueue("a")
         made.clock.advance(130)
-        await hear(made)
+        await work_until_idle(made)
     assert made.posted == ["one"]
     (row,) = await used(made)
     assert (row.run, row.usd) == ("a", pytest.approx(0.1))
     assert await begin(made, "b") == "two"
 
 
-async def test_of_many_mentions_at_once_no_more_begin_than_may() -> None:
+async def test_concurrent_mentions_never_exceed_the_run_limit() -> None:
     made = limited(*[says(str(n)) for n in range(9)], person=Allowance(runs_per_hour=3))
     for n in range(9):
         await made.accept(f"run{n}")
-    await hear(made)
+    await work_until_idle(made)
     assert len(made.model.requests) == 3
     assert sum("You have started 3 runs" in text for text in made.posted) == 6
 
 
-async def test_a_run_that_was_cancelled_before_it_began_is_cancelled_and_does_not_count() -> None:
+async def test_run_cancelled_before_the_start_does_not_count_against_the_limit() -> None:
     made = limited(says("one"), person=Allowance(runs_per_hour=1))
     await begin(made, "a")
     await claimed(made.store, "b", make_outside(made.clock))
@@ -131,7 +131,7 @@ async def test_a_run_that_was_cancelled_before_it_began_is_cancelled_and_does_no
     assert [row.run for row in await used(made)] == ["a"]
 
 
-async def test_another_person_is_not_held_up() -> None:
+async def test_limit_of_one_person_does_not_affect_another_person() -> None:
     made = limited(says("one"), says("two"), person=Allowance(runs_per_hour=1))
     await begin(made, "a")
     event = replace(mention(), actor=replace(mention().actor, id="U0OTHER0"))
@@ -139,11 +139,11 @@ async def test_another_person_is_not_held_up() -> None:
         "b", e.RunAccepted(event, "answer-here"), Pen("ingress", made.worker.services.outside), made.store, made.blobs
     )
     await made.accept("b")
-    await hear(made)
+    await work_until_idle(made)
     assert made.posted[-1] == "two"
 
 
-async def test_of_a_person_only_a_keyed_token_is_written_down() -> None:
+async def test_usage_row_holds_only_a_keyed_token_of_the_person() -> None:
     made = limited(says("one"), person=Allowance(runs_per_hour=1))
     await begin(made, "a")
     (row,) = await used(made)
@@ -153,7 +153,7 @@ async def test_of_a_person_only_a_keyed_token_is_written_down() -> None:
     assert hashlib.sha256(encode(["person", "slack", person])).hexdigest()[:12] not in row.scope
 
 
-async def test_without_limits_nothing_is_counted() -> None:
+async def test_usage_is_not_recorded_without_limits() -> None:
     made = limited(says("one"))
     await begin(made, "a")
     assert await used(made) == []

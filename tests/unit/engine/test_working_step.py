@@ -10,7 +10,7 @@ from gofer.engine.permitted_call import Permitted
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import ToolResult
 from gofer.tools.definition import Provenance
-from support.engine.memory_run import PROVENANCE, Room, Said, Unguarded, at_work, room
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, Unguarded, at_work, memory_run
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[3]
@@ -33,33 +33,33 @@ def with_no_guard(own: OwnStep, agents: Agents) -> WorkingStep:
 
 
 class Refusing(Unguarded):
-    """A guard that lets nothing through."""
+    """A guard that refuses every call."""
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> ToolResult:
         return ToolResult(item.call, "refused", "no")
 
 
-def with_a_tool() -> tuple[Room, Permitted]:
-    made = room()
+def with_a_tool() -> tuple[MemoryRun, Permitted]:
+    made = memory_run()
     made.tool("post", "blind")
     return made, Permitted("1.0", made.tools["post"], Said(text="it"))
 
 
 @pytest.mark.parametrize("missing", [field.name for field in fields(WorkingStep)])
-async def test_a_working_step_cannot_be_made_without_one_of_its_parts(missing: str) -> None:
-    whole = at_work(await room().step())
+async def test_working_step_needs_every_part(missing: str) -> None:
+    whole = at_work(await memory_run().step())
     given = {field.name: getattr(whole, field.name) for field in fields(WorkingStep) if field.name != missing}
     with pytest.raises(TypeError, match=missing):
         WorkingStep(**given)
 
 
-async def test_no_part_of_a_working_step_is_set_later() -> None:
-    working = at_work(await room().step())
+async def test_working_step_is_immutable() -> None:
+    working = at_work(await memory_run().step())
     with pytest.raises(FrozenInstanceError):
         working.guard = Unguarded()  # type: ignore[misc]
 
 
-async def test_a_call_that_the_guard_refuses_has_no_effect() -> None:
+async def test_call_refused_by_the_guard_has_no_effect() -> None:
     made, item = with_a_tool()
     step = await made.step()
     working = replace(at_work(step), guard=Refusing())
@@ -67,7 +67,7 @@ async def test_a_call_that_the_guard_refuses_has_no_effect() -> None:
     assert made.acted == []
 
 
-async def test_the_runs_own_step_does_not_make_a_call_of_the_model() -> None:
+async def test_own_step_refuses_a_call_of_the_model() -> None:
     made, item = with_a_tool()
     step = await made.step()
     with pytest.raises(AttributeError):
@@ -75,10 +75,10 @@ async def test_the_runs_own_step_does_not_make_a_call_of_the_model() -> None:
     assert made.acted == []
 
 
-def test_the_type_checker_refuses_a_step_without_a_guard_and_an_unchecked_call(tmp_path: Path) -> None:
+def test_type_checker_rejects_a_step_without_guard_and_an_unchecked_call(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(WRONG)
     checker = Path(sys.executable).parent / "basedpyright"
     done = subprocess.run([checker, "--project", ROOT, wrong], capture_output=True, text=True, check=False)
-    told = [line for line in done.stdout.splitlines() if " - error: " in line]
-    assert [line.partition("wrong.py:")[2].partition(":")[0] for line in told] == ["8", "11", "14"], done.stdout
+    errors = [line for line in done.stdout.splitlines() if " - error: " in line]
+    assert [line.partition("wrong.py:")[2].partition(":")[0] for line in errors] == ["8", "11", "14"], done.stdout

@@ -16,12 +16,12 @@ SEAL = Seal("r", bytes(range(KEY_BYTES)))
 SIZES = st.lists(st.integers(0, 60_000), min_size=1, max_size=40)
 
 
-async def test_small_values_stay_in_the_frame() -> None:
+async def test_small_values_stay_in_the_journal_frame() -> None:
     entries = [{"kind": "a", "text": "x" * 1000}]
     assert await spill(MemoryBlobs(), entries, SEAL) == (entries, ())
 
 
-async def test_a_value_above_the_inline_limit_goes_to_a_body() -> None:
+async def test_value_above_the_inline_limit_is_stored_sealed_as_a_body() -> None:
     blobs = MemoryBlobs()
     large = "ü" * INLINE_LIMIT
     kept, bodies = await spill(blobs, [{"kind": "a", "text": large, "call": "1.0"}], SEAL)
@@ -32,7 +32,7 @@ async def test_a_value_above_the_inline_limit_goes_to_a_body() -> None:
 
 
 @given(SIZES)
-async def test_any_frame_fits_and_comes_back_whole(sizes: list[int]) -> None:
+async def test_journal_frame_fits_the_limit_and_restores_every_value(sizes: list[int]) -> None:
     blobs = MemoryBlobs()
     entries = [{"kind": "a", "text": chr(97 + i % 26) * size, "nested": {"i": i}} for i, size in enumerate(sizes)]
     kept, bodies = await spill(blobs, entries, SEAL)
@@ -41,7 +41,7 @@ async def test_any_frame_fits_and_comes_back_whole(sizes: list[int]) -> None:
     assert list(await restore(blobs, frame, SEAL)) == entries
 
 
-async def test_a_body_that_does_not_fit_its_place_is_reported() -> None:
+async def test_body_that_does_not_fit_the_frame_is_reported_corrupt() -> None:
     blobs = MemoryBlobs()
     raw = SEAL.close("body", encode("value"))
     key = blob_key("r", raw)
@@ -51,13 +51,13 @@ async def test_a_body_that_does_not_fit_its_place_is_reported() -> None:
         await restore(blobs, frame, SEAL)
 
 
-async def test_the_same_value_written_again_is_the_same_body() -> None:
+async def test_equal_values_are_stored_as_the_same_body() -> None:
     blobs = MemoryBlobs()
     entries = [{"kind": "a", "text": "x" * 20_000}]
     assert await spill(blobs, entries, SEAL) == await spill(blobs, entries, SEAL)
 
 
-async def test_a_body_of_another_run_is_reported() -> None:
+async def test_body_of_another_run_is_reported_corrupt() -> None:
     blobs = MemoryBlobs()
     raw = Seal("s", bytes(range(KEY_BYTES))).close("body", encode("value"))
     key = blob_key("r", raw)

@@ -1,4 +1,4 @@
-"""What is new for a run stands in its own inbox or in that of a subagent at work, however deep; never in any other."""
+"""News of a run: items in its inbox or in the inbox of a subagent that still works, at any depth."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def family(store: MemoryStore, *, answered: bool) -> None:
-    """A run, its subagent `run1.a` and, below that one, `run1.b`, which has answered or not; all in one store."""
+    """Store a run, its subagent `run1.a` and the subagent of that one, `run1.b`, which may have answered."""
     pen, blobs = Pen("me", make_outside()), MemoryBlobs()
     above = ""
     for depth, (run, below) in enumerate((("run1", "run1.a"), ("run1.a", "run1.b"), ("run1.b", ""))):
@@ -30,20 +30,22 @@ async def family(store: MemoryStore, *, answered: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "answered", "heard"),
+    ("run", "answered", "is_news"),
     [
         ("run1", False, True),
         ("run1.a", False, True),
         ("run1.b", False, True),
         ("run1", True, True),
         ("run1.a", True, True),
-        # A press that came too late: who looked for it would look for ever.
+        # A click that comes after the end is no news: otherwise the run would look for it forever.
         ("run1.b", True, False),
     ],
 )
-async def test_what_comes_for_a_subagent_is_news_as_long_as_it_works(run: str, answered: bool, heard: bool) -> None:
+async def test_inbox_item_of_a_subagent_is_news_only_while_the_subagent_works(
+    run: str, answered: bool, is_news: bool
+) -> None:
     store = MemoryStore()
     await family(store, answered=answered)
     assert not await has_inbox_items("run1", await running_subagents("run1", store), store)
     await store.put_item(run, InboxItem("click-1", b"sealed"))
-    assert await has_inbox_items("run1", await running_subagents("run1", store), store) is heard
+    assert await has_inbox_items("run1", await running_subagents("run1", store), store) is is_news

@@ -55,7 +55,7 @@ ENTRIES = st.one_of(
 
 
 @given(ENTRIES)
-def test_every_entry_comes_back_as_it_was(entry: e.Entry) -> None:
+def test_entry_of_any_kind_survives_encoding(entry: e.Entry) -> None:
     assert from_json(json.loads(encode(to_json(entry)))) == entry
 
 
@@ -78,16 +78,18 @@ def test_every_entry_comes_back_as_it_was(entry: e.Entry) -> None:
         ),
     ],
 )
-def test_entries_without_thoughts_and_words_of_a_provider_are_read(written: object, entry: e.Entry) -> None:
+def test_entries_without_thoughts_or_provider_errors_are_read_and_written_unchanged(
+    written: object, entry: e.Entry
+) -> None:
     assert from_json(written) == entry
     assert to_json(entry) == written
 
 
-def test_every_kind_of_the_union_has_a_name() -> None:
+def test_every_entry_class_has_a_kind() -> None:
     assert set(e.KINDS.values()) == set(get_args(e.Entry))
 
 
-def test_defaults_are_left_out() -> None:
+def test_entry_is_encoded_without_default_values() -> None:
     assert to_json(e.RunFinished("done")) == {"kind": "run.finished", "status": "done"}
 
 
@@ -99,7 +101,7 @@ def test_defaults_are_left_out() -> None:
         ({"kind": "run.finished", "status": "splendid"}, "only"),
     ],
 )
-def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -> None:
+def test_entry_that_only_a_newer_gofer_knows_raises_other_version(value: object, what: str) -> None:
     with pytest.raises(OtherVersion, match=f"{what}.*; read it with the Gofer that wrote it"):
         from_json(value)
 
@@ -114,7 +116,7 @@ def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -
         (["run.finished"], "not an object"),
     ],
 )
-def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
+def test_malformed_entry_is_reported_corrupt(value: object, what: str) -> None:
     with pytest.raises(Corrupt, match=what) as caught:
         from_json(value)
     assert not isinstance(caught.value, OtherVersion)
@@ -129,11 +131,11 @@ def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
         e.ApprovalClicked("1.0", "call", "a", "denied", "U1", 7),
     ],
 )
-def test_what_outsiders_may_say_comes_out_of_an_inbox(item: e.Item) -> None:
+def test_inbox_item_survives_encoding(item: e.Item) -> None:
     assert item_from_bytes(item_bytes(item)) == item
 
 
-def test_nothing_else_comes_out_of_an_inbox() -> None:
+def test_inbox_refuses_torn_bytes_and_entries_that_only_an_owner_writes() -> None:
     with pytest.raises(Corrupt, match="not JSON"):
         item_from_bytes(b'{"kind":"message.rec')
     with pytest.raises(Corrupt, match="only a run's owner"):

@@ -19,7 +19,7 @@ def chain(length: int, seal: Seal = SEAL) -> list[bytes]:
     return stored
 
 
-def test_a_chain_reads_back_as_it_was_written() -> None:
+def test_frame_chain_reads_back_as_written() -> None:
     stored = chain(3)
     frames = open_chain(stored, SEAL)
     assert [frame.n for frame in frames] == [1, 2, 3]
@@ -28,7 +28,7 @@ def test_a_chain_reads_back_as_it_was_written() -> None:
     assert frames[2].entries == [{"kind": "run.owned", "x": "ééé"}]
 
 
-def test_bodies_keep_their_place() -> None:
+def test_frame_keeps_the_place_of_each_body() -> None:
     frame = Frame(1, 1, "me", "n", GENESIS, [{"kind": "x"}], [Body(0, "text", "ab" * 32)])
     assert open_chain([frame_bytes(frame, SEAL)], SEAL)[0].bodies == [Body(0, "text", "ab" * 32)]
 
@@ -39,13 +39,13 @@ def test_equal_frames_have_equal_bytes() -> None:
     assert frame_bytes(one, SEAL) == frame_bytes(other, SEAL)
 
 
-def test_nothing_of_a_frame_can_be_read_in_its_bytes() -> None:
+def test_frame_bytes_reveal_no_content() -> None:
     for raw in chain(3):
         assert not any(word in raw for word in (b"run.owned", b"nonce", b"me", "é".encode()))
 
 
 @given(st.integers(1, 5), st.data())
-def test_any_changed_byte_is_noticed(length: int, data: st.DataObject) -> None:
+def test_changed_byte_in_a_frame_chain_is_reported_corrupt(length: int, data: st.DataObject) -> None:
     stored = chain(length)
     which = data.draw(st.integers(0, length - 1))
     where = data.draw(st.integers(0, len(stored[which]) - 1))
@@ -55,8 +55,8 @@ def test_any_changed_byte_is_noticed(length: int, data: st.DataObject) -> None:
         open_chain([*stored[:which], bytes(raw), *stored[which + 1 :]], SEAL)
 
 
-def test_a_frame_that_follows_another_than_the_one_before_it_is_noticed() -> None:
-    """As when two owners wrote frame 1 and the second frame is the loser's."""
+def test_frame_that_does_not_follow_the_stored_predecessor_is_reported_corrupt() -> None:
+    """Two owners wrote frame 1, and frame 2 belongs to the loser."""
     _, two = chain(2)
     other = frame_bytes(Frame(1, 1, "another", "nonce", GENESIS, []), SEAL)
     with pytest.raises(Corrupt, match="at frame 2: it does not follow"):
@@ -64,9 +64,7 @@ def test_a_frame_that_follows_another_than_the_one_before_it_is_noticed() -> Non
 
 
 @given(st.integers(2, 5), st.data())
-def test_who_has_no_key_can_still_tell_that_frames_before_the_last_were_changed(
-    length: int, data: st.DataObject
-) -> None:
+def test_chain_check_without_the_key_detects_changed_frames_before_the_last(length: int, data: st.DataObject) -> None:
     stored = chain(length)
     check_chain("r", stored)
     which = data.draw(st.integers(0, length - 2))
@@ -77,7 +75,7 @@ def test_who_has_no_key_can_still_tell_that_frames_before_the_last_were_changed(
 
 
 @pytest.mark.parametrize("broken", ["dropped", "swapped", "doubled", "foreign", "older", "emptied"])
-def test_lost_or_reordered_frames_are_noticed(broken: str) -> None:
+def test_lost_or_reordered_frames_are_reported_corrupt(broken: str) -> None:
     one, two, three = chain(3)
     stored = {
         "dropped": [one, three],
@@ -91,8 +89,8 @@ def test_lost_or_reordered_frames_are_noticed(broken: str) -> None:
         open_chain(stored, SEAL)
 
 
-def test_a_frame_holds_only_after_the_frame_it_was_written_after() -> None:
-    """Even when the hash before it is made to fit, as somebody could who has the bytes and not the key."""
+def test_frame_with_a_forged_previous_hash_is_reported_corrupt() -> None:
+    """The previous hash is forged, which is possible with the bytes and without the key."""
     _, two = chain(2)
     other = frame_bytes(Frame(1, 1, "fenced", "another nonce", GENESIS, []), SEAL)
     moved = FORM + frame_hash(other) + two[len(FORM) + len(GENESIS) :]
@@ -101,13 +99,13 @@ def test_a_frame_holds_only_after_the_frame_it_was_written_after() -> None:
         open_chain([other, moved], SEAL)
 
 
-def test_another_runs_frame_is_noticed() -> None:
+def test_frame_of_another_run_is_reported_corrupt() -> None:
     key = bytes(range(KEY_BYTES))
     with pytest.raises(Corrupt, match="Run s is damaged at frame 1"):
         open_chain(chain(1, Seal("r", key)), Seal("s", key))
 
 
-def test_sealed_bytes_that_are_no_frame_are_reported() -> None:
+def test_sealed_bytes_that_are_no_frame_are_reported_corrupt() -> None:
     header = FORM + GENESIS
     for plain in (b"not json", b"[]", b'{"at": 1}'):
         with pytest.raises(Corrupt, match="frame 1: it is not a frame"):
@@ -120,19 +118,19 @@ def of_format(form: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "message"),
     [
         (1, "Run r was written by an earlier version of Gofer (format 1, and this version reads format 2); finish it "),
         (3, "Run r was written by a newer version of Gofer (format 3, and this version reads format 2); update Gofer."),
     ],
 )
-def test_a_frame_of_another_format_is_refused_with_what_to_do(form: int, told: str) -> None:
+def test_frame_of_another_format_is_refused_with_advice(form: int, message: str) -> None:
     with pytest.raises(OtherVersion) as caught:
         open_chain([of_format(form)], SEAL)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
-def test_a_changed_first_byte_is_damage_and_no_other_format() -> None:
+def test_changed_format_byte_is_reported_corrupt_and_not_as_another_format() -> None:
     with pytest.raises(Corrupt) as caught:
         open_chain([b"\x01" + chain(1)[0][1:]], SEAL)
     assert not isinstance(caught.value, OtherVersion)

@@ -12,7 +12,7 @@ from support.stand_ins import claimed
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_an_outsider_puts_the_owner_reads_with_its_id() -> None:
+async def test_inbox_returns_each_item_once_with_the_item_id() -> None:
     store = MemoryStore()
     await claimed(store)
     await inbox.put(store, "run1", "b", RunCancelled("somebody"))
@@ -22,7 +22,7 @@ async def test_what_an_outsider_puts_the_owner_reads_with_its_id() -> None:
     assert read == [MessageReceived("wait", "a"), RunCancelled("somebody", "b")]
 
 
-async def test_nobody_can_read_an_item_in_the_store() -> None:
+async def test_inbox_item_is_stored_encrypted() -> None:
     store = MemoryStore()
     await claimed(store)
     await inbox.put(store, "run1", "a", MessageReceived("a secret"))
@@ -30,7 +30,7 @@ async def test_nobody_can_read_an_item_in_the_store() -> None:
     assert b"secret" not in stored.entry
 
 
-async def test_an_item_that_was_not_sealed_for_its_place_is_reported() -> None:
+async def test_moved_or_unsealed_inbox_item_is_reported_corrupt() -> None:
     store = MemoryStore()
     await claimed(store)
     await inbox.put(store, "run1", "a", MessageReceived("stop"))
@@ -42,7 +42,7 @@ async def test_an_item_that_was_not_sealed_for_its_place_is_reported() -> None:
             await inbox.read(store, await seal_of("run1", store))
 
 
-async def test_nothing_can_be_put_into_a_run_that_was_deleted() -> None:
+async def test_inbox_of_a_deleted_run_accepts_no_item() -> None:
     store = MemoryStore()
     await claimed(store)
     await store.destroy_key("run1")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 KEY = bytes(range(KEY_BYTES))
 
 
-async def test_a_draft_is_one_frame_with_addresses_given_beforehand() -> None:
+async def test_journal_commit_writes_the_draft_as_one_frame_with_known_addresses() -> None:
     store, blobs = memory_stores()
     clock = SetClock()
     pen = await claimed(store, outside=make_outside(clock))
@@ -36,7 +36,7 @@ async def test_a_draft_is_one_frame_with_addresses_given_beforehand() -> None:
     assert first.at == second.at == third.at - 5000
 
 
-async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
+async def test_journal_commit_of_the_slower_owner_is_fenced_and_not_written() -> None:
     store, blobs = memory_stores()
     pen = await claimed(store)
     old, _ = await open_journal("run1", store, blobs, Pen("old", pen.outside))
@@ -50,7 +50,7 @@ async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
 
 
 class ForgetfulStore(MemoryStore):
-    """Writes the frame, loses the answer, and is asked again, as an SDK that retries does."""
+    """A store that loses the response of each write, so that the write is repeated, as an SDK does."""
 
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         await super().claim(run, frame, key, at)
@@ -61,7 +61,7 @@ class ForgetfulStore(MemoryStore):
         return await super().create(run, n, frame)
 
 
-async def test_our_own_lost_response_is_not_somebody_elses_frame() -> None:
+async def test_journal_commit_with_a_lost_response_is_recognized_as_own() -> None:
     store, (_, blobs) = ForgetfulStore(), memory_stores()
     pen = await claimed(store)
     journal, _ = await open_journal("run1", store, blobs, pen)
@@ -72,7 +72,7 @@ async def test_our_own_lost_response_is_not_somebody_elses_frame() -> None:
     assert [item.n for item in await read_journal("run1", store, blobs)] == [1, 2, 3]
 
 
-async def test_a_run_is_claimed_once() -> None:
+async def test_second_claim_of_a_run_returns_the_first_claim() -> None:
     store, _ = memory_stores()
     outside = make_outside()
     accepted = RunAccepted(mention(), "answer-here")
@@ -85,7 +85,7 @@ async def test_a_run_is_claimed_once() -> None:
     assert len(await store.frames("r")) == 1
 
 
-async def test_large_values_come_back_whole() -> None:
+async def test_journal_restores_large_values_stored_outside_the_frame() -> None:
     store, blobs = memory_stores()
     journal, _ = await open_journal("run1", store, blobs, await claimed(store))
     text = "a long thread " * 20_000
@@ -95,7 +95,7 @@ async def test_large_values_come_back_whole() -> None:
     assert len((await store.frames("run1"))[-1]) < 1_000
 
 
-async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
+async def test_journal_body_is_stored_before_the_frame_that_names_the_body() -> None:
     happened: list[str] = []
 
     class WatchedStore(MemoryStore):
@@ -120,7 +120,7 @@ async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
 
 
 class GrowingStore(MemoryStore):
-    """A store in which somebody else writes a frame, and then its head, between any two looks of a reader."""
+    """A store in which another owner writes a frame and its head between any two reads."""
 
     async def head(self, run: str) -> Head | None:
         found = await super().head(run)
@@ -139,7 +139,7 @@ class GrowingStore(MemoryStore):
         await self.put_head(Head(run, "answer-here", "c", 1, frames=frame.n))
 
 
-async def test_a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter() -> None:
+async def test_journal_that_lost_the_last_frames_is_reported_corrupt() -> None:
     store, blobs = memory_stores()
     pen = await claimed(store)
     await store.put_head(Head("run1", "answer-here", "c", 1, frames=3))
@@ -150,7 +150,7 @@ async def test_a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_s
         await open_journal("run1", store, blobs, pen)
 
 
-async def test_a_journal_that_grows_while_it_is_read_is_not_taken_for_cut() -> None:
+async def test_journal_that_grows_during_a_read_is_not_reported_corrupt() -> None:
     store, (_, blobs) = GrowingStore(), memory_stores()
     await claimed(store)
     for _ in range(5):
@@ -158,7 +158,7 @@ async def test_a_journal_that_grows_while_it_is_read_is_not_taken_for_cut() -> N
 
 
 @pytest.mark.parametrize("known", [None, 0, 1])
-async def test_a_head_that_knows_less_than_the_journal_proves_nothing(known: int | None) -> None:
+async def test_journal_with_more_frames_than_the_head_records_is_read(known: int | None) -> None:
     store, blobs = memory_stores()
     journal, _ = await open_journal("run1", store, blobs, await claimed(store))
     journal.add(RunOwned())
@@ -168,7 +168,7 @@ async def test_a_head_that_knows_less_than_the_journal_proves_nothing(known: int
     assert [item.n for item in await read_journal("run1", store, blobs)] == [1, 2]
 
 
-async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
+async def test_unreadable_entry_is_reported_with_run_and_frame() -> None:
     store, blobs = memory_stores()
     await claimed(store)
     (first,) = await store.frames("run1")
@@ -180,7 +180,7 @@ async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
     assert str(caught.value) == said + "read it with the Gofer that wrote it."
 
 
-async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> None:
+async def test_journal_that_does_not_begin_with_the_claim_is_reported_corrupt() -> None:
     store, blobs = memory_stores()
     frame = frame_bytes(Frame(1, 1, "o", "n", GENESIS, [to_json(RunOwned())]), Seal("r", KEY))
     await store.claim("r", frame, KEY)
@@ -188,14 +188,14 @@ async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> Non
         await read_journal("r", store, blobs)
 
 
-async def test_nobody_has_no_journal() -> None:
+async def test_unknown_run_has_an_empty_journal_that_cannot_be_opened() -> None:
     store, blobs = memory_stores()
     assert list(await read_journal("nobody", store, blobs)) == []
     with pytest.raises(Gone):
         await open_journal("nobody", store, blobs, Pen("me", make_outside()))
 
 
-async def test_a_run_whose_key_was_destroyed_cannot_be_read() -> None:
+async def test_journal_of_a_run_with_a_destroyed_key_is_reported_deleted() -> None:
     store, blobs = memory_stores()
     pen = await claimed(store)
     await store.destroy_key("run1")
@@ -205,7 +205,7 @@ async def test_a_run_whose_key_was_destroyed_cannot_be_read() -> None:
         await open_journal("run1", store, blobs, pen)
 
 
-async def test_a_run_that_is_deleted_while_it_is_read_is_gone_not_damaged() -> None:
+async def test_journal_deleted_during_a_read_is_reported_deleted_and_not_corrupt() -> None:
     class Slow(MemoryBlobs):
         async def get(self, key: str) -> bytes:
             await store.destroy_key("run1")
@@ -220,7 +220,7 @@ async def test_a_run_that_is_deleted_while_it_is_read_is_gone_not_damaged() -> N
         await read_journal("run1", store, blobs)
 
 
-async def test_an_owner_that_was_frozen_cannot_write_into_a_run_that_was_deleted() -> None:
+async def test_stalled_owner_cannot_write_into_a_deleted_run() -> None:
     store, blobs = memory_stores()
     pen = await claimed(store)
     frozen, _ = await open_journal("run1", store, blobs, Pen("frozen", pen.outside))
@@ -235,7 +235,7 @@ async def test_an_owner_that_was_frozen_cannot_write_into_a_run_that_was_deleted
 
 
 class SlowStore(MemoryStore):
-    """A store that writes a frame when it is let, and may fail instead."""
+    """A store that waits for `go_on` before it writes a frame, and may fail instead."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -252,7 +252,7 @@ class SlowStore(MemoryStore):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_what_is_added_while_a_frame_is_written_is_in_the_next_one_or_waits_with_it(fails: bool) -> None:
+async def test_entry_added_during_a_commit_is_written_by_the_next_commit(fails: bool) -> None:
     store, blobs = SlowStore(), MemoryBlobs()
     journal, _ = await open_journal("run1", store, blobs, await claimed(store))
     store.fails = fails

@@ -13,7 +13,7 @@ KEY = bytes(range(KEY_BYTES))
 
 
 @given(KEYS, st.text(), st.binary(), st.binary())
-def test_what_was_sealed_is_opened_as_it_was(key: bytes, place: str, plain: bytes, header: bytes) -> None:
+def test_sealed_value_opens_unchanged(key: bytes, place: str, plain: bytes, header: bytes) -> None:
     sealed = Seal("r", key).close(place, plain, header)
     assert Seal("r", key).open(place, sealed, header) == plain
     assert len(sealed) == len(plain) + 16
@@ -25,7 +25,7 @@ def test_equal_values_in_equal_places_have_equal_ciphertexts(plain: bytes) -> No
 
 
 @given(st.binary(), st.data())
-def test_any_changed_byte_is_damage(plain: bytes, data: st.DataObject) -> None:
+def test_changed_byte_of_a_sealed_value_is_reported_corrupt(plain: bytes, data: st.DataObject) -> None:
     sealed = bytearray(Seal("r", KEY).close("body", plain))
     sealed[data.draw(st.integers(0, len(sealed) - 1))] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Corrupt, match="Run r is damaged at body"):
@@ -33,14 +33,14 @@ def test_any_changed_byte_is_damage(plain: bytes, data: st.DataObject) -> None:
 
 
 @given(st.binary(), st.data())
-def test_what_was_cut_off_is_damage(plain: bytes, data: st.DataObject) -> None:
+def test_truncated_sealed_value_is_reported_corrupt(plain: bytes, data: st.DataObject) -> None:
     sealed = Seal("r", KEY).close("body", plain)
     with pytest.raises(Corrupt):
         Seal("r", KEY).open("body", sealed[: data.draw(st.integers(0, len(sealed) - 1))])
 
 
 @given(st.binary(), KEYS.filter(lambda key: key != KEY))
-def test_nothing_else_opens_it(plain: bytes, other: bytes) -> None:
+def test_sealed_value_does_not_open_with_another_key_run_place_or_header(plain: bytes, other: bytes) -> None:
     sealed = Seal("r", KEY).close("frame 1", plain, b"header")
     for seal, place, header in (
         (Seal("r", other), "frame 1", b"header"),
@@ -54,7 +54,7 @@ def test_nothing_else_opens_it(plain: bytes, other: bytes) -> None:
 
 
 @pytest.mark.anyio
-async def test_without_a_key_there_is_no_seal() -> None:
+async def test_seal_of_a_run_with_a_destroyed_key_is_reported_deleted() -> None:
     store = MemoryStore()
     await store.claim("r", b"frame", KEY)
     assert (await seal_of("r", store)).run == "r"
@@ -63,14 +63,14 @@ async def test_without_a_key_there_is_no_seal() -> None:
         await seal_of("r", store)
 
 
-def test_keys_are_as_long_as_the_seal_takes_them_and_never_the_same() -> None:
+def test_random_keys_differ_and_have_the_length_of_a_seal_key() -> None:
     assert len({random_key() for _ in range(20)}) == 20
     assert len(random_key()) == KEY_BYTES
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("retention", ["due", "kept"])
-async def test_a_key_that_is_missing_although_nobody_deleted_the_run_is_damage(retention: Retention) -> None:
+async def test_missing_key_of_a_run_that_was_not_deleted_is_reported_corrupt(retention: Retention) -> None:
     store = MemoryStore()
     await store.claim("r", b"frame", KEY)
     await store.create_head(Head("r", "w", "c", 1, retention=retention))

@@ -1,4 +1,4 @@
-"""One row that is not what was written is named where lists meet it, and takes nothing from the others."""
+"""Corrupt rows of the run list: they are reported, and no other row is lost."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.anyio
 
 AT = int(NOON * 1000)
 DAMAGE = {
-    "bytes that were a text": "reason = x'05'",
-    "a text that was a number": "accepted_at = 'noon'",
-    "a time that never was": "updated_at = -1",
-    "bytes that are no text": "reason = CAST(x'ff6f' AS TEXT)",
-    "an id that is no text": "run = CAST(x'62ff' AS TEXT)",
+    "bytes in place of a text": "reason = x'05'",
+    "a text in place of a number": "accepted_at = 'noon'",
+    "a negative time": "updated_at = -1",
+    "an undecodable text": "reason = CAST(x'ff6f' AS TEXT)",
+    "an undecodable id": "run = CAST(x'62ff' AS TEXT)",
 }
 
 
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 async def damaged(store: Store, folder: Path, how: str, *, ended: bool) -> None:
-    """Three runs, of which the middle one has a damaged row."""
+    """Store three runs, and damage the row of the middle one."""
     for n, run in enumerate(("a", "b", "c")):
         await store.create_head(Head(run, "w", run, AT + n, "done" if ended else "queued", private=False))
     with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
@@ -44,7 +44,7 @@ async def damaged(store: Store, folder: Path, how: str, *, ended: bool) -> None:
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-async def test_a_damaged_row_stops_no_sweep_and_no_list(
+async def test_corrupt_list_row_is_logged_and_skipped_by_sweeper_and_run_list(
     store: Store, tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await damaged(store, tmp_path, how, ended=False)
@@ -58,7 +58,7 @@ async def test_a_damaged_row_stops_no_sweep_and_no_list(
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-async def test_a_damaged_row_stops_no_purge(store: Store, tmp_path: Path, how: str) -> None:
+async def test_corrupt_list_row_is_skipped_by_the_retention_purge(store: Store, tmp_path: Path, how: str) -> None:
     await damaged(store, tmp_path, how, ended=True)
     purger = Purger(
         Stores(store, MemoryBlobs(), MemoryQueue(SetClock(NOON + 31 * 86_400))), SetClock(NOON + 31 * 86_400)
@@ -68,7 +68,7 @@ async def test_a_damaged_row_stops_no_purge(store: Store, tmp_path: Path, how: s
 
 
 @pytest.mark.parametrize("how", list(DAMAGE)[:4])
-async def test_who_asks_for_the_damaged_row_itself_is_told(store: Store, tmp_path: Path, how: str) -> None:
+async def test_lookup_of_a_corrupt_list_row_is_reported_corrupt(store: Store, tmp_path: Path, how: str) -> None:
     await damaged(store, tmp_path, how, ended=False)
     with pytest.raises(Corrupt):
         await store.head("b")

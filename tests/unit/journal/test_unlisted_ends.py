@@ -1,4 +1,4 @@
-"""Counts of runs that no list shows."""
+"""Counts of ended runs that are in no list."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ NOON = 1_795_262_400_000
 """2026-11-21 12:00 UTC, unix milliseconds."""
 
 
-async def test_ends_alike_share_a_line_an_hour() -> None:
+async def test_unlisted_ends_are_grouped_by_hour_and_reason() -> None:
     store = MemoryStore()
     await count(store, "begin", "outage", "Slack", NOON + 5)
     await count(store, "begin", "outage", "Slack", NOON + HOUR_MS - 1)
@@ -28,14 +28,14 @@ async def test_ends_alike_share_a_line_an_hour() -> None:
     ]
 
 
-async def test_many_at_once_are_all_counted() -> None:
+async def test_concurrent_unlisted_ends_are_all_counted() -> None:
     store = MemoryStore()
     await asyncio.gather(*(count(store, "go on", "poison", "", NOON) for _ in range(50)))
     (ends,) = await recent(store, NOON)
     assert (ends.count, ends.sentence()) == (50, "50 runs could not go on: its workers crashed again and again.")
 
 
-async def test_only_two_days_are_shown() -> None:
+async def test_unlisted_ends_are_shown_for_two_days() -> None:
     store = MemoryStore()
     await count(store, "begin", "fault", "", NOON)
     assert len(await recent(store, NOON + DAY_MS)) == 1

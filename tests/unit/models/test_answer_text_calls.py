@@ -1,4 +1,4 @@
-"""A tool call that stands in an answer as text is seen as one, and an answer about calls is not."""
+"""Tool calls that a model writes as text, and answers that only mention calls."""
 
 import json
 
@@ -35,7 +35,7 @@ OFFERED = ("look", "jira_create_issue")
         ('```\n<tool_call>{"name": "look", "arguments": {}}</tool_call>\n```', "look"),
     ],
 )
-def test_each_form_of_a_written_call_is_seen(text: str, tool: str) -> None:
+def test_written_tool_call_is_recognized_in_every_form(text: str, tool: str) -> None:
     assert written_call(text, OFFERED) == tool
 
 
@@ -58,12 +58,12 @@ def test_each_form_of_a_written_call_is_seen(text: str, tool: str) -> None:
         "```python\nlook(1)\n```",
     ],
 )
-def test_an_answer_about_calls_is_an_answer(text: str) -> None:
+def test_answer_about_tool_calls_stays_an_answer(text: str) -> None:
     assert written_call(text, OFFERED) is None
 
 
 @given(st.text(max_size=200))
-def test_ordinary_text_holds_no_call(text: str) -> None:
+def test_ordinary_text_contains_no_tool_call(text: str) -> None:
     assert written_call(text, OFFERED) is None
 
 
@@ -72,7 +72,7 @@ def test_ordinary_text_holds_no_call(text: str) -> None:
     st.dictionaries(st.sampled_from(["name", "arguments", "tool", "input", "x"]), st.text(max_size=5) | st.integers()),
     st.text(alphabet="abc .,", min_size=1, max_size=30),
 )
-def test_json_that_is_explained_to_a_person_passes(before: str, value: dict[str, object], after: str) -> None:
+def test_json_explained_to_a_person_is_no_tool_call(before: str, value: dict[str, object], after: str) -> None:
     shown = json.dumps({**value, "name": "look"})
     assert written_call(f"{before}x\n```json\n{shown}\n```\n{after}", OFFERED) is None
     assert written_call(f"{before}x `{shown}` {after}", OFFERED) is None
@@ -83,13 +83,13 @@ def test_json_that_is_explained_to_a_person_passes(before: str, value: dict[str,
         st.none() | st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner)
     )
 )
-def test_any_json_without_a_tool_of_the_run_passes(value: object) -> None:
+def test_json_that_names_no_offered_tool_is_no_tool_call(value: object) -> None:
     assert written_call(json.dumps(value), OFFERED) is None
 
 
 @pytest.mark.parametrize("piece", ["<tool_call>", "`<tool_call>{", "[TOOL_CALLS]", "\n", "<tool_call> ", "{", "```\n"])
-def test_a_million_characters_of_marks_are_read_to_their_end(piece: str) -> None:
-    # No time is asserted: what takes a quadratic number of steps does not come back.
+def test_million_characters_of_call_markers_are_parsed_without_hanging(piece: str) -> None:
+    # No time is asserted: with a quadratic number of steps this test would never end.
     written_call(piece * (1_000_000 // len(piece)), OFFERED)
 
 
@@ -103,5 +103,5 @@ def test_a_million_characters_of_marks_are_read_to_their_end(piece: str) -> None
         ("Write `<function=look>` for a call.", "Write `<function=look>` for a call."),
     ],
 )
-def test_the_words_before_a_written_call_are_kept(text: str, before: str) -> None:
+def test_text_before_a_written_tool_call_is_kept(text: str, before: str) -> None:
     assert before_call(text, {"look"}) == before

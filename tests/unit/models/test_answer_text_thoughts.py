@@ -1,4 +1,4 @@
-"""Thoughts in the text of an answer are kept as thoughts, and what is about them stays."""
+"""Thoughts in the text of an answer, and answers that only mention thoughts."""
 
 import json
 
@@ -29,7 +29,7 @@ from gofer.values.canonical_json import encode_text
         ("<seed:think>Hm.</seed:think>Yes.", "Yes.", "<seed:think>Hm.</seed:think>"),
     ],
 )
-def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoughts: str) -> None:
+def test_thoughts_are_separated_from_the_answer_text(text: str, spoken: str, thoughts: str) -> None:
     found = apart(text)
     assert (found.text, found.thoughts) == (spoken, thoughts)
 
@@ -45,17 +45,17 @@ def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoug
         "First.\n<think>\nnot closed, and the rest of the answer",
     ],
 )
-def test_an_answer_about_thoughts_stays_whole(text: str) -> None:
+def test_answer_about_thoughts_stays_whole(text: str) -> None:
     assert apart(text).text == text
 
 
 @given(st.text(alphabet="ab `~\n<>/", max_size=60))
-def test_ordinary_text_stays_as_it_is(text: str) -> None:
+def test_ordinary_text_is_unchanged_by_thought_parsing(text: str) -> None:
     assert apart(text).text == text
 
 
 @given(st.text(alphabet="a. \n", max_size=20), st.text(alphabet="b. ", max_size=20))
-def test_no_thought_is_ever_in_what_is_said(thought: str, said: str) -> None:
+def test_answer_text_never_contains_thoughts(thought: str, said: str) -> None:
     found = apart(f"<think>SECRET{thought}</think>{said}")
     assert "SECRET" not in found.text
     assert found.text.strip("\n") == said.strip("\n")
@@ -64,8 +64,8 @@ def test_no_thought_is_ever_in_what_is_said(thought: str, said: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["<think>", "</think>", "\n<think>", "`</think>", "```\n<think>\n", "<think></think>"]
 )
-def test_a_million_tags_are_read_to_their_end(piece: str) -> None:
-    # No time is asserted: what takes a quadratic number of steps does not come back.
+def test_million_characters_of_thought_tags_are_parsed_without_hanging(piece: str) -> None:
+    # No time is asserted: with a quadratic number of steps this test would never end.
     apart(piece * (1_000_000 // len(piece)))
 
 
@@ -77,14 +77,14 @@ def answer(message: dict[str, object]) -> tuple[str, str, str]:
 CALL = {"id": "c", "function": {"name": "look", "arguments": "{}"}}
 
 
-def test_thoughts_in_fields_are_kept_and_go_back_only_where_providers_take_them() -> None:
+def test_thought_fields_are_resent_only_to_providers_that_accept_thoughts() -> None:
     assert answer({"content": "Yes.", "reasoning": "Hm."}) == ("Yes.", "Hm.", "")
     assert answer({"content": "Yes.", "reasoning_content": "Hm."}) == ("Yes.", "", '{"reasoning_content":"Hm."}')
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Yes."}]
     assert answer({"content": parts}) == ("Yes.", "Hm.", "")
 
 
-def test_thoughts_in_the_text_before_a_call_go_back_where_they_stood() -> None:
+def test_thoughts_before_a_tool_call_are_resent_in_place() -> None:
     said = "<think>Hm.</think>\nI look."
     assert answer({"content": said, "tool_calls": [CALL]}) == (
         "I look.",

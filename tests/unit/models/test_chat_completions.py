@@ -37,7 +37,7 @@ async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenA
         yield OpenAIModel(AsyncOpenAI(api_key="k", base_url="http://127.0.0.1/v1", http_client=http)), seen
 
 
-async def test_the_bytes_sent_are_the_bytes_given() -> None:
+async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() -> None:
     body = b'{"model":"m","messages":[{"content":"\xc3\xa9","role":"user"}]}'
     async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
         answer = await asked.ask(body, 5)
@@ -61,7 +61,7 @@ async def test_the_bytes_sent_are_the_bytes_given() -> None:
         (503, TemporaryError, "HTTP 503"),
     ],
 )
-async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error: type, hint: str) -> None:
+async def test_provider_refusal_names_the_remedy_and_is_not_retried(status: int, error: type, hint: str) -> None:
     async with model(httpx2.Response(status, json={"error": {"message": "the model is secret"}})) as (asked, seen):
         with pytest.raises(error, match=hint) as raised:
             await asked.ask(b"{}", 5)
@@ -78,7 +78,7 @@ async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error
         (400, b'{"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum, secret"}}'),
     ],
 )
-async def test_a_request_that_is_too_large_for_the_model_says_which_setting_helps(status: int, said: bytes) -> None:
+async def test_request_too_large_for_the_model_names_the_setting_that_helps(status: int, said: bytes) -> None:
     async with model(httpx2.Response(status, content=said)) as (asked, _):
         with pytest.raises(RunStopped, match=r"set context\.window") as raised:
             await asked.ask(b"{}", 5)
@@ -88,7 +88,7 @@ async def test_a_request_that_is_too_large_for_the_model_says_which_setting_help
 @pytest.mark.parametrize(
     ("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("", 0.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0), ("-1", 0.0)]
 )
-async def test_a_busy_provider_says_how_long_to_wait(header: str, seconds: float) -> None:
+async def test_retry_after_of_a_429_is_passed_on(header: str, seconds: float) -> None:
     async with model(httpx2.Response(429, headers={"Retry-After": header})) as (asked, _):
         with pytest.raises(TemporaryError) as raised:
             await asked.ask(b"{}", 5)
@@ -96,7 +96,7 @@ async def test_a_busy_provider_says_how_long_to_wait(header: str, seconds: float
 
 
 @pytest.mark.parametrize("failure", [httpx2.ConnectError("no"), httpx2.ReadTimeout("slow"), httpx2.ReadError("cut")])
-async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -> None:
+async def test_unreachable_model_raises_temporary_error_after_a_single_request(failure: Exception) -> None:
     async with model(failure) as (asked, seen):
         with pytest.raises(TemporaryError, match="could not be reached"):
             await asked.ask(b"{}", 5)
@@ -106,7 +106,7 @@ async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -
 @pytest.mark.parametrize(
     "raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}', b'{"message": "Welcome"}']
 )
-def test_an_answer_that_is_none_cannot_be_used(raw: bytes) -> None:
+def test_malformed_model_answer_raises_unusable(raw: bytes) -> None:
     with pytest.raises(Unusable):
         parse_answer(raw)
 
@@ -119,7 +119,7 @@ def json_values() -> st.SearchStrategy[object]:
 
 
 def shapes(*levels: str | int) -> st.SearchStrategy[object]:
-    """Any value, or an answer that is right down to some level and any value from there."""
+    """Return answers that are valid down to some level and any value below it."""
     if not levels:
         return json_values()
     level, deeper = levels[0], shapes(*levels[1:])
@@ -130,7 +130,7 @@ def shapes(*levels: str | int) -> st.SearchStrategy[object]:
 
 
 @given(shapes("choices", 0, "message", "tool_calls", 0, "function", "arguments"))
-def test_any_json_is_an_answer_or_none(body: object) -> None:
+def test_any_json_is_a_model_answer_or_raises_unusable(body: object) -> None:
     raw = json.dumps(body).encode()
     try:
         answer = parse_answer(raw)
@@ -142,12 +142,12 @@ def test_any_json_is_an_answer_or_none(body: object) -> None:
 
 
 @given(st.binary(max_size=50))
-def test_any_bytes_are_an_answer_or_none(raw: bytes) -> None:
+def test_random_bytes_raise_unusable(raw: bytes) -> None:
     with pytest.raises(Unusable):
         parse_answer(raw)
 
 
-def test_what_is_kept_of_an_answer_has_limits() -> None:
+def test_parts_of_a_model_answer_are_cut_to_limits() -> None:
     call = {"id": "i" * 10**4, "function": {"name": "n" * 10**4, "arguments": "{}"}}
     message = {"content": "x" * (TEXT_LIMIT + 1), "tool_calls": [call] * (MOST_CALLS + 1)}
     choice = {"message": message, "finish_reason": "f" * 10**4}
@@ -166,16 +166,16 @@ def test_what_is_kept_of_an_answer_has_limits() -> None:
         ({"content": "hello"}, ""),
     ],
 )
-def test_thoughts_are_kept_for_the_provider_that_wants_them_again(said: dict[str, object], kept: str) -> None:
+def test_thoughts_are_kept_for_resending_to_the_provider(said: dict[str, object], kept: str) -> None:
     assert parse_answer(json.dumps({"choices": [{"message": said}]}).encode()).extra == kept
 
 
-def test_a_number_too_large_for_any_json_is_no_answer() -> None:
+def test_number_too_large_for_json_raises_unusable() -> None:
     with pytest.raises(Unusable):
         parse_answer(b'{"choices": [{"message": {"tool_calls": [{"function": {"arguments": {"n": 1e999}}}]}}]}')
 
 
-def test_arguments_that_are_left_out_are_none_unless_the_answer_was_cut() -> None:
+def test_omitted_tool_arguments_are_empty_json_unless_the_answer_was_cut() -> None:
     def arguments(finish: str, **function: str) -> str:
         message = {"tool_calls": [{"function": {"name": "look", **function}}]}
         body = {"choices": [{"message": message, "finish_reason": finish}]}
@@ -185,7 +185,7 @@ def test_arguments_that_are_left_out_are_none_unless_the_answer_was_cut() -> Non
     assert arguments("length") == arguments("length", arguments="") == ""
 
 
-def test_missing_and_wrong_typed_parts_of_an_answer_are_nothing() -> None:
+def test_missing_and_mistyped_parts_of_a_model_answer_get_defaults() -> None:
     answer = parse_answer(
         b'{"choices": [{"message": {"content": 5, "tool_calls": [{}, 7]}}], "usage": {"prompt_tokens": "9"}}'
     )
@@ -193,14 +193,14 @@ def test_missing_and_wrong_typed_parts_of_an_answer_are_nothing() -> None:
     assert (answer.text, answer.finish, answer.usage) == ("", "stop", Usage())
 
 
-def test_a_refusal_of_the_model_is_its_text_and_its_end() -> None:
+def test_model_refusal_becomes_the_answer_text_and_the_finish_reason() -> None:
     answer = parse_answer(b'{"choices": [{"message": {"refusal": "I will not."}, "finish_reason": "stop"}]}')
     assert (answer.text, answer.finish) == ("I will not.", "refusal")
     kind = parse_answer(b'{"choices": [{"message": {"refusal": "", "content": "Sure."}, "finish_reason": "stop"}]}')
     assert (kind.text, kind.finish) == ("Sure.", "stop")
 
 
-def test_implausible_counts_are_nothing_and_never_negative() -> None:
+def test_implausible_token_counts_become_zero() -> None:
     def usage(**counts: object) -> Usage:
         body = {"choices": [{"message": {"content": "x"}}], "usage": counts}
         return parse_answer(json.dumps(body).encode()).usage
@@ -211,7 +211,7 @@ def test_implausible_counts_are_nothing_and_never_negative() -> None:
     assert cached == Usage(10, 0, 10)
 
 
-def test_arguments_and_texts_in_other_shapes_are_kept() -> None:
+def test_structured_arguments_and_texts_are_converted_to_strings() -> None:
     function = {"name": "look", "arguments": {"text": "é"}}
     message = {"content": [{"type": "text", "text": "a"}, {"text": "b"}], "tool_calls": [{"function": function}]}
     answer = parse_answer(json.dumps({"choices": [{"message": message}]}).encode())
@@ -223,7 +223,7 @@ def test_arguments_and_texts_in_other_shapes_are_kept() -> None:
         assert json.loads(asked.asks[0].arguments) == odd
 
 
-async def test_the_timeout_is_for_the_whole_exchange() -> None:
+async def test_model_timeout_covers_the_whole_exchange() -> None:
     class Drip(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             while True:
@@ -235,7 +235,7 @@ async def test_the_timeout_is_for_the_whole_exchange() -> None:
             await asked.ask(b"{}", 0.2)
 
 
-async def test_two_runs_ask_at_once() -> None:
+async def test_concurrent_model_requests_are_both_sent() -> None:
     async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
         await asyncio.gather(asked.ask(b"1", 5), asked.ask(b"2", 5))
     assert sorted(request.content for request in seen) == [b"1", b"2"]

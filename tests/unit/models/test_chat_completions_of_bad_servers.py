@@ -1,4 +1,4 @@
-"""A model's provider as it is on a bad day, over real sockets: every failure is one of ours, and none is unbounded."""
+"""Misbehaving model servers over real sockets: each failure is a known error and is bounded in time and size."""
 
 import asyncio
 import gzip
@@ -22,7 +22,7 @@ HTML = b"<html><body><h1>502 Bad Gateway</h1></body></html>"
 
 @asynccontextmanager
 async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[bytes]]]:
-    """A model behind a server that reads a request and then behaves as told; with the heads of the requests."""
+    """Serve a model with the given behaviour, and yield it with the heads of its requests."""
     heads: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -63,7 +63,7 @@ async def hang(writer: asyncio.StreamWriter) -> None:
 
 
 async def reset(writer: asyncio.StreamWriter) -> None:
-    """Half of an answer, then a reset."""
+    """Send half of an answer, and reset the connection."""
     writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"choices": [')
     await writer.drain()
     sock: socket.socket = writer.get_extra_info("socket")
@@ -80,7 +80,7 @@ async def drip(writer: asyncio.StreamWriter) -> None:
 
 
 def flood(status: str) -> Behaviour:
-    """A body without an end."""
+    """Send a body without an end."""
 
     async def behave(writer: asyncio.StreamWriter) -> None:
         writer.write(f"HTTP/1.1 {status}\r\nconnection: close\r\n\r\n".encode())
@@ -120,7 +120,7 @@ PACKED = gzip.compress(b" " * (5 * ANSWER_BYTES))
         (answer("404 Not Found", HTML), Unusable, "HTTP 404"),
     ],
 )
-async def test_a_bad_day_is_one_of_our_errors_and_is_over_in_time(behave: Behaviour, error: type, hint: str) -> None:
+async def test_misbehaving_model_server_raises_a_known_error_in_time(behave: Behaviour, error: type, hint: str) -> None:
     seconds = 0.3 if behave in (hang, drip) else 20
     async with model(behave) as (asked, heads):
         with pytest.raises(error, match=hint) as raised:
@@ -129,13 +129,13 @@ async def test_a_bad_day_is_one_of_our_errors_and_is_over_in_time(behave: Behavi
     assert len(heads) == 1
 
 
-async def test_no_compressed_answer_is_asked_for() -> None:
+async def test_model_request_accepts_no_compressed_answer() -> None:
     async with model(answer("200 OK", b'{"choices": [{"message": {"content": "hi"}}]}')) as (asked, heads):
         assert (await asked.ask(b"{}", 20)).text == "hi"
     assert b"\r\naccept-encoding: identity\r\n" in heads[0].lower()
 
 
-async def test_a_connection_is_used_again_after_an_answer_was_read() -> None:
+async def test_model_connection_is_reused_after_an_answer() -> None:
     body = b'{"choices": [{"message": {"content": "hi"}}]}'
     connections = 0
 

@@ -1,4 +1,4 @@
-"""Error bodies as providers send them: the class of each, what a run does about it, and what stays out of sight."""
+"""Error bodies of providers: their classes, the exceptions they raise, and the messages for people."""
 
 import json
 from typing import Any
@@ -150,7 +150,7 @@ def read(status: int, body: object) -> ProviderError:
 
 
 @pytest.mark.parametrize(("status", "body", "failure"), BODIES)
-def test_each_error_body_of_a_provider_has_its_class(status: int, body: object, failure: FailureClass) -> None:
+def test_provider_error_body_is_classified(status: int, body: object, failure: FailureClass) -> None:
     assert read(status, body).failure == failure
 
 
@@ -170,14 +170,14 @@ def test_each_error_body_of_a_provider_has_its_class(status: int, body: object, 
         ("unreachable", Unavailable, None),
     ],
 )
-def test_a_class_says_what_follows(failure: FailureClass, error: type, final: bool | None) -> None:
+def test_provider_error_class_decides_the_exception(failure: FailureClass, error: type, final: bool | None) -> None:
     raised = failed(ProviderError(failure, 400))
     assert type(raised) is error
     assert getattr(raised, "final", None) is final
     assert getattr(raised, "elsewhere", False) is (failure == "wrong_key")
 
 
-def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_tell() -> None:
+def test_provider_error_gives_the_operator_details_and_the_colleague_an_owner() -> None:
     said = read(400, openai("Unsupported value: secret", param="temperature", code="unsupported_value"))
     assert reason_of(said) == (
         "The model does not take a parameter of the request (HTTP 400, code unsupported_value, type "
@@ -190,14 +190,14 @@ def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_te
 
 
 @pytest.mark.parametrize("failure", ["busy", "unreachable"])
-def test_a_failure_that_a_run_waits_for_names_a_remedy_only_at_the_end(failure: FailureClass) -> None:
+def test_transient_provider_failure_names_a_remedy_only_at_the_end_of_the_run(failure: FailureClass) -> None:
     error = failed(ProviderError(failure, 503))
     assert str(error) == f"{RULES[failure].reason} (HTTP 503)."
     assert end_of(error) == f"{RULES[failure].reason} (HTTP 503); check the provider's status page."
 
 
 @pytest.mark.parametrize("failure", RULES)
-def test_what_a_colleague_reads_names_nothing_of_the_provider(failure: FailureClass) -> None:
+def test_colleague_message_contains_no_provider_details(failure: FailureClass) -> None:
     told = told_of(ProviderError(failure, 418, "some_code", "some_type", "some_param", "some message"), "#owner")
     assert not any(word in told for word in ("418", "some_", "some message", "HTTP", "{"))
 
@@ -206,14 +206,14 @@ def test_what_a_colleague_reads_names_nothing_of_the_provider(failure: FailureCl
     "secret",
     ["sk-proj-abc123DEF456", "Bearer abc.def", "AIzaSyA1234567890abcdef", "gsk_abcdef123456", "f" * 40, "hunter2-key"],
 )
-def test_credentials_are_not_kept_of_a_message(secret: str) -> None:
+def test_credentials_are_removed_from_provider_messages(secret: str) -> None:
     body = json.dumps(openai(f"Incorrect API key: {secret}. Try again.", code=secret, param=secret)).encode()
     said = provider_error(401, body, key="hunter2-key")
     assert secret not in said.message
     assert said.message.endswith("Try again.")
 
 
-def test_what_is_no_identifier_stands_in_no_list() -> None:
+def test_provider_error_fields_that_are_no_identifiers_are_dropped() -> None:
     said = read(400, openai("so " * 3_000, param="the plan is to fire Kim", code="c" * 65, type="a\nb"))
     assert (said.parameter, said.code, said.type) == ("", "", "")
     assert len(said.message) == MESSAGE_LIMIT
@@ -228,12 +228,12 @@ def json_values() -> st.SearchStrategy[object]:
 
 
 @given(st.integers(100, 599), json_values())
-def test_any_body_has_a_class_and_two_sentences(status: int, body: object) -> None:
+def test_any_provider_error_body_has_a_reason_and_a_colleague_message(status: int, body: object) -> None:
     said = read(status, body)
     assert reason_of(said)
     assert told_of(said, "#owner")
 
 
 @given(st.integers(100, 599), st.binary(max_size=60))
-def test_any_bytes_have_a_class(status: int, raw: bytes) -> None:
+def test_random_provider_error_bytes_are_classified(status: int, raw: bytes) -> None:
     assert provider_error(status, raw).failure in RULES

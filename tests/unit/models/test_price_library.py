@@ -1,4 +1,4 @@
-"""The prices that Gofer writes down are those that the library would calculate for the same call."""
+"""Prices that Gofer writes down equal the prices that the library calculates for the same call."""
 
 from decimal import Decimal
 
@@ -14,7 +14,7 @@ CALLS = [Usage(0, 0), Usage(1_000, 200, 400), Usage(199_000, 9_000, 1), Usage(30
 
 
 @pytest.mark.parametrize("provider", providers, ids=lambda provider: provider.id)
-def test_every_model_of_a_provider_costs_what_the_library_says(provider) -> None:
+def test_written_price_of_every_model_equals_the_price_library(provider) -> None:
     for model in provider.models:
         for usage in CALLS:
             counted = Counted(
@@ -42,19 +42,19 @@ def test_every_model_of_a_provider_costs_what_the_library_says(provider) -> None
         ("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", 0.59, 0),
     ],
 )
-def test_a_model_is_found_by_its_base_url_or_by_its_name(model: str, base_url: str, paid: float, window: int) -> None:
+def test_model_price_is_found_by_base_url_or_name(model: str, base_url: str, paid: float, window: int) -> None:
     found = look_up(model, base_url)
     assert found is not None
     assert found.price is not None
     assert (found.price.input, found.window) == (paid, window)
 
 
-def test_a_model_that_no_provider_lists_is_not_guessed() -> None:
+def test_unlisted_model_has_no_guessed_price() -> None:
     assert look_up("our-fine-tuned-model", "https://models.example.com/v1") is None
     assert look_up("our-fine-tuned-model", "") is None
 
 
-def test_decimal_prices_lose_nothing_that_is_paid() -> None:
+def test_decimal_prices_are_calculated_without_loss() -> None:
     found = look_up("gpt-5.4", "")
     assert found is not None
     assert found.price is not None

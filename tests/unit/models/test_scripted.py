@@ -27,7 +27,7 @@ def body(*messages: dict[str, object]) -> bytes:
 USER = {"role": "user", "content": "look at this"}
 
 
-async def test_it_says_what_its_script_says_and_has_nothing_left_over() -> None:
+async def test_scripted_model_plays_each_step_and_reports_leftovers() -> None:
     model = ScriptedModel(SCRIPTS)
     first = await model.ask(body(USER), 1)
     assert [(ask.tool, json.loads(ask.arguments)) for ask in first.asks] == [("look", {"text": "this"})]
@@ -41,6 +41,6 @@ async def test_it_says_what_its_script_says_and_has_nothing_left_over() -> None:
     "unexpected",
     [body({"role": "user", "content": "sing"}), body(USER, {"role": "assistant"}, {"role": "assistant"})],
 )
-async def test_a_call_no_step_expects_is_an_error(unexpected: bytes) -> None:
+async def test_scripted_model_refuses_an_unexpected_call(unexpected: bytes) -> None:
     with pytest.raises(RunStopped, match="no script expects"):
         await ScriptedModel(SCRIPTS).ask(unexpected, 1)

@@ -1,4 +1,4 @@
-"""A stream that was not asked for is read into the answer that it is, or into no answer."""
+"""Streams of a provider that streams unasked: they are parsed into an answer or an error."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ def stream(*events: str, end: str = "\n\n") -> bytes:
     return "".join(f"data: {one}{end}" for one in events).encode()
 
 
-def test_a_streamed_text_is_one_answer_with_its_usage() -> None:
+def test_streamed_text_is_joined_into_an_answer_with_usage() -> None:
     usage = json.dumps({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
     raw = stream(
         event({"role": "assistant", "content": "Hel"}), event({"content": "lo."}), event({}, "stop"), usage, "[DONE]"
@@ -29,7 +29,7 @@ def test_a_streamed_text_is_one_answer_with_its_usage() -> None:
     assert (answer.text, answer.finish, answer.model, answer.usage) == ("Hello.", "stop", "m", Usage(9, 2, 0))
 
 
-def test_streamed_calls_are_put_together_by_their_index() -> None:
+def test_streamed_tool_calls_are_joined_by_index() -> None:
     def piece(index: int, arguments: str, **more: object) -> dict[str, object]:
         name = {"name": more.pop("name")} if "name" in more else {}
         return {"tool_calls": [{"index": index, **more, "function": {**name, "arguments": arguments}}]}
@@ -50,14 +50,14 @@ def test_streamed_calls_are_put_together_by_their_index() -> None:
     assert answer.finish == "tool_calls"
 
 
-def test_calls_that_all_have_index_0_are_told_apart_by_their_ids() -> None:
+def test_streamed_tool_calls_of_equal_index_are_distinguished_by_id() -> None:
     def whole(call: str) -> str:
         return event({"tool_calls": [{"index": 0, "id": call, "function": {"name": call, "arguments": "{}"}}]})
 
     assert [ask.tool for ask in parse_answer(stream(whole("a"), whole("b"), "[DONE]")).asks] == ["a", "b"]
 
 
-def test_streamed_thoughts_are_thoughts() -> None:
+def test_streamed_thoughts_are_separated_from_the_text() -> None:
     answer = parse_answer(
         stream(event({"reasoning": "Hm"}), event({"reasoning": "m."}), event({"content": "Yes."}, "stop"))
     )
@@ -76,12 +76,12 @@ def test_streamed_thoughts_are_thoughts() -> None:
         b": ping\n\n: ping\n\n",
     ],
 )
-def test_a_stream_that_broke_off_is_no_answer_and_may_come_later(raw: bytes) -> None:
+def test_broken_stream_raises_unavailable(raw: bytes) -> None:
     with pytest.raises(Unavailable, match="could not be reached"):
         parse_answer(raw)
 
 
-def test_an_error_in_a_stream_has_its_class() -> None:
+def test_error_in_a_stream_is_classified() -> None:
     error = {"message": "Failed", "type": "invalid_request_error", "code": "tool_use_failed", "status_code": 400}
     with pytest.raises(Unusable) as bad_sample:
         parse_answer(b"event: error\n" + stream(json.dumps({"error": error})))
@@ -91,7 +91,7 @@ def test_an_error_in_a_stream_has_its_class() -> None:
     assert busy.value.said.status == 502
 
 
-def test_an_error_in_a_successful_response_has_its_class() -> None:
+def test_error_in_a_successful_response_is_classified() -> None:
     with pytest.raises(Refused) as raised:
         parse_answer(b'{"error": {"message": "Insufficient credits", "code": 402}}')
     assert raised.value.said.failure == "no_credit"
@@ -101,7 +101,7 @@ def test_an_error_in_a_successful_response_has_its_class() -> None:
 
 
 @given(st.text(max_size=40), st.lists(st.integers(0, 40), max_size=6), st.sampled_from(["\n\n", "\r\n\r\n", "\r\r"]))
-def test_a_text_is_the_same_however_it_is_cut_into_events(text: str, cuts: list[int], end: str) -> None:
+def test_streamed_text_is_independent_of_event_boundaries(text: str, cuts: list[int], end: str) -> None:
     places = [0, *sorted(cuts), len(text)]
     pieces = [text[begin:stop] for begin, stop in itertools.pairwise(places)]
     whole = json.dumps({"choices": [{"message": {"content": "".join(pieces)}}]}).encode()
@@ -120,17 +120,17 @@ def json_values() -> st.SearchStrategy[object]:
 @given(
     st.lists(st.dictionaries(st.sampled_from(["tool_calls", "function_call", "content"]), json_values()), max_size=4)
 )
-def test_any_pieces_are_an_answer(deltas: list[dict[str, object]]) -> None:
+def test_any_streamed_deltas_are_an_answer(deltas: list[dict[str, object]]) -> None:
     assert isinstance(parse_answer(stream(*map(event, deltas), "[DONE]")), Answer)
 
 
 @given(st.binary(max_size=80))
-def test_any_stream_is_an_answer_or_none(raw: bytes) -> None:
+def test_random_stream_bytes_raise_unavailable_or_unusable(raw: bytes) -> None:
     with pytest.raises((Unavailable, Unusable)):
         parse_answer(b"data: " + raw)
 
 
-def test_a_content_of_parts_is_read_in_pieces_too() -> None:
+def test_streamed_content_parts_are_split_into_text_and_thoughts() -> None:
     thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
     said = [{"type": "text", "text": "Hello"}]
     answer = parse_answer(stream(event({"content": thinking}), event({"content": said}), "[DONE]"))

@@ -3,18 +3,18 @@ import pytest
 from gofer.projections.attempts import CRASHES, SUSPECT, UNREAD, UNSTORED, Attempts
 
 
-def test_a_first_attempt_decides_nothing() -> None:
+def test_first_attempt_leads_to_no_verdict() -> None:
     first = Attempts()
     assert [first.may_have_acted, first.suspect, first.unreadable, first.poisoned] == [False] * 4
 
 
 @pytest.mark.parametrize("attempts", [Attempts(receives=2), Attempts(unread=1)])
-def test_an_attempt_without_a_mark_in_the_journal_may_have_acted(attempts: Attempts) -> None:
+def test_attempt_without_a_mark_in_the_journal_may_have_acted(attempts: Attempts) -> None:
     assert attempts.may_have_acted
 
 
 @pytest.mark.parametrize("attempts", [Attempts(crashed=CRASHES), Attempts(unstored=UNSTORED)])
-def test_attempts_that_the_journal_tells_of_itself_are_no_reason_to_look_for_others(attempts: Attempts) -> None:
+def test_attempts_recorded_in_the_journal_count_as_not_having_acted(attempts: Attempts) -> None:
     assert not attempts.may_have_acted
 
 
@@ -28,10 +28,10 @@ def test_attempts_that_the_journal_tells_of_itself_are_no_reason_to_look_for_oth
         (Attempts(unstored=UNSTORED - 1), Attempts(unstored=UNSTORED), "poisoned"),
     ],
 )
-def test_a_verdict_is_reached_at_its_count_and_not_before(below: Attempts, reached: Attempts, verdict: str) -> None:
+def test_attempt_verdict_is_reached_exactly_at_the_threshold(below: Attempts, reached: Attempts, verdict: str) -> None:
     assert (getattr(below, verdict), getattr(reached, verdict)) == (False, True)
 
 
 @pytest.mark.parametrize("attempts", [Attempts(receives=1_000), Attempts(unstored=UNSTORED)])
-def test_a_run_that_only_meets_outages_is_no_suspect(attempts: Attempts) -> None:
+def test_run_that_only_meets_outages_is_not_suspect(attempts: Attempts) -> None:
     assert not attempts.suspect

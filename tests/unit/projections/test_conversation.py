@@ -22,7 +22,7 @@ def response(text: str, calls: int = 0) -> LlmResponse:
     return LlmResponse(text, asks, "stop", "m", Usage(), None, 1)
 
 
-def test_outcomes_enter_together_and_in_the_order_of_the_calls() -> None:
+def test_tool_outcomes_enter_the_conversation_together_in_the_order_of_the_calls() -> None:
     entries: list[Entry] = [
         MessageReceived("hi"),
         response("looking", 2),
@@ -40,31 +40,31 @@ def test_outcomes_enter_together_and_in_the_order_of_the_calls() -> None:
     assert state.through == "6.0"
 
 
-def test_a_message_that_comes_during_a_turn_follows_its_outcomes() -> None:
+def test_message_received_during_a_turn_follows_the_outcomes_of_the_turn() -> None:
     state = conversation.project(
         recorded([MessageReceived("hi"), response("", 1), MessageReceived("wait"), ToolResult("1.0", "ok", "done")])
     )
     assert roles(state) == ["user", "assistant", "tool", "user"]
 
 
-def test_a_message_after_the_answer_reopens_the_conversation() -> None:
+def test_message_after_the_answer_reopens_the_conversation() -> None:
     assert conversation.project(recorded([MessageReceived("hi"), response("yes")])).answered
     entries = [MessageReceived("hi"), response("yes"), MessageReceived("and?")]
     assert not conversation.project(recorded(entries)).answered
 
 
-def test_what_the_code_calls_on_its_own_is_not_part_of_the_conversation() -> None:
+def test_calls_outside_model_turns_are_not_part_of_the_conversation() -> None:
     entries = [ToolCall("context/1", "look", "read"), ToolResult("context/1", "ok", "x")]
     assert conversation.project(recorded(entries)) == Conversation()
 
 
-def test_an_answer_without_words_and_calls_is_no_message() -> None:
+def test_empty_model_answer_is_a_strike_and_no_message() -> None:
     state = conversation.project(recorded([MessageReceived("hi"), response(" \n")]))
     assert (roles(state), state.through, state.answered) == (["user"], "1.0", False)
     assert (state.flaw, state.useless_answers, state.turn) == ("empty", 1, 1)
 
 
-def test_calls_that_were_all_refused_are_a_strike_and_one_that_happened_is_none() -> None:
+def test_turn_with_only_refused_calls_is_a_strike() -> None:
     refused = [ToolResult(f"1.{index}", "refused", "no") for index in range(2)]
     entries: list[Entry] = [MessageReceived("hi"), response("", 2)]
     assert conversation.project(recorded([*entries, *refused])).useless_answers == 1
@@ -74,7 +74,7 @@ def test_calls_that_were_all_refused_are_a_strike_and_one_that_happened_is_none(
 
 @st.composite
 def journals(draw: st.DrawFn) -> list[Entry]:
-    """Runs of a few turns whose outcomes come in any order, with messages in between."""
+    """Runs of a few turns with outcomes in any order and messages in between."""
     entries: list[Entry] = [MessageReceived("begin")]
     for turn in range(1, draw(st.integers(1, 4)) + 1):
         calls = draw(st.integers(0, 4))
@@ -90,7 +90,7 @@ def journals(draw: st.DrawFn) -> list[Entry]:
 
 
 @given(journals(), st.data())
-def test_a_history_never_has_a_call_without_its_outcome_wherever_the_journal_is_cut(
+def test_every_call_in_the_conversation_has_an_outcome_wherever_the_journal_is_cut(
     entries: list[Entry], data: st.DataObject
 ) -> None:
     cut = data.draw(st.integers(0, len(entries)))
@@ -110,7 +110,7 @@ def test_a_history_never_has_a_call_without_its_outcome_wherever_the_journal_is_
 
 
 @given(journals())
-def test_messages_are_only_ever_added_at_the_end(entries: list[Entry]) -> None:
+def test_conversation_grows_only_at_the_end(entries: list[Entry]) -> None:
     before: list[bytes] = []
     for length in range(1, len(entries) + 1):
         parts = conversation.project(recorded(entries[:length])).parts

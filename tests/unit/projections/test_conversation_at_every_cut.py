@@ -1,4 +1,4 @@
-"""Wherever a journal ends, every view of it is defined and every call a model made has its one outcome."""
+"""Projections of a journal that ends at any entry: each is defined, and each call of a model has one outcome."""
 
 import contextlib
 import json
@@ -33,15 +33,15 @@ def check(journal: Sequence[Recorded]) -> None:
         check_trace(trace.project(cut))
         check_workspace(workspace.project(cut))
         assert script_replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
-        # What was never asked for was never given.
+        # A call that was never made has no fruitless results.
         assert repetition.project(cut).repeats(ToolAsk("", "another", "{}")) == 0
 
 
 def check_conversation(state: conversation.Conversation) -> None:
-    """Every call has its one tool message, right after its turn; only the last turn may be open still."""
+    """Check that each call has one tool message right after its turn. Only the last turn may be open."""
     messages = [json.loads(part) for part in state.parts]
     if state.asks:
-        # No request is made of this: its outcomes enter together, when the last of them is there.
+        # An open turn is never sent to a model. Its outcomes enter together after the last one.
         assert len(messages.pop()["tool_calls"]) == len(state.asks)
         assert state.open
     waiting: list[str] = []
@@ -52,7 +52,7 @@ def check_conversation(state: conversation.Conversation) -> None:
             assert message["role"] != "tool"
             waiting = [call["id"] for call in message.get("tool_calls", [])]
     assert waiting == []
-    # What is there to look at is known, and where; of what left, the last turn in which it was shown.
+    # The place of each picture is known, and of pictures that left the last turn that showed them.
     pictures = [at for at, message in enumerate(messages) if isinstance(message["content"], list)]
     assert [seen.part for seen in state.seen] == pictures
     assert all(0 <= seen.turn <= state.folded + len(state.starts) for seen in state.seen)
@@ -63,13 +63,13 @@ def check_progress(state: progress.Progress) -> None:
     assert state.in_doubt.keys().isdisjoint(state.outcomes)
     assert state.owned_ms(state.last_at) >= 0
     assert state.event is not None
-    # What is kept for those below is let go when they end.
+    # The records of a subagent are dropped when it ends.
     assert state.children.keys() <= state.asking.keys()
     assert (state.reserved().llm_calls > 0) == bool(state.asking)
 
 
 def check_workspace(state: workspace.Workspace) -> None:
-    """Ranges are in order and apart, and what was fetched stays so."""
+    """Check that the ranges of each file are in order and do not touch, and that the plan is valid."""
     for held in state.files.values():
         for ranges in (held.lines, held.bytes):
             assert all(one[1] < other[0] for one, other in pairwise(ranges))
@@ -88,11 +88,11 @@ def check_trace(spans: Sequence[trace.Span]) -> None:
 
 
 @given(journals())
-def test_every_view_of_every_cut_is_defined_and_every_call_is_closed(journal: list[Recorded]) -> None:
+def test_every_projection_of_every_journal_cut_is_consistent(journal: list[Recorded]) -> None:
     check(journal)
 
 
-def test_the_journals_that_are_made_up_have_entries_of_every_kind() -> None:
+def test_generated_journals_contain_every_kind_of_entry() -> None:
     missing: set[type] = set(get_args(Entry))
 
     @settings(max_examples=2_000, phases=[Phase.generate], database=None)
@@ -112,7 +112,7 @@ class Complete(Exception):
 
 
 @pytest.mark.anyio
-async def test_every_view_of_every_cut_of_a_real_run_is_defined(tmp_path: Path) -> None:
+async def test_every_projection_of_every_cut_of_a_real_run_is_consistent(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         await ask_about_the_decision(made)
         (head,) = await made.ended()

@@ -1,4 +1,4 @@
-"""A run whose cost is not known says so in lists."""
+"""The reason column of the run list for runs of unknown cost."""
 
 import pytest
 
@@ -15,5 +15,5 @@ from gofer.projections.progress import Progress
         ("stopped at 10 tokens.", None, f"stopped at 10 tokens; {UNPRICED}"),
     ],
 )
-def test_a_cost_that_is_not_known_is_listed(reason: str, cost: float | None, listed: str) -> None:
+def test_run_list_marks_a_run_of_unknown_cost(reason: str, cost: float | None, listed: str) -> None:
     assert with_cost(reason, Progress(cost_usd=cost)) == listed

@@ -1,4 +1,4 @@
-"""Folding in place and projecting anew come to the same view, wherever a journal is cut."""
+"""Folding an entry in place gives the same projection as projecting the whole journal, at any cut."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -33,7 +33,7 @@ class Projection(Protocol):
 
 
 def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
-    """Return the state of the trace, whose `project` gives its spans only."""
+    """Return the state of the trace. `trace.project` returns only its spans."""
     state = trace.Trace()
     for recorded in entries:
         trace.fold(state, recorded)
@@ -48,7 +48,7 @@ EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
 
 @pytest.mark.parametrize(("projection", "view_of"), EVERY, ids=[one.__name__.rpartition(".")[2] for one, _ in EVERY])
 @given(journal=journals(), cut=st.integers(0, 40))
-def test_a_view_with_the_rest_folded_in_is_the_view_of_the_whole_journal(
+def test_projection_folded_in_place_equals_the_projection_of_the_whole_journal(
     projection: Projection, view_of: Callable[[Sequence[Recorded]], object], journal: list[Recorded], cut: int
 ) -> None:
     state = view_of(journal[:cut])
@@ -59,7 +59,7 @@ def test_a_view_with_the_rest_folded_in_is_the_view_of_the_whole_journal(
 
 @pytest.mark.parametrize(("projection", "view_of"), EVERY, ids=[one.__name__.rpartition(".")[2] for one, _ in EVERY])
 @given(journal=journals(), cut=st.integers(0, 40))
-def test_folding_changes_the_one_view_and_neither_another_nor_the_journal(
+def test_folding_changes_only_the_given_projection_state(
     projection: Projection, view_of: Callable[[Sequence[Recorded]], object], journal: list[Recorded], cut: int
 ) -> None:
     before, kept, state = repr(journal), view_of(journal[:cut]), view_of(journal[:cut])
@@ -71,5 +71,5 @@ def test_folding_changes_the_one_view_and_neither_another_nor_the_journal(
 
 
 @given(journal=journals())
-def test_the_spans_of_a_journal_are_those_of_its_trace(journal: list[Recorded]) -> None:
+def test_trace_projection_returns_the_spans_of_the_folded_trace(journal: list[Recorded]) -> None:
     assert trace.project(journal) == tuple(spans_so_far(journal).spans.values())

@@ -1,4 +1,4 @@
-"""A model that repeats itself: when it is stopped, and when it is not."""
+"""Repetition: when a model that repeats itself is stopped, and when it is not."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, Room, Said, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ turns = st.lists(st.sampled_from([*CALLS, *PLANS]), max_size=3)
 
 @dataclass
 class Parrot:
-    """A model that says the same things in the same order for ever."""
+    """A model that repeats the same answers in the same order forever."""
 
     answers: list[Answer]
     asked: int = 0
@@ -44,20 +44,20 @@ class Parrot:
         return self.answers[self.asked % len(self.answers)]
 
 
-def endless(*answers: Answer) -> Room:
-    made = room(*answers)
+def endless(*answers: Answer) -> MemoryRun:
+    made = memory_run(*answers)
     made.limits = ENDLESS
     made.tool("look", "read")
     made.tool("post", "keyed")
     return made
 
 
-async def refusals(made: Room) -> list[str]:
+async def refusals(made: MemoryRun) -> list[str]:
     entries = [item.entry for item in await made.journal()]
     return [entry.text for entry in entries if isinstance(entry, Outcome) and entry.status == "refused"]
 
 
-async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
+async def test_third_identical_tool_call_is_refused_with_a_hint() -> None:
     again = ("look", '{ "text" : "1" }')
     made = endless(says("", LOOK), says("", again), says("", LOOK), says("", ("look", {"text": "2"})), says("Done."))
     assert (await made.run()).status == "done"
@@ -66,14 +66,14 @@ async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
     assert "look gave the same for these arguments 2 times" in refused
 
 
-async def test_a_new_result_in_between_lets_it_be_asked_again() -> None:
+async def test_new_result_allows_an_identical_tool_call_again() -> None:
     other = ("look", {"text": "2"})
     made = endless(says("", LOOK), says("", LOOK), says("", other), says("", LOOK), says("Done."))
     await made.run()
     assert made.acted == ["look:1", "look:1", "look:2", "look:1"]
 
 
-async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
+async def test_new_message_allows_an_identical_tool_call_again() -> None:
     made = endless(says("", LOOK), says("", LOOK), says("One."), says("", LOOK), says("Two."))
     assert (await made.run()).answer == "One."
     step = await made.step()
@@ -82,7 +82,7 @@ async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
     assert len(made.acted) == 3
 
 
-async def test_a_plan_written_again_as_it_stands_is_nothing_new() -> None:
+async def test_unchanged_plan_does_not_allow_an_identical_tool_call_again() -> None:
     plan = ("todo_write", {"todos": [{"id": "1", "description": "look", "status": "completed"}]})
     made = endless(*[says("", plan, LOOK)] * 20)
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
@@ -90,7 +90,7 @@ async def test_a_plan_written_again_as_it_stands_is_nothing_new() -> None:
     assert (ending.status, len(made.acted)) == ("limited", 3)
 
 
-async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
+async def test_changed_plan_allows_an_identical_tool_call_again() -> None:
     def plan(status: str) -> tuple[str, dict[str, object]]:
         return "todo_write", {"todos": [{"id": "1", "description": "look", "status": status}]}
 
@@ -100,7 +100,7 @@ async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
     assert len(made.acted) == 3
 
 
-async def test_a_model_that_only_moves_its_plan_to_and_fro_is_told_so_and_then_ends() -> None:
+async def test_model_that_only_toggles_a_plan_is_refused_and_then_stopped() -> None:
     to_and_fro = [says("", ("todo_update", {"id": "1", "status": status})) for status in ("in_progress", "pending")]
     made = endless(says("", PLAN), *to_and_fro * 20)
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
@@ -111,7 +111,7 @@ async def test_a_model_that_only_moves_its_plan_to_and_fro_is_told_so_and_then_e
     )
 
 
-async def test_a_plan_may_go_to_and_fro_as_long_as_work_gives_something_new_in_between() -> None:
+async def test_plan_changes_are_not_refused_while_tools_return_new_results() -> None:
     def move(status: str, n: int) -> Answer:
         return says("", ("todo_update", {"id": "1", "status": status}), ("look", {"text": f"{n}"}))
 
@@ -123,7 +123,7 @@ async def test_a_plan_may_go_to_and_fro_as_long_as_work_gives_something_new_in_b
     assert [text for text in await refusals(made) if "gave the same" in text] == []
 
 
-async def test_polling_that_gets_new_results_is_never_refused() -> None:
+async def test_polling_with_new_results_is_never_refused() -> None:
     numbers = itertools.count()
 
     async def count(call: Call, said: Said) -> ToolResult:
@@ -135,7 +135,7 @@ async def test_polling_that_gets_new_results_is_never_refused() -> None:
     assert await refusals(made) == []
 
 
-async def test_a_model_that_repeats_itself_ends_with_what_it_wrote_before() -> None:
+async def test_repeating_model_is_stopped_and_the_last_text_is_the_answer() -> None:
     made = endless(says("Two builds failed.", LOOK), *[says("", LOOK)] * 9)
     ending = await made.run()
     assert (ending.status, len(made.acted), len(made.model.requests)) == ("limited", 2, 5)
@@ -145,10 +145,10 @@ async def test_a_model_that_repeats_itself_ends_with_what_it_wrote_before() -> N
 
 
 @given(st.lists(turns, min_size=1, max_size=5))
-async def test_a_model_that_repeats_itself_for_ever_always_ends(
-    told: list[list[tuple[str, dict[str, object]]]],
+async def test_repeating_model_is_always_stopped(
+    story: list[list[tuple[str, dict[str, object]]]],
 ) -> None:
     made = endless()
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
-    made.model = Parrot([says("", *asks) for asks in told])
+    made.model = Parrot([says("", *asks) for asks in story])
     assert (await made.run()).status in ("failed", "limited")

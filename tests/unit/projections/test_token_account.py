@@ -1,4 +1,4 @@
-"""How close the expected size of a request comes to what a provider counts, and what the account learns from it."""
+"""The token account: the error of its estimates against counts of a provider, and how it learns."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from gofer.values.messages import Usage
 
 COUNTED = json.loads((Path(__file__).parent / "counted_tokens.json").read_text())
 KINDS = {"prose": "prose", "code": "code", "json": "json", "japanese": "cjk", "chinese": "cjk", "korean": "cjk"}
-"""Samples, and the kind of content that each is."""
+"""The kind of content of each sample."""
 FIXED = 700
 """Tokens of the system prompt and of tool definitions, which a provider counts too."""
 
@@ -32,7 +32,7 @@ def kinds_of(texts: Sequence[str]) -> dict[str, int]:
 
 
 def errors(parts: Sequence[dict[str, object]]) -> list[float]:
-    """How far off each request is that has one part more than the one before, after the first one was counted."""
+    """Return the relative errors of requests that each have one part more, after the first was counted."""
     ledger, wrong = Ledger(), list[float]()
     for number in range(1, len(parts) + 1):
         texts, actual = [str(part["text"]) for part in parts[:number]], FIXED
@@ -45,22 +45,22 @@ def errors(parts: Sequence[dict[str, object]]) -> list[float]:
 
 
 @pytest.mark.parametrize("sample", KINDS)
-def test_after_the_first_call_less_than_three_percent_is_wrong(sample: str) -> None:
+def test_token_estimate_is_within_three_percent_after_the_first_call(sample: str) -> None:
     assert max(errors(COUNTED[sample])) < 0.03
 
 
-def test_a_conversation_of_all_kinds_is_told_as_well() -> None:
+def test_token_estimate_of_mixed_content_is_within_three_percent_after_the_first_call() -> None:
     mixed = [part for parts in zip(*(COUNTED[sample] for sample in KINDS), strict=False) for part in parts]
     assert max(errors(mixed)) < 0.03
 
 
 @pytest.mark.parametrize(("sample", "kind"), KINDS.items())
-def test_kinds_of_content_are_told_apart(sample: str, kind: str) -> None:
-    told = [content_of(part["text"]) for part in COUNTED[sample]]
-    assert told.count(kind) >= len(told) - 2
+def test_kind_of_content_is_recognized(sample: str, kind: str) -> None:
+    recognized = [content_of(part["text"]) for part in COUNTED[sample]]
+    assert recognized.count(kind) >= len(recognized) - 2
 
 
-def test_a_model_that_counts_otherwise_has_a_ledger_of_its_own() -> None:
+def test_token_ledger_is_kept_per_model() -> None:
     def asked(model: str, tokens: int) -> list[Recorded]:
         weights = Weights({"history": 1_000}, {"prose": 1_000})
         request = LlmRequest("1.0", "", {"model": model}, "", weights)
@@ -78,7 +78,7 @@ counts = st.dictionaries(st.sampled_from(sorted(KINDS.values())), st.integers(0,
 
 
 @given(st.lists(st.tuples(counts, st.integers(0, 200_000)), max_size=8), counts)
-def test_whatever_a_provider_says_the_expectation_stays_sane(
+def test_token_estimate_stays_plausible_for_any_count_of_a_provider(
     said: list[tuple[dict[str, int], int]], now: dict[str, int]
 ) -> None:
     ledger = Ledger()
@@ -101,10 +101,10 @@ print(sorted(ledger.factors.items()))
 """
 
 
-def test_every_process_learns_the_same_to_the_last_digit() -> None:
+def test_token_ledger_learns_the_same_factors_in_every_process() -> None:
     learned = set[bytes]()
     for seed in "0123":
-        # What a hash of a string is, and so the order of a set, is different in every process.
+        # Hashes of strings differ between processes, and so does the order of a set.
         environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
         learned.add(
             subprocess.run([sys.executable, "-c", LEARNS], env=environment, capture_output=True, check=True).stdout

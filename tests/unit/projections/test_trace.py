@@ -46,7 +46,7 @@ def project(entries: list[Entry]) -> tuple[trace.Span, ...]:
     return trace.project(Recorded(n, 0, n * 1000, "me", entry) for n, entry in enumerate(entries, start=1))
 
 
-def test_a_run_is_a_tree_of_spans_with_genai_names() -> None:
+def test_trace_of_a_run_is_a_tree_of_spans_with_genai_names() -> None:
     run, llm, tool, answer = project(RUN)
     assert [(span.id, span.parent, span.kind, span.status) for span in (run, llm, tool, answer)] == [
         ("run", None, "run", "needs_attention"),
@@ -61,25 +61,25 @@ def test_a_run_is_a_tree_of_spans_with_genai_names() -> None:
     assert tool.attributes["gen_ai.tool.name"] == "look"
 
 
-def test_no_span_holds_contents() -> None:
+def test_trace_spans_hold_no_content() -> None:
     assert CANARY not in str([span.to_json() for span in project(RUN)])
 
 
-def test_times_are_rfc_3339() -> None:
+def test_trace_times_are_rfc_3339() -> None:
     assert project(RUN)[0].to_json()["start"] == "1970-01-01T00:00:01.000Z"
 
 
-def test_what_is_under_way_has_no_end_and_what_never_came_is_an_error() -> None:
+def test_open_span_has_no_end_and_a_call_without_an_answer_ends_as_an_error() -> None:
     assert [span.end for span in project(RUN[:5])] == [None, None]
     assert project([*RUN[:5], RunFinished("failed", "no model")])[1].status == "error"
 
 
-def test_a_refused_call_is_a_span_of_its_own() -> None:
+def test_refused_tool_call_has_a_span() -> None:
     spans = project([*RUN[:6], ToolResult("1.0", "refused", "no")])
     assert (spans[2].id, spans[2].status, spans[2].parent) == ("1.0", "refused", "llm/1")
 
 
-def test_every_cut_of_a_journal_has_a_trace_and_an_outline() -> None:
+def test_every_cut_of_a_journal_has_a_trace_and_an_outline_without_content() -> None:
     for length in range(1, len(RUN) + 1):
         spans = project(RUN[:length])
         lines = outline("run1", spans)
@@ -87,14 +87,14 @@ def test_every_cut_of_a_journal_has_a_trace_and_an_outline() -> None:
         assert CANARY not in "\n".join(lines)
 
 
-def test_an_outline_tells_time_status_and_cost() -> None:
+def test_outline_shows_workflow_cost_and_duration() -> None:
     _, run, llm, tool, _ = outline("run1", project(RUN))
     assert "answer-here" in run
     assert "m-1: 100 in, 10 out, 0.2500 USD" in llm
     assert "300 ms" in tool
 
 
-def test_an_outline_tells_which_model_was_not_there_and_why() -> None:
+def test_outline_shows_the_unavailable_model_and_the_reason() -> None:
     asked = [LlmRequest("4.0", "ab", {"model": name}, "") for name in ("small", "big")]
     _, _, small, big = outline("run1", project([*RUN[:4], asked[0], CallDeferred("model", "HTTP 503"), asked[1]]))
     assert small.split() == ["4.000", "s", "…", "chat", "small", "deferred", "1000", "ms", "HTTP", "503"]
@@ -106,14 +106,14 @@ CALL = ToolCall("answer/1", "slack_post_message", "lookup")
 
 
 def waited(in_doubt: bool) -> list[Entry]:
-    """A call that waits twice; one that was not taken has its intent journaled again."""
+    """A call that waits twice. If it is not in doubt, its intent is journaled again."""
     wait = CallDeferred(CALL.call, AWAY, 9_000, in_doubt, "outage", 90_000, "Slack")
     again = [] if in_doubt else [CALL]
     return [*RUN[:6], CALL, wait, RunParked("outage", 9_000), RunOwned(), *again, wait]
 
 
 @pytest.mark.parametrize("in_doubt", [True, False])
-def test_a_call_that_waited_ends_when_its_outcome_is_journaled(in_doubt: bool) -> None:
+def test_deferred_tool_call_span_ends_with_the_outcome(in_doubt: bool) -> None:
     journal = [*waited(in_doubt), *([] if in_doubt else [CALL]), ToolResult(CALL.call, "ok", "", "posted", None, 5)]
     call = project(journal)[-1]
     assert (call.status, call.start, call.end) == ("ok", 7_000, len(journal) * 1_000)
@@ -124,20 +124,20 @@ def test_a_call_that_waited_ends_when_its_outcome_is_journaled(in_doubt: bool) -
 
 
 @pytest.mark.parametrize("in_doubt", [True, False])
-def test_a_call_that_waits_is_no_error_and_says_why(in_doubt: bool) -> None:
+def test_deferred_tool_call_is_open_in_the_outline_with_the_reason(in_doubt: bool) -> None:
     *_, line = outline("run1", project(waited(in_doubt)))
     assert "… slack_post_message" in line
     assert line.endswith(f"waits: {AWAY.rstrip('.')}")
     assert " ms " not in line
 
 
-def test_a_call_that_waited_and_is_unknown_says_how_long_it_waited() -> None:
+def test_deferred_tool_call_of_unknown_outcome_shows_the_waiting_time() -> None:
     call = project([*waited(True), ToolUnknown(CALL.call, "")])[-1]
     assert (call.status, call.attributes["gofer.waited_ms"]) == ("unknown", 4_000)
 
 
 @pytest.mark.parametrize(("end", "status"), [("failed", "error"), ("cancelled", "closed")])
-def test_no_span_of_a_run_that_ended_waits(end: Status, status: str) -> None:
+def test_ended_run_has_no_waiting_span(end: Status, status: str) -> None:
     journal = [*waited(False), SubagentStarted("2.0", "reader", "", {"model": "m"})]
     journal += [CallDeferred("2.0", "HTTP 503"), RunFinished(end, "no model")]
     *_, call, subagent = project(journal)
@@ -145,13 +145,13 @@ def test_no_span_of_a_run_that_ended_waits(end: Status, status: str) -> None:
     assert call.end == subagent.end == len(journal) * 1_000
 
 
-def test_a_subagent_that_waited_says_how_long() -> None:
+def test_deferred_subagent_span_shows_the_waiting_time() -> None:
     asked = SubagentStarted("2.0", "reader", "", {"model": "m"})
     answer = SubagentFinished("2.0", "ok", "", "m-1", Usage(1, 1), 0.1, 10)
     *_, span = project([*RUN[:5], asked, CallDeferred("2.0", "HTTP 503", 9_000), asked, answer])
     assert about(span) == "m-1: 1 in, 1 out, 0.1000 USD; waited 2.0 s: HTTP 503"
 
 
-def test_a_wait_of_an_unknown_call_is_no_span() -> None:
+def test_deferral_of_an_unknown_call_starts_no_span() -> None:
     wait = CallDeferred(CALL.call, AWAY, 9_000)
     assert project([*RUN[:6], wait, CALL])[-1].start == 8_000

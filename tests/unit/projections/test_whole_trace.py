@@ -1,4 +1,4 @@
-"""An engineer at night sees what subagents did, what it cost and why one stopped, whatever happened to its journal."""
+"""The trace of a run with its subagents: steps, costs and reasons, also where a journal is corrupt."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -32,24 +32,24 @@ def think(asked: Asked) -> Answer:
             return says("Done.")
 
 
-async def worked() -> AgentsRoom:
-    room = agents_room(think)
-    room.tool("look", "read")
-    room.subagent("deep", tools="inherit", limits={"llm_calls": 2})
-    room.subagent("middle", tools="inherit", subagents=["deep"])
-    room.listed, room.limits = ("middle",), Limits(llm_calls=30)
-    await room.go_on()
-    return room
+async def worked() -> RunWithSubagents:
+    memory_run = run_with_subagents(think)
+    memory_run.tool("look", "read")
+    memory_run.subagent("deep", tools="inherit", limits={"llm_calls": 2})
+    memory_run.subagent("middle", tools="inherit", subagents=["deep"])
+    memory_run.listed, memory_run.limits = ("middle",), Limits(llm_calls=30)
+    await memory_run.resume()
+    return memory_run
 
 
-async def lines_of(room: AgentsRoom) -> list[str]:
-    """What `gofer trace` prints, without times."""
-    journal = await room.journal()
-    spans = whole_trace(journal, await read_subagents(journal, room.store, room.blobs))
+async def lines_of(memory_run: RunWithSubagents) -> list[str]:
+    """Return the lines of `gofer trace` without times."""
+    journal = await memory_run.journal()
+    spans = whole_trace(journal, await read_subagents(journal, memory_run.store, memory_run.blobs))
     return [line[13:] for line in outline("run1", spans)[1:]]
 
 
-async def test_each_step_stands_below_whoever_made_it_and_says_what_it_cost() -> None:
+async def test_outline_nests_each_step_under_the_caller_with_the_cost() -> None:
     lines = await lines_of(await worked())
     depths = [(len(line) - len(line.lstrip())) // 2 for line in lines]
     names = [line.split()[1:3] for line in lines]
@@ -72,7 +72,7 @@ async def test_each_step_stands_below_whoever_made_it_and_says_what_it_cost() ->
     assert "USD" in middle
 
 
-async def test_a_subagent_that_stopped_says_why_and_so_does_one_that_does_not_exist() -> None:
+async def test_outline_gives_the_reason_of_a_stopped_and_of_a_missing_subagent() -> None:
     lines = await lines_of(await worked())
     (deep,) = [line for line in lines if "subagent deep" in line]
     assert deep.endswith("USD; stopped after 2 model calls")
@@ -80,12 +80,12 @@ async def test_a_subagent_that_stopped_says_why_and_so_does_one_that_does_not_ex
     assert nobody.endswith("no_such_subagent")
 
 
-async def test_a_subagent_that_cannot_be_read_is_said_to_be_so_and_hides_nothing_else() -> None:
-    room = await worked()
+async def test_unreadable_subagent_is_marked_in_the_outline_and_the_rest_is_shown() -> None:
+    memory_run = await worked()
     run = child_of(child_of("run1", "1.0"), "1.0")
-    frames = room.store._frames[run]
+    frames = memory_run.store._frames[run]
     frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
-    lines = await lines_of(room)
+    lines = await lines_of(memory_run)
     (deep,) = [line for line in lines if "subagent deep" in line]
     assert f"Run {run} is damaged" in deep
     assert "20 in" in deep
@@ -96,7 +96,7 @@ async def test_a_subagent_that_cannot_be_read_is_said_to_be_so_and_hides_nothing
     ("why", "waits"),
     [("model", "The model could not be reached."), ("earlier_run", "waits for an earlier run that does the same")],
 )
-async def test_a_parked_run_says_what_it_waits_for(why: ParkReason, waits: str) -> None:
+async def test_outline_shows_the_reason_of_a_parked_run(why: ParkReason, waits: str) -> None:
     wait = CallDeferred("model", "The model could not be reached.", 9_000)
     entries = [RunAccepted(mention(), "w"), RunOwned(), wait, RunParked(why, 9_000)]
     journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]

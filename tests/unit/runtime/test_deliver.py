@@ -1,4 +1,4 @@
-"""Where the answer stands when what was announced is gone, or when a notice before it is in doubt."""
+"""Delivery of answers: texts for colleagues and operators, deleted announcements, and notices in doubt."""
 
 import pytest
 
@@ -11,12 +11,12 @@ from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, Target, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 
 pytestmark = pytest.mark.anyio
 
 
-def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -> None:
+def test_failed_run_answers_with_a_plain_reason_and_the_partial_text() -> None:
     ending = Ending(
         "failed",
         "Two builds failed.",
@@ -49,7 +49,7 @@ def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -
         (Ending("cancelled", reason="cancelled"), "cancelled", "cancelled; ", "_Stopped: cancelled._"),
     ],
 )
-def test_a_write_of_unknown_outcome_names_its_system_to_colleagues_and_its_tool_to_operators(
+def test_unknown_write_names_the_system_to_colleagues_and_the_tool_to_operators(
     ending: Ending, status: str, reason: str, said: str, locked: set[tuple[str, str]], place: str
 ) -> None:
     tools = {name: _writes(name, system) for name, system in [("jira_create_issue", "Jira"), ("notion_add", "Notion")]}
@@ -67,27 +67,27 @@ def _writes(name: str, system: str) -> Tool[PostMessage]:
     return Tool(name, "", "blind", PostMessage, act, target=Target(system=system, where=channel_place))
 
 
-async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:
-    made = office(says("Hello."))
+async def test_answer_is_posted_anew_when_the_announced_message_was_deleted_after_a_crash() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
+    made.crash_in = {"slack_update_message"}
     for _ in range(CRASHES - 2):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
-    made.lose_in, made.deleted = set(), {"1.0"}
-    await made.hear()
+    made.crash_in, made.deleted = set(), {"1.0"}
+    await made.work_once()
     assert made.posted == ["", "Hello."]
     assert await made.status("run1") == "done"
 
 
-async def test_a_notice_in_doubt_is_settled_before_the_answer_so_that_it_cannot_land_over_it() -> None:
-    made = office(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
+async def test_notice_in_doubt_is_settled_before_the_answer_is_delivered() -> None:
+    made = memory_worker(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
-    await made.hear_lost()
-    made.lose_in = set()
+    made.crash_in = {"slack_update_message"}
+    await made.work_once_or_crash()
+    made.crash_in = set()
     made.clock.advance(130)
-    await made.hear()
+    await made.work_once()
     assert made.edits == [AT_WORK, "Hello."]
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"

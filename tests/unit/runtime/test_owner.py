@@ -1,4 +1,4 @@
-"""How a run changes hands: cancelled, handed over, taken over again and again, given up."""
+"""Owners of a run: cancellation, handing over, taking over, crashes and abandoned runs."""
 
 import asyncio
 from dataclasses import replace
@@ -30,42 +30,42 @@ from gofer.values.errors import TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of, worker_over
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of, worker_over
 from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
 
-async def entries(made: Office, run: str = "run1") -> list[object]:
+async def entries(made: MemoryWorker, run: str = "run1") -> list[object]:
     return [item.entry for item in await read_journal(run, made.store, made.blobs)]
 
 
-async def cancel(made: Office, item: str = "cancel-1") -> None:
+async def cancel(made: MemoryWorker, item: str = "cancel-1") -> None:
     await inbox.put(made.store, "run1", item, RunCancelled("Ada"))
     await made.queue.enqueue("run1")
 
 
-async def hear_all(made: Office, seconds: float = 130, rounds: int = 30) -> None:
-    """Answers bells for a while, with time passing between them."""
+async def work_repeatedly(made: MemoryWorker, seconds: float = 130, rounds: int = 30) -> None:
+    """Process queue messages for a while, with time passing in between."""
     for _ in range(rounds):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(seconds)
 
 
-async def test_a_cancelled_run_begins_nothing_new_and_says_so() -> None:
-    made = office(says("unused"))
+async def test_cancelled_run_makes_no_model_call_and_reports_the_cancellation() -> None:
+    made = memory_worker(says("unused"))
     await made.accept("run1")
     await cancel(made)
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.model.requests == []
     assert made.posted == ["_Stopped: cancelled by Ada._"]
     assert await made.status("run1") == "cancelled"
     assert await made.store.items("run1") == []
 
 
-async def test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do() -> None:
-    made = office()
+async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_answer() -> None:
+    made = memory_worker()
 
     class CancelledMeanwhile:
         async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -75,7 +75,7 @@ async def test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do() -> 
     made.grant("slack_post_message")
     made.worker = replace(made.worker, services=replace(made.worker.services, model=CancelledMeanwhile()))
     await made.accept("run1")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["_Stopped: cancelled by Ada._"]
     journal = await entries(made)
     cancelled = next(n for n, entry in enumerate(journal) if isinstance(entry, RunCancelled))
@@ -84,40 +84,40 @@ async def test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do() -> 
     assert len(later) == 1
 
 
-async def test_a_cancel_that_comes_when_the_answer_is_decided_changes_nothing() -> None:
-    made = office(says("Hello."))
+async def test_cancellation_after_the_answer_has_no_effect() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     await cancel(made)
     await cancel(made, "cancel-2")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
 
 
-async def test_a_cancel_wakes_a_parked_run() -> None:
-    made = office()
+async def test_cancellation_wakes_a_parked_run() -> None:
+    made = memory_worker()
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("earlier", made.worker.services.outside))
     parked = RunParked("model", int((made.clock.now() + 900) * 1000))
     for entry in (RunOwned(), parked):
         journal.add(entry)
     await journal.commit()
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "parked"
     assert (await entries(made))[-1] == parked
     await cancel(made)
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "cancelled"
 
 
-async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on() -> None:
-    made = office(says("", ("slack_read_thread", {"ts": "1.0"})), says("Hello."))
+async def test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes() -> None:
+    made = memory_worker(says("", ("slack_read_thread", {"ts": "1.0"})), says("Hello."))
     made.grant("slack_read_thread")
     await made.accept("run1")
     answered = []
     for _ in range(20):
-        # Enough for one call, whatever it is, and for nothing after it.
+        # The deadline leaves time for one call.
         deadline = Deadline(made.clock, MARGIN + 1)
         for queue_message in await made.queue.receive(10, 120, 0):
             answered.append(queue_message)
@@ -125,14 +125,14 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     journal = await entries(made)
     assert journal[-1] == RunFinished("done")
     assert made.posted == ["Hello."]
-    # Who asked, the thread, the status, two model calls, its call, the answer: seven steps, one worker each.
+    # The person, the thread, the status, two model calls, one tool call, the answer: seven steps, one worker each.
     assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
     assert len(answered) == 7
     assert await made.queue.dead_letters(10) == []
 
 
-async def test_a_worker_that_stops_hands_its_runs_over() -> None:
-    made = office()
+async def test_stopping_worker_hands_over_the_run() -> None:
+    made = memory_worker()
     asked = asyncio.Event()
 
     class SlowModel:
@@ -151,22 +151,22 @@ async def test_a_worker_that_stops_hands_its_runs_over() -> None:
     assert (await entries(made))[-1] == RunHandedOver()
     assert await made.status("run1") == "queued"
     made.model.answers = [says("Hello.")]
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
 
 
-async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> None:
-    made = office()
+async def test_run_that_crashes_every_worker_fails_as_poison_with_one_notice() -> None:
+    made = memory_worker()
 
     class Deadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
-            raise Lost
+            raise Crashed
 
     made.worker = replace(made.worker, services=replace(made.worker.services, model=Deadly()))
     await made.accept("run1")
     lost = 0
     for _ in range(30):
-        lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
+        lost += len([result for result in await made.work_once_or_crash() if isinstance(result, Crashed)])
         made.clock.advance(130)
     assert lost == CRASHES
     (notice,) = made.posted
@@ -176,12 +176,12 @@ async def test_a_run_that_loses_every_worker_is_poison_and_says_so_once() -> Non
     assert (head.status, head.reason[:8]) == ("failed", "poison: ")
 
 
-async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() -> None:
-    made = office(says("Hello."))
+async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    made.lose_in = {"slack_update_message"}
+    made.crash_in = {"slack_update_message"}
     for _ in range(30):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
@@ -190,8 +190,8 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
     )
 
 
-async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
-    made = office()
+async def test_run_that_cannot_be_opened_is_abandoned_and_dead_lettered() -> None:
+    made = memory_worker()
 
     class Unreadable(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
@@ -200,7 +200,7 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
     made.store = Unreadable()
     made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
-    await hear_all(made)
+    await work_repeatedly(made)
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.reason) == (
@@ -209,15 +209,15 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
     )
     (letter,) = await made.queue.dead_letters(10)
     assert (letter.run, letter.reason) == ("run1", "KeyError")
-    assert made.queue.heard == RECEIVES
+    assert made.queue.received == RECEIVES
 
 
-async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost() -> None:
-    made = office(says("unused"))
+async def test_run_that_crashes_every_worker_fails_despite_quiet_times() -> None:
+    made = memory_worker(says("unused"))
     tools = made.worker.services.tools
 
     async def post(call: Call, arguments: PostMessage) -> ToolResult:
-        raise Lost
+        raise Crashed
 
     async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
         return None
@@ -228,16 +228,16 @@ async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost
     await made.accept("run1")
     lost = 0
     for _ in range(60):
-        lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
+        lost += len([result for result in await made.work_once_or_crash() if isinstance(result, Crashed)])
         made.clock.advance(130)
-    # Five at the first message, five at saying so.
+    # CRASHES workers at the first message, and CRASHES at the notice.
     assert lost == 2 * CRASHES
     assert await made.status("run1") == "failed"
 
 
-async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
-    """Small frames fit, bodies do not: each worker takes the run over and can write nothing of what it did."""
-    made = office(*[says("x" * 20_000)] * 8)
+async def test_run_survives_a_temporary_outage_of_the_blob_store() -> None:
+    """Small frames can be written and bodies cannot: each worker takes over and cannot record its work."""
+    made = memory_worker(*[says("x" * 20_000)] * 8)
 
     class Away(type(made.blobs)):
         away = False
@@ -251,15 +251,15 @@ async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
     made.blobs.away = True
     made.worker = worker_over(made.worker, blobs=made.blobs)
     await made.accept("run1")
-    await hear_all(made, rounds=6)
+    await work_repeatedly(made, rounds=6)
     assert len(made.model.requests) == 6
     made.blobs.away = False
-    await hear_all(made)
+    await work_repeatedly(made)
     assert await made.status("run1") == "done"
 
 
-async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_lost() -> None:
-    made = office()
+async def test_workers_stopped_during_a_long_call_do_not_count_as_crashed() -> None:
+    made = memory_worker()
     asked = asyncio.Event()
 
     class SlowModel:
@@ -279,26 +279,26 @@ async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_los
         made.clock.advance(200)
     assert (await entries(made))[-1] == RunHandedOver("interrupted")
     made.model.answers = [says("Hello.")]
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]
 
 
 class MortalLock(asyncio.Lock):
-    """A lock that is not given back when the process dies."""
+    """A lock that is not released when the process dies."""
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not Lost:
+        if kind is not Crashed:
             self.release()
 
 
-async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() -> None:
-    """The process dies with both of them each time, until suspects work one at a time."""
-    made = office()
+async def test_healthy_run_beside_a_poison_run_is_answered() -> None:
+    """The process dies with both runs, until suspects run one at a time."""
+    made = memory_worker()
 
     class OneIsDeadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
             if b"with ts 6.6" in body:
-                raise Lost
+                raise Crashed
             await asyncio.sleep(0.02)
             return says("Hello.")
 
@@ -316,7 +316,7 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
             asyncio.create_task(worker.answer(queue_message)) for queue_message in await made.queue.receive(10, 120, 0)
         ]
         outcomes, _ = await asyncio.wait([*tasks, asyncio.create_task(asyncio.sleep(0))], return_when="FIRST_EXCEPTION")
-        deaths += any(isinstance(task.exception(), Lost) for task in outcomes)
+        deaths += any(isinstance(task.exception(), Crashed) for task in outcomes)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -326,13 +326,13 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
     assert (await made.status("bad"), await made.status("good")) == ("failed", "done")
 
 
-async def test_an_answer_goes_where_the_workflow_said_when_the_run_started() -> None:
-    made = office(KeyError("the worker dies here"))
+async def test_answer_goes_to_the_place_that_the_workflow_named_at_the_start_of_the_run() -> None:
+    made = memory_worker(KeyError("the worker dies here"))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     loaded = catalog_of(made.worker).workflows["answer-here"]
     silent = replace(loaded, workflow=loaded.workflow.model_copy(update={"reply": "none"}))
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": silent}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": silent}, Defaults())))
     made.model.answers = [says("Hello.")]
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Hello."]

@@ -1,4 +1,4 @@
-"""A run whose workflow is a script, from its doorbell to its answer."""
+"""Runs of scripts, from the queue message to the answer."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
 from support.models.served import served
-from support.runtime.memory_worker import WORKFLOW, Lost, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import WORKFLOW, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 
 pytestmark = pytest.mark.anyio
 
@@ -22,59 +22,59 @@ POST = 'await run.call("slack_post_message", text="{}")'
 EDIT = 'await run.call("slack_update_message", ts="2.0", text="{}")'
 
 
-def give(made: Office, *lines: str) -> Office:
-    """The office with another script, as after a change and a restart."""
+def give(made: MemoryWorker, *lines: str) -> MemoryWorker:
+    """Replace the script of a worker, as a change and a restart do."""
     script = Script(FILE, {"s": "async def coordinate(run):\n" + "\n".join(f"    {line}" for line in lines)})
     tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
     update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
     loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, served("m"))
     made.worker = replace(
         made.worker,
-        workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})),
+        workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})),
     )
     return made
 
 
-async def head(made: Office) -> Head:
+async def head(made: MemoryWorker) -> Head:
     found = await made.store.head("run1")
     assert found is not None
     return found
 
 
-async def hear_all(made: Office) -> None:
+async def work_repeatedly(made: MemoryWorker) -> None:
     for _ in range(10):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
 
 
-async def test_a_script_answers_where_it_was_asked_without_any_model() -> None:
-    made = give(office(), "return 'You wrote from ' + run.event.place['channel']")
+async def test_script_answers_without_a_model() -> None:
+    made = give(memory_worker(), "return 'You wrote from ' + run.event.place['channel']")
     await made.accept("run1")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert (made.posted, await made.status("run1")) == (["You wrote from C0DEPLOY0"], "done")
 
 
-async def test_a_script_that_is_lost_goes_on_where_it_was() -> None:
-    made = give(office(), POST.format("one"), EDIT.format("two"), "return 'done'")
-    made.lose_in.add("slack_update_message")
+async def test_script_resumes_after_a_crash_without_repeating_completed_calls() -> None:
+    made = give(memory_worker(), POST.format("one"), EDIT.format("two"), "return 'done'")
+    made.crash_in.add("slack_update_message")
     await made.accept("run1")
-    (lost,) = await made.hear_lost()
-    assert isinstance(lost, Lost)
-    made.lose_in.clear()
+    (lost,) = await made.work_once_or_crash()
+    assert isinstance(lost, Crashed)
+    made.crash_in.clear()
     made.clock.advance(130)
-    await hear_all(made)
+    await work_repeatedly(made)
     assert (made.posted, await made.status("run1")) == (["done", "two"], "done")
 
 
-async def test_a_script_that_was_changed_meanwhile_stops_and_shows_what_differs() -> None:
-    made = give(office(), POST.format("secret one"), EDIT.format("two"), "return 'done'")
-    made.lose_in.add("slack_update_message")
+async def test_script_changed_during_a_run_stops_and_the_answer_shows_the_difference() -> None:
+    made = give(memory_worker(), POST.format("secret one"), EDIT.format("two"), "return 'done'")
+    made.crash_in.add("slack_update_message")
     await made.accept("run1", private=False)
-    await made.hear_lost()
-    made.lose_in.clear()
+    await made.work_once_or_crash()
+    made.crash_in.clear()
     made.clock.advance(130)
     give(made, POST.format("secret other"), "return 'done'")
-    await hear_all(made)
+    await work_repeatedly(made)
     ended = await head(made)
     assert ended.status == "needs_attention"
     asks = "diverged: coordinators/s.py:2 asks for slack_post_message"
@@ -84,10 +84,10 @@ async def test_a_script_that_was_changed_meanwhile_stops_and_shows_what_differs(
     assert len(made.posted) == 2
 
 
-async def test_a_script_that_fails_says_where_and_lists_show_no_contents() -> None:
-    made = give(office(), "raise ValueError(run.event.text)")
+async def test_failed_script_is_listed_without_content_and_answered_with_the_error() -> None:
+    made = give(memory_worker(), "raise ValueError(run.event.text)")
     await made.accept("run1", private=False)
-    await hear_all(made)
+    await work_repeatedly(made)
     assert (await head(made)).reason == "coordinators/s.py:2 failed with ValueError"
     (concluded,) = [
         item.entry
@@ -97,8 +97,8 @@ async def test_a_script_that_fails_says_where_and_lists_show_no_contents() -> No
     assert concluded.text == ("I could not finish this: coordinators/s.py:2 failed with ValueError: <@U0GOFER0> hello")
 
 
-async def test_a_script_with_nothing_to_say_says_so_where_an_answer_was_announced() -> None:
-    made = give(office(), "return None")
+async def test_script_without_a_result_answers_done() -> None:
+    made = give(memory_worker(), "return None")
     await made.accept("run1")
-    await hear_all(made)
+    await work_repeatedly(made)
     assert made.posted == ["Done."]

@@ -1,4 +1,4 @@
-"""What somebody has to approve, cancels or may not see holds for subagents too, and a root waits for those below it."""
+"""Subagents of a run: approvals, cancellation and privacy apply to them, and the run waits for them."""
 
 from collections.abc import Awaitable
 from dataclasses import replace
@@ -18,12 +18,12 @@ from gofer.values.errors import Gone, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.approvals import FILE, Desk, desk, status
+from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status
 from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import BASE, Asked, ModelOfMany
 from support.models.served import served
-from support.runtime.memory_worker import Lost
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import Crashed
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 ASK = ("subagent", {"agent_name": "clerk", "prompt": "file it"})
@@ -41,51 +41,51 @@ def think(asked: Asked) -> Answer:
             return says(asked.said[-1])
 
 
-def with_a_clerk(**keys: object) -> Desk:
-    """A desk whose model has tickets filed by a subagent."""
-    made = desk(**{"subagents": ["clerk"], **keys})
-    worker = made.office.worker
+def with_a_clerk(**keys: object) -> ApprovalWorker:
+    """Return a worker whose tickets are filed by a subagent."""
+    made = approval_worker(**{"subagents": ["clerk"], **keys})
+    worker = made.memory_worker.worker
     loaded = catalog_of(worker).workflows["answer-here"]
     subagent = Subagent.model_validate({"description": "files", "tools": "inherit"})
     clerk = LoadedSubagent(subagent, "You are clerk.", served("m"))
     catalog = Catalog({"answer-here": replace(loaded, subagents={"clerk": clerk})}, Defaults())
     tools = {**worker.services.tools, **BASE}
     services = replace(worker.services, tools=tools, model=ModelOfMany(think))
-    made.office.worker = replace(worker, services=services, workflows=Unchanging(catalog))
+    made.memory_worker.worker = replace(worker, services=services, workflows=FixedCatalog(catalog))
     return made
 
 
-async def below(made: Desk) -> list[e.Entry]:
+async def below(made: ApprovalWorker) -> list[e.Entry]:
     (run,) = {one.run for one in await made.entries() if isinstance(one, e.SubagentStarted)}
-    return [item.entry for item in await read_journal(run, made.office.store, made.office.blobs)]
+    return [item.entry for item in await read_journal(run, made.memory_worker.store, made.memory_worker.blobs)]
 
 
-async def test_what_a_subagent_wants_to_do_waits_for_the_approval_that_its_workflow_asks_for() -> None:
+async def test_subagent_tool_call_waits_for_the_approval_that_the_workflow_requires() -> None:
     made = with_a_clerk()
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
     assert (await status(made), made.filed, len(made.asked)) == ("parked", [], 1)
     await made.press("approved", "U0NOBODY0")
     await made.work(3)
-    assert (await status(made), made.words[0][1]) == ("parked", "Only @leads may decide this.")
+    assert (await status(made), made.private_messages[0][1]) == ("parked", "Only @leads may decide this.")
     assert await made.press("approved") == ""
     await made.work()
-    assert (await status(made), made.office.posted) == ("done", ["clerk: Filed as OPS-1"])
-    # Under a key of its own: its run and its call.
+    assert (await status(made), made.memory_worker.posted) == ("done", ["clerk: Filed as OPS-1"])
+    # The key of the call names the subagent run and the call.
     (key,) = made.filed
     assert key.startswith("run1.")
     assert key.endswith("/1.0")
     assert [ending.partition(" on ")[0] for ending in made.closed] == ["Approved by name of U0LEAD000"]
 
 
-async def test_a_press_handed_down_right_before_its_run_was_parked_is_looked_at() -> None:
+async def test_approval_click_passed_to_a_subagent_right_before_parking_is_processed() -> None:
     made = with_a_clerk()
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
     assert await made.press("approved") == ""
-    # As when another subagent was at work, whose step handed it down to one that waited already.
+    # The step of another subagent may have passed the click to this one, which waited already.
     (run,) = {one.run for one in await made.entries() if isinstance(one, e.SubagentStarted)}
-    store = made.office.store
+    store = made.memory_worker.store
     (item,) = await inbox.read(store, await seal_of("run1", store))
     assert isinstance(item, e.ApprovalClicked)
     await inbox.put(store, run, item.item, replace(item, run="", item=""))
@@ -94,22 +94,22 @@ async def test_a_press_handed_down_right_before_its_run_was_parked_is_looked_at(
     assert (await status(made), len(made.filed)) == ("done", 1)
 
 
-async def test_what_is_denied_to_a_subagent_does_not_happen() -> None:
+async def test_tool_call_denied_to_a_subagent_is_not_made() -> None:
     made = with_a_clerk()
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
     await made.press("denied")
     await made.work()
     assert (await status(made), made.filed) == ("done", [])
-    assert "denied it" in made.office.posted[0]
+    assert "denied it" in made.memory_worker.posted[0]
 
 
-async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_was_approved(everywhere: bool) -> None:
+async def test_approved_call_of_a_subagent_happens_once_with_a_crash_at_any_frame(everywhere: bool) -> None:
     sides = product(range(2, 100), (False, True))
     for at, after in sides if everywhere else zip(range(2, 100), cycle((False, True)), strict=False):
         made = with_a_clerk()
-        await made.office.accept("run1", private=False)
-        reached = _mortal(made, at, after=after)
+        await made.memory_worker.accept("run1", private=False)
+        reached = _crash_at_frame(made, at, after=after)
         await made.work(4)
         if made.asked:
             await made.press("approved", "U0NOBODY0")
@@ -123,36 +123,36 @@ async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_w
             return
 
 
-async def test_whoever_cancels_a_run_stops_its_subagents() -> None:
+async def test_cancellation_of_a_run_cancels_the_subagents() -> None:
     made = with_a_clerk()
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
-    store, queue = made.office.store, made.office.queue
+    store, queue = made.memory_worker.store, made.memory_worker.queue
     assert await cancel("run1", e.RunCancelled("Ada"), store, queue, "a")
     await made.work(3)
     assert (await status(made), made.filed) == ("cancelled", [])
     ended = await below(made)
     assert isinstance(ended[-1], e.RunFinished)
     assert ended[-1].status == "cancelled"
-    # Nobody was lost: each owner left it before the next had it.
+    # No owner crashed: each released the subagent before the next one took it.
     owned = [one for one in ended if isinstance(one, e.RunOwned)]
     assert len(owned) == 1 + sum(isinstance(one, e.RunParked) for one in ended)
-    # Nobody is left with a button that does nothing, and all that was used is counted.
+    # The open question is closed, and all usage is counted.
     assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
-    state = progress.project(await read_journal("run1", store, made.office.blobs))
+    state = progress.project(await read_journal("run1", store, made.memory_worker.blobs))
     assert (state.asking, state.llm_calls) == ({}, 2)
 
 
-async def test_no_subagent_begins_once_a_run_that_lost_its_worker_was_cancelled() -> None:
+async def test_cancelled_run_starts_no_subagent_after_a_crash() -> None:
     for at, after in ((at, after) for at in range(6, 100) for after in (False, True)):
         made = with_a_clerk(approve=None)
-        await made.office.accept("run1", private=False)
-        reached = _mortal(made, at, after=after)
+        await made.memory_worker.accept("run1", private=False)
+        reached = _crash_at_frame(made, at, after=after)
         await made.work(1)
         if not reached:
             assert at > 12
             return
-        await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "a")
+        await cancel("run1", e.RunCancelled("Ada"), made.memory_worker.store, made.memory_worker.queue, "a")
         await made.work()
         entries = await made.entries()
         stopped = [place for place, one in enumerate(entries) if isinstance(one, e.RunCancelled)]
@@ -160,86 +160,86 @@ async def test_no_subagent_begins_once_a_run_that_lost_its_worker_was_cancelled(
         assert not [one for one in later if isinstance(one, e.SubagentStarted) and not one.resumed], (at, after)
 
 
-async def test_what_a_subagent_did_right_before_it_was_stopped_is_written_down() -> None:
+async def test_result_of_a_subagent_call_is_recorded_when_the_run_is_cancelled_meanwhile() -> None:
     made = with_a_clerk(approve=None)
-    services, seen = made.office.worker.services, list[Call]()
+    services, seen = made.memory_worker.worker.services, list[Call]()
     file = services.tools["file_ticket"]
 
     async def file_and_cancel(call: Call, said: Said) -> ToolResult:
         seen.append(call)
-        await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "a")
+        await cancel("run1", e.RunCancelled("Ada"), made.memory_worker.store, made.memory_worker.queue, "a")
         return await file.act(call, said)
 
     tools = {**services.tools, "file_ticket": replace(file, act=file_and_cancel)}
-    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
-    await made.office.accept("run1", private=False)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(services, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
     assert (await status(made), len(made.filed)) == ("cancelled", 1)
     (result,) = [one for one in await below(made) if isinstance(one, e.ToolResult)]
     assert (result.status, result.text) == ("ok", "Filed as OPS-1")
-    # Under a key of its own, and with the links of the run that people know.
+    # The key is that of the subagent, and the links are those of the root run.
     (call,) = seen
     assert call.key.startswith("run1.")
     assert (call.provenance.run, call.provenance.run_url) == ("run1", "http://localhost/runs/run1")
 
 
-async def test_a_run_whose_subagent_was_damaged_does_nothing_more_and_says_which_it_was() -> None:
+async def test_run_with_a_corrupt_subagent_needs_attention_and_names_the_subagent_run() -> None:
     made = with_a_clerk()
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(3)
     (run,) = {one.run for one in await made.entries() if isinstance(one, e.SubagentStarted)}
-    frames = made.office.store._frames[run]
+    frames = made.memory_worker.store._frames[run]
     frames[2] = frames[2][:-1] + bytes([frames[2][-1] ^ 1])
     assert await made.press("approved") == ""
     await made.work()
-    head = await made.office.store.head("run1")
+    head = await made.memory_worker.store.head("run1")
     assert head is not None
     assert (head.status, made.filed) == ("needs_attention", [])
     assert f"Run {run} is damaged at frame 3" in head.reason
 
 
-async def test_of_a_private_run_nothing_of_its_subagents_is_left_at_its_end() -> None:
+async def test_subagents_of_a_private_run_are_deleted_at_the_end() -> None:
     made = with_a_clerk(approve=None, private_channels="allow")
-    services = made.office.worker.services
+    services = made.memory_worker.worker.services
 
     async def read(call: Call, arguments: object) -> ToolResult:
         return ToolResult("Thread", "read", {"private": True})
 
     tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
-    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
-    await made.office.accept("run1", private=True)
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(services, tools=tools))
+    await made.memory_worker.accept("run1", private=True)
     await made.work()
     assert (await status(made), len(made.filed)) == ("done", 1)
     run = made.filed[0].partition("/")[0]
-    frames = await made.office.store.frames(run)
+    frames = await made.memory_worker.store.frames(run)
     assert len(frames) > 3
     assert not any(frames)
     with pytest.raises(Gone):
-        await read_journal(run, made.office.store, made.office.blobs)
-    assert not await made.office.store.heads(10)
+        await read_journal(run, made.memory_worker.store, made.memory_worker.blobs)
+    assert not await made.memory_worker.store.heads(10)
 
 
-async def test_a_run_waits_while_the_model_of_its_subagent_is_not_there() -> None:
+async def test_run_is_parked_while_the_model_of_a_subagent_is_unreachable() -> None:
     away = [True]
 
     def thinks(asked: Asked) -> Answer | Exception:
         return TemporaryError("busy") if asked.system == "You are clerk." and away else think(asked)
 
     made = with_a_clerk(approve=None)
-    made.office.worker = replace(
-        made.office.worker, services=replace(made.office.worker.services, model=ModelOfMany(thinks))
+    made.memory_worker.worker = replace(
+        made.memory_worker.worker, services=replace(made.memory_worker.worker.services, model=ModelOfMany(thinks))
     )
-    await made.office.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(2)
     assert await status(made) == "parked"
     away.clear()
     await made.work()
-    assert (await status(made), made.office.posted, len(made.filed)) == ("done", ["clerk: Filed as OPS-1"], 1)
+    assert (await status(made), made.memory_worker.posted, len(made.filed)) == ("done", ["clerk: Filed as OPS-1"], 1)
 
 
-def _mortal(made: Desk, at: int, *, after: bool) -> list[int]:
-    """Loses the worker right before or after the frame that is written `at`th, of whichever run, once."""
-    store, written, reached = made.office.store, [0], list[int]()
+def _crash_at_frame(made: ApprovalWorker, at: int, *, after: bool) -> list[int]:
+    """Crash the worker once, right before or after the `at`th frame that is written to any run."""
+    store, written, reached = made.memory_worker.store, [0], list[int]()
     create, claim = store.create, store.claim
 
     async def mortal(doing: Awaitable[bytes | None]) -> bytes | None:
@@ -248,11 +248,11 @@ def _mortal(made: Desk, at: int, *, after: bool) -> list[int]:
         if hit and not after:
             reached.append(at)
             doing.close()  # type: ignore[attr-defined]
-            raise Lost
+            raise Crashed
         stands = await doing
         if hit:
             reached.append(at)
-            raise Lost
+            raise Crashed
         return stands
 
     store.create = lambda *args: mortal(create(*args))  # type: ignore[method-assign]

@@ -33,7 +33,7 @@ MENTION = (Path(__file__).parents[2] / "events" / "slack_app_mention.json").read
 
 
 class WatchedStore(MemoryStore):
-    """Counts every write; `full` makes every write fail."""
+    """A store that counts claims. `full` fails claims, and `deaf` fails inbox items."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ async def enqueued(queue: MemoryQueue) -> list[str]:
     return [queue_message.run for queue_message in await queue.receive(100, 120, 0)]
 
 
-async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
+async def test_mention_is_claimed_listed_and_enqueued() -> None:
     receiver, store, queue = ingress()
     reply = await receiver.receive(post(MENTION))
     assert reply.status == 200
@@ -98,18 +98,18 @@ async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
     assert (head.status, head.private) == ("queued", True)
 
 
-async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
+async def test_duplicate_delivery_claims_no_run_and_enqueues_again() -> None:
     receiver, store, queue = ingress()
     for _ in range(3):
         assert (await receiver.receive(post(MENTION))).status == 200
     (run,) = await enqueued(queue)
-    # A bell that somebody holds may be dealt with before there was a reason to ring again.
+    # A queue message in flight may be finished before this delivery, so the run is enqueued again.
     assert (await receiver.receive(post(MENTION))).status == 200
     assert await enqueued(queue) == [run]
     assert len(await store.frames(run)) == 1
 
 
-async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
+async def test_event_starts_one_run_per_matching_workflow() -> None:
     receiver, _, queue = ingress(None, "answer-here", "log-it")
     await receiver.receive(post(MENTION))
     assert len(set(await enqueued(queue))) == 2
@@ -123,7 +123,7 @@ async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
         (("answer-here", "log-it"), ("answer-here", "third")),
     ],
 )
-async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflow(
+async def test_repeated_delivery_after_a_publish_starts_no_further_workflow(
     first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
     receiver, store, queue = ingress(None, *first)
@@ -137,7 +137,7 @@ async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflo
 
 
 @pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
-async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
+async def test_each_run_of_an_event_holds_the_same_matching_routes(workflows: tuple[str, ...]) -> None:
     receiver, store, queue = ingress(None, *workflows)
     await receiver.receive(post(MENTION))
     listed = []
@@ -149,7 +149,7 @@ async def test_each_run_holds_the_same_routes_where_several_workflows_match(work
     assert listed == [matched if len(workflows) > 1 else ()] * len(workflows)
 
 
-async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
+async def test_delivery_that_cannot_be_stored_is_answered_with_503() -> None:
     store = WatchedStore()
     store.full = True
     receiver, _, queue = ingress(store)
@@ -157,7 +157,7 @@ async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
     assert await enqueued(queue) == []
 
 
-async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
+async def test_slack_challenge_is_echoed_only_with_a_valid_signature() -> None:
     receiver, store, _ = ingress()
     body = json.dumps({"type": "url_verification", "challenge": "c4"}).encode()
     good = await receiver.receive(post(body))
@@ -166,7 +166,7 @@ async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
     assert store.writes == 0
 
 
-async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_nobody() -> None:
+async def test_notion_verification_token_is_kept_only_while_a_registration_waits() -> None:
     made, store, _ = ingress()
     token = Secret("secret_of_a_new_subscription")
     body = json.dumps({"verification_token": token.reveal()}).encode()
@@ -201,7 +201,7 @@ async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_no
         (post(b"{}"), 200),
     ],
 )
-async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest, status: int) -> None:
+async def test_unusable_delivery_gets_a_status_and_is_not_stored(request_: RawRequest, status: int) -> None:
     receiver, store, queue = ingress()
     reply = await receiver.receive(request_)
     assert reply.status == status
@@ -212,14 +212,14 @@ async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest
 
 
 @given(st.binary(max_size=300), st.booleans())
-async def test_no_body_is_an_exception_or_a_server_error(body: bytes, good: bool) -> None:
+async def test_random_delivery_never_causes_a_server_error_and_is_not_stored(body: bytes, good: bool) -> None:
     receiver, store, _ = ingress()
     reply = await receiver.receive(post(body, signature=None if good else "v0=" + "a" * 64))
     assert reply.status in ({200, 400} if good else {401})
     assert store.writes == 0
 
 
-def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -> None:
+def test_run_id_depends_on_event_workflow_and_installation_key() -> None:
     one = run_id(KEY, mention(), "w")
     assert one == run_id(KEY, mention(text="another text"), "w")
     others = {
@@ -232,7 +232,7 @@ def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -
     assert len(one) == 24
 
 
-async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
+async def test_socket_delivery_needs_no_signature_and_is_deduplicated_with_http() -> None:
     made, store, queue = ingress()
     unsigned = SlackReceiver(())
     replies = [
@@ -240,7 +240,7 @@ async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
         await made.receive_verified(unsigned, delivery(MENTION)),
     ]
     assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
-    # The same claim as over HTTP: the post that follows is a duplicate.
+    # The claim is the same as over HTTP, so the following request is a duplicate.
     assert (await made.receive(post(MENTION))).status == 200
     assert len({queue_message.run for queue_message in await queue.receive(10, 60, 0)}) == 1
     assert len(await store.heads(10, private=True)) == 1
@@ -249,19 +249,19 @@ async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
 @pytest.mark.parametrize(
     ("body", "status"), [(b"[]", 400), (b'{"type": NaN}', 400), (b"x" * (BODY_LIMIT + 1), 413), (b"{}", 200)]
 )
-async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
+async def test_socket_delivery_has_the_same_limits_as_an_http_delivery(body: bytes, status: int) -> None:
     made, store, _ = ingress()
     assert (await made.receive_verified(SlackReceiver(()), delivery(body))).status == status
     assert store.writes == 0
 
 
-async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
+async def test_socket_delivery_that_cannot_be_stored_is_answered_with_503() -> None:
     made, store, _ = ingress()
     store.full = True
     assert (await made.receive_verified(SlackReceiver(()), delivery(MENTION))).status == 503
 
 
-async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None:
+async def test_stop_request_that_cannot_be_stored_is_answered_with_503_and_accepted_later() -> None:
     made, store, queue = ingress()
     await made.receive(post(MENTION))
     (run,) = await enqueued(queue)
@@ -276,7 +276,7 @@ async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None
     assert await enqueued(queue) == [run]
 
 
-async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
+async def test_stop_request_without_a_matching_run_is_ignored() -> None:
     made, store, queue = ingress()
     for name in ("deleted", "session_stopped"):
         body = (Path(__file__).parents[2] / "events" / f"slack_{name}.json").read_bytes()
@@ -285,7 +285,7 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
     assert (store.writes, await enqueued(queue)) == (0, [])
 
 
-async def test_an_unsigned_door_is_never_open_to_http() -> None:
+async def test_receiver_without_a_signing_secret_refuses_http_deliveries() -> None:
     made, store, _ = ingress()
     open_door = Ingress(
         {"/slack/events": SlackReceiver(())},
@@ -298,7 +298,7 @@ async def test_an_unsigned_door_is_never_open_to_http() -> None:
     assert store.writes == 0
 
 
-async def test_the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody() -> None:
+async def test_rows_of_a_run_and_of_a_stop_request_identify_no_person() -> None:
     made, store, _ = ingress()
     event = mention()
     (run,) = await made.accept(event)
@@ -311,7 +311,7 @@ async def test_the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody() -> None:
 
 
 @pytest.mark.parametrize("sought", ["slack:T0ACME00:C0DEPLOY0:*", mention().conversation])
-async def test_a_wish_to_stop_finds_runs_of_its_place(sought: str) -> None:
+async def test_stop_request_finds_runs_by_conversation_or_channel(sought: str) -> None:
     made, _, _ = ingress()
     (run,) = await made.accept(mention())
     await made.accept(mention(channel="C0OTHER00"))

@@ -1,4 +1,4 @@
-"""Programs that write to each other: not at all unless somebody wants it, and never without an end."""
+"""Loops of bots: bots start no runs unless a workflow names them, and never an endless chain."""
 
 import json
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.models.served import served
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 from support.stand_ins import TOKENS, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 FILES = {
-    "who says nothing of bots": {"when": ["slack.mention", "slack.direct", {"slack.message": {"channels": "any"}}]},
+    "bots are not named": {"when": ["slack.mention", "slack.direct", {"slack.message": {"channels": "any"}}]},
     "bots are named": {"when": ["slack.mention"], "who": ["members", "bots"]},
 }
 
@@ -44,7 +44,7 @@ def ingress(file: str) -> tuple[Ingress, MemoryStore]:
 
 
 def post(reader: str, writer: str, number: int, hops: int) -> RawRequest:
-    """What one of two bots hears of what the other one wrote to it."""
+    """Return the delivery that one bot receives for a message of another bot."""
     event: Mapping[str, object] = {
         "type": "app_mention",
         "user": f"U0{writer}",
@@ -65,8 +65,8 @@ def post(reader: str, writer: str, number: int, hops: int) -> RawRequest:
     return RawRequest("POST", "/slack/events", (), json.dumps(body).encode())
 
 
-async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand_events() -> None:
-    made, store = ingress("who says nothing of bots")
+async def test_bots_start_no_run_unless_the_workflow_names_bots() -> None:
+    made, store = ingress("bots are not named")
     for number in range(1_000):
         reader, writer = ("FIRST00", "SECOND0") if number % 2 else ("SECOND0", "FIRST00")
         reply = await made.receive_verified(SlackReceiver(()), post(reader, writer, number, number))
@@ -75,7 +75,7 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
     assert await store.heads(10, private=True) == []
 
 
-async def test_bots_that_are_named_start_runs_that_count_how_many_stand_behind_them() -> None:
+async def test_run_started_by_a_bot_counts_one_hop_more() -> None:
     made, store = ingress("bots are named")
     await made.receive_verified(SlackReceiver(()), post("FIRST00", "SECOND0", 1, hops=2))
     (head,) = await store.heads(10, private=True)
@@ -85,13 +85,13 @@ async def test_bots_that_are_named_start_runs_that_count_how_many_stand_behind_t
 
 
 @pytest.mark.parametrize(("hops", "status"), [(0, "done"), (MOST_HOPS, "done"), (MOST_HOPS + 1, "ignored")])
-async def test_a_run_too_many_in_a_row_is_not_begun(hops: int, status: str) -> None:
-    made = office(says("Hello."))
+async def test_run_beyond_the_hop_limit_is_ignored(hops: int, status: str) -> None:
+    made = memory_worker(says("Hello."))
     event = replace(mention(hops=hops), private=False)
     await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head("run1", "answer-here", TOKENS.conversation(event.conversation), 1, private=False))
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == status
     assert made.posted == (["Hello."] if status == "done" else [])
     head = await made.store.head("run1")

@@ -1,4 +1,4 @@
-"""What is due is deleted, nothing else is, and a deletion that was killed goes on where it was."""
+"""Retention: which runs are deleted and when, and how an interrupted deletion is completed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ STATUSES: list[HeadStatus] = [*UNFINISHED, *get_args(Status)]
 
 @dataclass
 class Archive:
-    """Runs in a store, and a purge that finds them some days old."""
+    """Runs in a store, and a purge at a later day."""
 
     store: Store = field(default_factory=MemoryStore)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
@@ -49,7 +49,7 @@ class Archive:
         status: HeadStatus = "done",
         retention: Retention = "due",
     ) -> None:
-        """A run as a worker leaves it, with a body beside its frames and an item in its inbox."""
+        """Store a run with a body and an inbox item, as a worker leaves it."""
         pen = await claimed(self.store, run, make_outside(self.clock))
         journal, _ = await open_journal(run, self.store, self.blobs, pen)
         journal.add(RunStarted("bundle", private))
@@ -67,7 +67,7 @@ class Archive:
         return await Purger(Stores(self.store, self.blobs, MemoryQueue(self.clock)), self.clock).purge(days)
 
     async def contents(self, run: str = "r") -> str:
-        """`there`, `deleted` or `forgotten`; whatever is in between is an error."""
+        """Return `there`, `deleted` or `forgotten`. Any state in between is an error."""
         frames, key, items = await self.store.frames(run), await self.store.key(run), await self.store.items(run)
         head, bodies = await self.store.head(run), [name for name in self.blobs._bodies if name.startswith(f"{run}/")]
         match (bool(frames), any(frames), bool(key), bool(items), bool(bodies), bool(head)):
@@ -81,7 +81,7 @@ class Archive:
                 raise AssertionError(state)
 
 
-async def test_contents_go_thirty_days_after_the_end() -> None:
+async def test_run_is_deleted_thirty_days_after_the_end() -> None:
     made = Archive()
     await made.add()
     assert (await made.purge(after=29.9), await made.contents()) == (Purged(), "there")
@@ -89,7 +89,7 @@ async def test_contents_go_thirty_days_after_the_end() -> None:
     assert await made.purge() == Purged()
 
 
-async def test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_day() -> None:
+async def test_empty_frames_of_a_run_deleted_early_stay_until_the_thirtieth_day() -> None:
     made = Archive()
     await made.add()
     assert (await made.purge(3, after=2), await made.contents()) == (Purged(), "there")
@@ -100,14 +100,14 @@ async def test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_d
     assert (await made.purge(3, after=1), await made.contents()) == (Purged(0, 1), "forgotten")
 
 
-async def test_a_private_run_whose_end_was_not_cleaned_up_is_deleted_by_the_next_purge() -> None:
+async def test_private_run_that_was_not_deleted_at_the_end_is_deleted_by_the_next_purge() -> None:
     made = Archive()
     await made.add(private=True)
     assert (await made.purge(), await made.contents()) == (Purged(1, 0), "deleted")
 
 
-async def test_a_private_run_that_cannot_be_read_here_has_its_thirty_days() -> None:
-    """A newer Gofer may be able to read it."""
+async def test_unreadable_private_run_is_deleted_only_after_thirty_days() -> None:
+    """A newer version of Gofer may be able to read the run."""
     made = Archive()
     await made.add(private=True, finished=False, status="needs_attention")
     await made.store.create("r", 3, b"a frame of another Gofer")
@@ -115,13 +115,13 @@ async def test_a_private_run_that_cannot_be_read_here_has_its_thirty_days() -> N
     assert await made.purge(after=1) == Purged(1, 1)
 
 
-async def test_a_head_that_says_more_than_its_journal_deletes_nothing_of_a_private_run() -> None:
+async def test_private_run_with_an_unfinished_journal_is_not_purged_despite_an_ended_head() -> None:
     made = Archive()
     await made.add(private=True, finished=False)
     assert (await made.purge(), await made.contents()) == (Purged(), "there")
 
 
-async def test_what_somebody_keeps_stays_until_nobody_does() -> None:
+async def test_kept_run_is_purged_only_after_release() -> None:
     made = Archive()
     await made.add()
     assert await keep("r", made.store, wanted=True)
@@ -141,7 +141,7 @@ async def test_what_somebody_keeps_stays_until_nobody_does() -> None:
     st.integers(0, 40),
     st.integers(0, 60),
 )
-async def test_only_what_ended_and_nobody_keeps_is_ever_deleted(
+async def test_purge_deletes_only_ended_runs_that_are_due_and_not_kept(
     runs: Mapping[str, tuple[HeadStatus, bool, Retention]], days: int, age: int
 ) -> None:
     made = Archive()
@@ -156,11 +156,11 @@ async def test_only_what_ended_and_nobody_keeps_is_ever_deleted(
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 class Fuse:
-    """Lets so many calls through, then kills whoever makes one."""
+    """A fuse that allows a number of calls, and kills the process at the next one."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls
@@ -188,9 +188,7 @@ class Fused:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("age", [3, 31])
-async def test_a_purge_that_was_killed_anywhere_and_done_again_ends_the_same(
-    tmp_path: Path, kind: str, age: int
-) -> None:
+async def test_purge_killed_at_any_call_is_completed_by_the_next_purge(tmp_path: Path, kind: str, age: int) -> None:
     expected = {"public": "forgotten" if age > DAYS else "there", "secret": "forgotten" if age > DAYS else "deleted"}
     for calls in range(100):
         folder = tmp_path / f"{kind}{calls}"
@@ -215,7 +213,7 @@ async def test_a_purge_that_was_killed_anywhere_and_done_again_ends_the_same(
 
 
 async def readable_or_gone(made: Archive) -> None:
-    """At no moment is a run anything but whole or gone."""
+    """Check that each run is either complete or deleted."""
     for run in ("public", "secret"):
         try:
             entries = await read_journal(run, made.store, made.blobs)
@@ -226,7 +224,7 @@ async def readable_or_gone(made: Archive) -> None:
 
 
 class FullDisk(MemoryBlobs):
-    """Bodies that cannot be removed for a while."""
+    """Bodies whose removal fails once."""
 
     failures = 1
 
@@ -237,7 +235,7 @@ class FullDisk(MemoryBlobs):
         await super().drop(folder)
 
 
-async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failed_purge_is_logged_and_retried(caplog: pytest.LogCaptureFixture) -> None:
     made = Archive(blobs=FullDisk())
     await made.add(private=True)
     serving = asyncio.create_task(
@@ -253,7 +251,7 @@ async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCap
 
 
 class ReadElsewhere(MemoryStore):
-    """A store whose log another process reads for some attempts."""
+    """A store whose log is blocked by another process for some attempts."""
 
     def __init__(self, attempts: int) -> None:
         super().__init__()
@@ -266,7 +264,7 @@ class ReadElsewhere(MemoryStore):
             raise TemporaryError("The log is read elsewhere.")
 
 
-def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: pytest.LogCaptureFixture) -> None:
+def test_deletion_blocked_by_a_reader_is_retried_with_growing_pauses(caplog: pytest.LogCaptureFixture) -> None:
     made = Archive(ReadElsewhere(8))
 
     async def play() -> Head | None:
@@ -286,7 +284,7 @@ def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: 
     assert caplog.text.count("the contents of some due runs were not deleted") == 1
 
 
-def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> None:
+def test_deletion_begun_by_another_process_is_finished_within_seconds() -> None:
     made = Archive()
 
     async def play() -> Head | None:
@@ -306,7 +304,7 @@ def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> N
 
 
 class DamagedRows(MemoryStore):
-    """A store in which something cannot be read until somebody restores it."""
+    """A store whose list of ended runs is corrupt once."""
 
     damaged = True
 
@@ -317,7 +315,7 @@ class DamagedRows(MemoryStore):
         return await super().ended(retention, before, limit, private=private)
 
 
-async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None:
+async def test_purge_continues_after_a_corrupt_read(caplog: pytest.LogCaptureFixture) -> None:
     made = Archive(DamagedRows())
     await made.add(private=True)
     serving = asyncio.create_task(
@@ -331,8 +329,8 @@ async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None
     assert "the contents of some due runs were not deleted: gofer.db cannot be read" in caplog.text
 
 
-async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> None:
-    """As after a crash between the first frame and the head of an event that was never delivered again."""
+async def test_unlisted_claim_is_forgotten_after_thirty_days() -> None:
+    """The process crashed between the first frame and the head, and the event was never delivered again."""
     made = Archive()
     await claimed(made.store, "r", make_outside(made.clock))
     assert (await made.purge(after=29.9), bool(await made.store.frames("r"))) == (Purged(), True)
@@ -341,7 +339,7 @@ async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> No
     assert (await made.purge(after=400), await made.contents("listed")) == (Purged(), "there")
 
 
-async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
+async def test_dead_letters_are_purged_after_thirty_days() -> None:
     made = Archive()
     queue = MemoryQueue(made.clock)
     purger = Purger(Stores(made.store, made.blobs, queue), made.clock)
@@ -354,7 +352,7 @@ async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
         assert len(await queue.dead_letters(9)) == left
 
 
-async def test_damage_is_not_taken_for_deletion() -> None:
+async def test_missing_body_is_reported_corrupt_and_not_deleted() -> None:
     made = Archive()
     await made.add()
     for name in list(made.blobs._bodies):
@@ -363,7 +361,7 @@ async def test_damage_is_not_taken_for_deletion() -> None:
         await read_journal("r", made.store, made.blobs)
 
 
-async def test_what_runs_used_is_dropped_after_two_days() -> None:
+async def test_usage_is_purged_after_two_days() -> None:
     archive = Archive()
     await archive.store.put_usage([Usage("ada", "r", int(NOON * 1000), 0.5)])
     archive.clock.advance(2 * DAY)
@@ -374,7 +372,7 @@ async def test_what_runs_used_is_dropped_after_two_days() -> None:
     assert list(await archive.store.usage("ada", 0)) == []
 
 
-async def test_what_runs_remember_of_earlier_ones_is_dropped_after_a_year() -> None:
+async def test_memos_are_purged_after_a_year() -> None:
     archive = Archive()
     await archive.store.put_memo("k", "seen", int(NOON * 1000))
     archive.clock.advance(366 * DAY)

@@ -1,4 +1,4 @@
-"""What subagents did is deleted with the run that asked them, and nothing of it can be read before or after that."""
+"""Retention of subagents: they are deleted with their run, also after crashes and where journals are corrupt."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def a_store(kind: str, folder: Path) -> Iterator[Store]:
 
 
 async def grown(store: Store, blobs: MemoryBlobs, *, private: bool = False) -> str:
-    """A run that ended, a subagent below it and another below that one; gives the name of a body of the lowest."""
+    """Store an ended run with a subagent and its subagent. Return the name of a body of the lowest one."""
     pen, above, body = await claimed(store, "r", make_outside(SetClock())), "", ""
     for run, asks in (("r", BELOW), (BELOW, LOWEST), (LOWEST, "")):
         if above:
@@ -56,7 +56,7 @@ async def grown(store: Store, blobs: MemoryBlobs, *, private: bool = False) -> s
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "dynamodb"])
-async def test_everything_below_a_run_is_gone_with_it(tmp_path: Path, kind: str) -> None:
+async def test_deletion_of_a_run_deletes_all_subagents(tmp_path: Path, kind: str) -> None:
     with a_store(kind, tmp_path) as store:
         blobs = MemoryBlobs()
         body = await grown(store, blobs)
@@ -71,13 +71,13 @@ async def test_everything_below_a_run_is_gone_with_it(tmp_path: Path, kind: str)
             assert not any(frames)
             with pytest.raises(Gone):
                 await read_journal(run, store, blobs)
-        # Whoever was frozen all the while begins nothing anew.
+        # An owner that was stalled meanwhile cannot start another subagent.
         with pytest.raises(Gone):
             await claim(child_of("r", "2.0"), RunAccepted(mention(), "w"), await claimed(store, "q"), store, blobs)
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "dynamodb"])
-async def test_nothing_at_all_is_left_when_its_time_is_over(tmp_path: Path, kind: str) -> None:
+async def test_purge_forgets_a_run_and_all_subagents_after_thirty_days(tmp_path: Path, kind: str) -> None:
     with a_store(kind, tmp_path) as store:
         blobs, clock = MemoryBlobs(), SetClock()
         await grown(store, blobs, private=True)
@@ -89,7 +89,7 @@ async def test_nothing_at_all_is_left_when_its_time_is_over(tmp_path: Path, kind
 
 
 @pytest.mark.parametrize("damage", ["first frame", "last frame", "lost frame", "bodies", "below"])
-async def test_what_stands_below_a_damaged_run_is_gone_with_it_too(tmp_path: Path, damage: str) -> None:
+async def test_subagents_of_a_corrupt_run_are_purged_with_the_run(tmp_path: Path, damage: str) -> None:
     with any_store("memory", tmp_path) as store:
         blobs, clock = MemoryBlobs(), SetClock()
         await grown(store, blobs)
@@ -112,7 +112,7 @@ async def test_what_stands_below_a_damaged_run_is_gone_with_it_too(tmp_path: Pat
         assert not any([await store.frames(run) for run in ("r", BELOW, LOWEST)])
 
 
-async def test_of_a_run_whose_key_is_lost_those_below_stay_as_bytes_that_nobody_can_read(tmp_path: Path) -> None:
+async def test_subagents_of_a_run_without_a_key_become_unreadable(tmp_path: Path) -> None:
     with any_store("memory", tmp_path) as store:
         blobs, clock = MemoryBlobs(), SetClock()
         await grown(store, blobs)
@@ -123,7 +123,7 @@ async def test_of_a_run_whose_key_is_lost_those_below_stay_as_bytes_that_nobody_
             await read_journal(BELOW, store, blobs)
 
 
-async def test_a_deletion_that_was_killed_anywhere_finds_those_below_again(tmp_path: Path) -> None:
+async def test_deletion_killed_at_any_write_deletes_all_subagents_when_repeated(tmp_path: Path) -> None:
     class Killed(BaseException):
         pass
 
@@ -158,7 +158,7 @@ async def test_a_deletion_that_was_killed_anywhere_finds_those_below_again(tmp_p
             assert head is not None
 
 
-def test_a_run_below_another_names_its_root_and_is_the_same_whenever_it_is_asked() -> None:
+def test_subagent_run_id_names_the_root_run_and_is_deterministic() -> None:
     assert root_of(LOWEST) == root_of(BELOW) == root_of("r") == "r"
     assert child_of("r", "1.0") == BELOW
     assert len({BELOW, LOWEST, child_of("r", "1.1"), child_of("s", "1.0")}) == 4

@@ -1,4 +1,4 @@
-"""What is told of a run in the channel for logs, and that no trouble with it becomes the run's."""
+"""Run reports in the channel for logs: their text, and failures that do not affect the run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,15 +20,15 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging, catalog_of
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog, catalog_of
 
 pytestmark = pytest.mark.anyio
 
 LOADED = CATALOG.workflows["answer-here"]
 
 
-def test_it_names_what_was_used_and_how_it_ended() -> None:
+def test_run_report_names_usage_tools_and_status() -> None:
     progress = Progress(
         workflow="answer-here",
         started=RunStarted("0123456789abcdef", False),
@@ -48,7 +48,7 @@ def test_it_names_what_was_used_and_how_it_ended() -> None:
     ]
 
 
-def test_a_run_that_never_began_says_so_by_what_it_lacks() -> None:
+def test_run_report_of_a_run_without_a_workflow_names_no_model_and_no_tool() -> None:
     told = summary(Progress(workflow="gone", cost_usd=None), RunFinished("failed", "no workflow"), None, 0, "")
     assert told.split("  \n") == [
         "`gone`: failed after 0.0 s, 0 tokens in and 0 out, cost unknown",
@@ -59,7 +59,7 @@ def test_a_run_that_never_began_says_so_by_what_it_lacks() -> None:
 
 
 @pytest.mark.parametrize("reason", ["<!channel> *now*\n# [x](http://evil)", "x" * 20_000, "```\n@here"])
-def test_a_reason_is_one_line_that_pages_nobody(reason: str) -> None:
+def test_run_report_shows_the_reason_as_one_escaped_line(reason: str) -> None:
     told = summary(Progress(workflow="w"), RunFinished("failed", reason), None, 0, "")
     sent = one_message(told)
     assert sent is not None
@@ -71,9 +71,9 @@ def test_a_reason_is_one_line_that_pages_nobody(reason: str) -> None:
 
 @dataclass
 class Logged:
-    """An office with a channel for logs, where posting goes as it is told, and again when nobody knows how it went."""
+    """A worker with a channel for logs. Posts there raise `trouble`, and are keyed, so a post in doubt is repeated."""
 
-    made: Office
+    made: MemoryWorker
     trouble: Callable[[], BaseException] | None = None
     posted: list[PostMessage] = field(default_factory=list)
 
@@ -96,34 +96,34 @@ class Logged:
         self.made.worker = replace(self.made.worker, services=replace(worker.services, tools=tools))
 
     def move(self, channel: str) -> None:
-        """Names another channel."""
+        """Change the channel for logs."""
         catalog = replace(catalog_of(self.made.worker), defaults=Defaults(ai_logs=channel))
-        self.made.worker = replace(self.made.worker, workflows=Unchanging(catalog))
+        self.made.worker = replace(self.made.worker, workflows=FixedCatalog(catalog))
 
 
-async def test_it_is_posted_once_after_the_answer() -> None:
-    logged = Logged(office(says("Hello.")))
+async def test_run_report_is_posted_once_after_the_answer() -> None:
+    logged = Logged(memory_worker(says("Hello.")))
     await logged.made.accept("run1")
-    await logged.made.hear()
+    await logged.made.work_once()
     assert logged.made.posted == ["Hello."]
     assert [posted.channel for posted in logged.posted] == ["#ai-logs"]
     assert await logged.made.status("run1") == "done"
 
 
 @pytest.mark.parametrize("trouble", [ToolError("no such channel"), TemporaryError("no answer"), KeyError("bug")])
-async def test_a_post_that_fails_leaves_the_run_as_its_answer_did(trouble: Exception) -> None:
-    logged = Logged(office(says("Hello.")), lambda: trouble)
+async def test_failed_run_report_does_not_change_the_status_of_the_run(trouble: Exception) -> None:
+    logged = Logged(memory_worker(says("Hello.")), lambda: trouble)
     await logged.made.accept("run1")
-    await logged.made.hear()
+    await logged.made.work_once()
     assert await logged.made.status("run1") == "done"
     assert logged.posted == []
 
 
-async def test_workers_that_are_lost_over_it_do_not_make_the_run_poison() -> None:
-    logged = Logged(office(says("Hello.")), Lost)
+async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
+    logged = Logged(memory_worker(says("Hello.")), Crashed)
     await logged.made.accept("run1")
     for _ in range(CRASHES + 2):
-        await logged.made.hear_lost()
+        await logged.made.work_once_or_crash()
         logged.made.clock.advance(130)
     entries = [recorded.entry for recorded in await read_journal("run1", logged.made.store, logged.made.blobs)]
     assert logged.made.posted == ["Hello."]
@@ -132,14 +132,14 @@ async def test_workers_that_are_lost_over_it_do_not_make_the_run_poison() -> Non
     assert entries[-1] == RunFinished("done")
 
 
-async def test_what_was_in_doubt_is_said_as_it_was_where_it_was() -> None:
-    logged = Logged(office(says("Hello.")), Lost)
+async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -> None:
+    logged = Logged(memory_worker(says("Hello.")), Crashed)
     await logged.made.accept("run1")
-    await logged.made.hear_lost()
+    await logged.made.work_once_or_crash()
     logged.trouble = None
     logged.move("#elsewhere")
     logged.made.clock.advance(130)
-    await logged.made.hear()
+    await logged.made.work_once()
     entries = [recorded.entry for recorded in await read_journal("run1", logged.made.store, logged.made.blobs)]
     (call,) = [entry for entry in entries if isinstance(entry, ToolCall) and entry.call == SUMMARY]
     assert [dict(posted) for posted in logged.posted] == [{**dict(call.arguments or {}), "thread_ts": ""}]

@@ -1,4 +1,4 @@
-"""One run for each nominal time, whatever the clock, the process and the disk do in between."""
+"""The scheduler: one run for each nominal time, despite restarts, wrong clocks and full disks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,14 +53,14 @@ class MemoryMarks:
 
 
 @dataclass
-class House:
-    """A state that outlives processes, and the scheduler over it."""
+class Host:
+    """Stored state that outlives processes, and the scheduler on it."""
 
     clock: SetClock = field(default_factory=lambda: SetClock(NOON))
     store: MemoryStore = field(default_factory=MemoryStore)
     marks: MemoryMarks = field(default_factory=MemoryMarks)
     begun: list[str] = field(default_factory=list)
-    """What was told to begin, duplicates too: workflow and nominal time."""
+    """Workflow and nominal time of every start, with duplicates."""
     full: bool = False
     pauses: list[float] = field(default_factory=list)
 
@@ -77,7 +77,7 @@ class House:
         return run
 
     async def run(self, *plans: Planned, seconds: float, each: Callable[[], None] = lambda: None) -> None:
-        """A process that lives so long."""
+        """Run a scheduler process for some seconds."""
         end = self.clock.now() + seconds
 
         async def sleep(pause: float) -> None:
@@ -91,7 +91,7 @@ class House:
             await Scheduler(plans, self.start, self.marks, self.clock, sleep).serve()
 
     async def runs(self) -> Sequence[str]:
-        """The runs that were claimed, by workflow, oldest first."""
+        """Return the workflows of the claimed runs, oldest first."""
         heads = sorted(await self.store.heads(10_000), key=lambda head: head.accepted_at)
         return [head.workflow for head in heads]
 
@@ -104,160 +104,160 @@ HOURLY = plan("cron", "0 * * * ? *")
 CATCHING_UP = plan("cron", "0 * * * ? *", catch_up=True)
 
 
-async def test_a_run_begins_at_each_nominal_time_and_not_before() -> None:
-    house = House()
-    await house.run(plan("every", "10 minutes"), plan("cron", "15 12 * * ? *", name="v"), seconds=HOUR / 2)
-    assert house.begun == [
+async def test_schedule_starts_a_run_at_each_nominal_time_and_not_before() -> None:
+    host = Host()
+    await host.run(plan("every", "10 minutes"), plan("cron", "15 12 * * ? *", name="v"), seconds=HOUR / 2)
+    assert host.begun == [
         "w 2026-11-23T12:10",
         "v 2026-11-23T12:15",
         "w 2026-11-23T12:20",
     ]
-    assert max(house.pauses) <= LONGEST
+    assert max(host.pauses) <= LONGEST
 
 
-async def test_nothing_drifts_over_a_day() -> None:
-    house = House()
-    # Every look at the clock takes a while.
-    await house.run(plan("every", "1 minute"), seconds=24 * HOUR, each=lambda: house.clock.advance(0.7))
-    assert len(house.begun) == len(set(house.begun)) >= 24 * 60 - 1
+async def test_schedule_does_not_drift_over_a_day() -> None:
+    host = Host()
+    # Every look at the clock takes 0.7 seconds.
+    await host.run(plan("every", "1 minute"), seconds=24 * HOUR, each=lambda: host.clock.advance(0.7))
+    assert len(host.begun) == len(set(host.begun)) >= 24 * 60 - 1
 
 
-async def test_a_schedule_that_is_new_missed_nothing() -> None:
+async def test_new_schedule_has_no_missed_times() -> None:
     for one in (HOURLY, CATCHING_UP):
-        house = House(SetClock(NOON + 60))
-        await house.run(one, seconds=HOUR / 2)
-        assert house.begun == []
+        host = Host(SetClock(NOON + 60))
+        await host.run(one, seconds=HOUR / 2)
+        assert host.begun == []
 
 
-async def test_what_was_missed_is_skipped_or_gets_one_run() -> None:
+async def test_missed_times_are_skipped_or_caught_up_with_one_run() -> None:
     for one, expected in ((HOURLY, []), (CATCHING_UP, ["w 2026-11-24T08:00"])):
-        house = House()
-        await house.run(one, seconds=60)
-        house.clock.advance(20.5 * HOUR)
-        await house.run(one, seconds=60)
-        assert house.begun == expected
-        await house.run(one, seconds=HOUR)
-        assert house.begun == [*expected, "w 2026-11-24T09:00"]
+        host = Host()
+        await host.run(one, seconds=60)
+        host.clock.advance(20.5 * HOUR)
+        await host.run(one, seconds=60)
+        assert host.begun == expected
+        await host.run(one, seconds=HOUR)
+        assert host.begun == [*expected, "w 2026-11-24T09:00"]
 
 
-async def test_one_time_that_was_missed_is_caught_up_once() -> None:
-    house, once = House(), plan("at", "2026-11-23T13:00", catch_up=True)
-    await house.run(once, seconds=60)
-    house.clock.advance(5 * HOUR)
+async def test_missed_one_time_schedule_is_caught_up_once() -> None:
+    host, once = Host(), plan("at", "2026-11-23T13:00", catch_up=True)
+    await host.run(once, seconds=60)
+    host.clock.advance(5 * HOUR)
     for _ in range(3):
-        await house.run(once, seconds=60)
-        house.clock.advance(60 * 24 * HOUR)
-    # Also after the claim itself was forgotten.
-    assert house.begun == ["w 2026-11-23T13:00"]
+        await host.run(once, seconds=60)
+        host.clock.advance(60 * 24 * HOUR)
+    # This holds after the claim was forgotten too.
+    assert host.begun == ["w 2026-11-23T13:00"]
 
 
-async def test_a_restart_right_after_the_nominal_time_loses_nothing() -> None:
-    house = House(SetClock(NOON - 60))
-    await house.run(HOURLY, seconds=30)
-    house.clock.advance(60)
-    await house.run(HOURLY, seconds=60)
-    assert house.begun == ["w 2026-11-23T12:00"]
+async def test_restart_right_after_a_nominal_time_starts_the_run() -> None:
+    host = Host(SetClock(NOON - 60))
+    await host.run(HOURLY, seconds=30)
+    host.clock.advance(60)
+    await host.run(HOURLY, seconds=60)
+    assert host.begun == ["w 2026-11-23T12:00"]
 
 
-async def test_a_crash_between_the_claim_and_its_mark_doubles_nothing() -> None:
-    house = House(SetClock(NOON - 60))
-    await house.run(HOURLY, seconds=10)
-    before = house.marks.marks
-    await house.run(HOURLY, seconds=60)
-    house.marks.marks = before
-    await house.run(HOURLY, seconds=10)
-    assert house.begun == ["w 2026-11-23T12:00"] * 2
-    assert await house.runs() == ["w"]
+async def test_crash_between_claim_and_mark_starts_no_second_run() -> None:
+    host = Host(SetClock(NOON - 60))
+    await host.run(HOURLY, seconds=10)
+    before = host.marks.marks
+    await host.run(HOURLY, seconds=60)
+    host.marks.marks = before
+    await host.run(HOURLY, seconds=10)
+    assert host.begun == ["w 2026-11-23T12:00"] * 2
+    assert await host.runs() == ["w"]
 
 
-async def test_a_clock_that_is_set_back_doubles_nothing_and_holds_up_nothing() -> None:
-    house = House(SetClock(NOON - 60))
-    await house.run(HOURLY, seconds=2 * HOUR)
-    house.clock.advance(-90 * 60)
-    await house.run(HOURLY, seconds=3.5 * HOUR)
-    assert await house.runs() == ["w"] * 4
-    assert set(house.begun) == {f"w 2026-11-23T{hour}:00" for hour in (12, 13, 14, 15)}
-    # It was years ahead, and has been set right.
-    house.clock.advance(3 * 365 * 24 * HOUR)
-    await house.run(HOURLY, seconds=60)
-    house.clock.advance(-3 * 365 * 24 * HOUR)
-    await house.run(HOURLY, seconds=HOUR + 60)
-    assert house.begun[-1] == "w 2026-11-23T17:00"
+async def test_clock_set_back_neither_repeats_nor_blocks_scheduled_runs() -> None:
+    host = Host(SetClock(NOON - 60))
+    await host.run(HOURLY, seconds=2 * HOUR)
+    host.clock.advance(-90 * 60)
+    await host.run(HOURLY, seconds=3.5 * HOUR)
+    assert await host.runs() == ["w"] * 4
+    assert set(host.begun) == {f"w 2026-11-23T{hour}:00" for hour in (12, 13, 14, 15)}
+    # The clock was years ahead, and has been corrected.
+    host.clock.advance(3 * 365 * 24 * HOUR)
+    await host.run(HOURLY, seconds=60)
+    host.clock.advance(-3 * 365 * 24 * HOUR)
+    await host.run(HOURLY, seconds=HOUR + 60)
+    assert host.begun[-1] == "w 2026-11-23T17:00"
 
 
-async def test_a_machine_that_slept_has_missed_what_was_meanwhile() -> None:
+async def test_nominal_times_during_sleep_of_the_machine_count_as_missed() -> None:
     for one, expected in ((HOURLY, 0), (CATCHING_UP, 1)):
-        house = House(SetClock(NOON + 60))
+        host = Host(SetClock(NOON + 60))
         naps = iter([10.4 * HOUR])
-        await house.run(one, seconds=10.5 * HOUR, each=partial(nap, house.clock, naps))
-        assert len(house.begun) == expected
+        await host.run(one, seconds=10.5 * HOUR, each=partial(nap, host.clock, naps))
+        assert len(host.begun) == expected
 
 
 def nap(clock: SetClock, naps: Iterator[float]) -> None:
     clock.advance(next(naps, 0))
 
 
-async def test_while_nothing_can_be_stored_it_waits_and_then_begins() -> None:
-    house = House(SetClock(NOON - 1))
-    house.full = True
+async def test_scheduler_retries_until_the_run_can_be_stored() -> None:
+    host = Host(SetClock(NOON - 1))
+    host.full = True
     waits: list[int] = []
 
     def recover() -> None:
         waits.append(1)
-        # For longer than a time is heard late.
-        house.full = len(waits) < 50
+        # This is longer than a late start is tolerated.
+        host.full = len(waits) < 50
 
-    await house.run(HOURLY, plan("every", "1 day", name="v"), seconds=HOUR / 2, each=recover)
-    assert house.pauses.count(RETRY) > 40
-    assert house.begun == ["w 2026-11-23T12:00"]
-
-
-async def test_marks_of_schedules_that_are_gone_are_forgotten() -> None:
-    house = House()
-    await house.run(CATCHING_UP, seconds=60)
-    await house.run(plan("every", "1 hour", name="v"), seconds=60)
-    house.clock.advance(5 * HOUR)
-    await house.run(CATCHING_UP, seconds=60)
-    assert "w" not in await house.runs()
+    await host.run(HOURLY, plan("every", "1 day", name="v"), seconds=HOUR / 2, each=recover)
+    assert host.pauses.count(RETRY) > 40
+    assert host.begun == ["w 2026-11-23T12:00"]
 
 
-async def test_nothing_is_written_while_nothing_happens() -> None:
-    house = House()
-    await house.run(HOURLY, seconds=HOUR - 60)
-    assert house.marks.writes == 1
+async def test_marks_of_removed_schedules_are_forgotten() -> None:
+    host = Host()
+    await host.run(CATCHING_UP, seconds=60)
+    await host.run(plan("every", "1 hour", name="v"), seconds=60)
+    host.clock.advance(5 * HOUR)
+    await host.run(CATCHING_UP, seconds=60)
+    assert "w" not in await host.runs()
 
 
-async def test_without_schedules_nothing_is_written() -> None:
-    house = House()
-    await house.run(seconds=HOUR)
-    assert house.marks.writes == 0
+async def test_scheduler_writes_no_further_mark_between_nominal_times() -> None:
+    host = Host()
+    await host.run(HOURLY, seconds=HOUR - 60)
+    assert host.marks.writes == 1
 
 
-async def test_schedules_of_edited_files_count_from_then_on_and_missed_nothing() -> None:
-    house, added = House(), plan("every", "10 minutes", catch_up=True, name="added")
-    scheduler = Scheduler([CATCHING_UP], house.start, house.marks, house.clock)
+async def test_scheduler_without_schedules_writes_no_mark() -> None:
+    host = Host()
+    await host.run(seconds=HOUR)
+    assert host.marks.writes == 0
+
+
+async def test_schedules_of_edited_files_count_from_the_edit() -> None:
+    host, added = Host(), plan("every", "10 minutes", catch_up=True, name="added")
+    scheduler = Scheduler([CATCHING_UP], host.start, host.marks, host.clock)
     await scheduler.start_due()
-    house.clock.advance(HOUR)
+    host.clock.advance(HOUR)
     await scheduler.start_due()
     scheduler.use([added])
-    house.clock.advance(20)
+    host.clock.advance(20)
     await scheduler.start_due()
-    assert house.begun == ["w 2026-11-23T13:00"]
-    house.clock.advance(HOUR / 6)
+    assert host.begun == ["w 2026-11-23T13:00"]
+    host.clock.advance(HOUR / 6)
     await scheduler.start_due()
-    assert house.begun == ["w 2026-11-23T13:00", "added 2026-11-23T13:10"]
+    assert host.begun == ["w 2026-11-23T13:00", "added 2026-11-23T13:10"]
 
 
-async def test_a_schedule_that_was_taken_away_and_comes_back_missed_nothing() -> None:
-    house = House()
-    scheduler = Scheduler([CATCHING_UP], house.start, house.marks, house.clock)
+async def test_schedule_that_was_removed_and_restored_has_no_missed_times() -> None:
+    host = Host()
+    scheduler = Scheduler([CATCHING_UP], host.start, host.marks, host.clock)
     await scheduler.start_due()
     scheduler.use([])
     await scheduler.start_due()
-    house.clock.advance(5 * HOUR + 100)
+    host.clock.advance(5 * HOUR + 100)
     scheduler.use([CATCHING_UP])
     await scheduler.start_due()
-    assert house.begun == []
+    assert host.begun == []
 
 
 JUMPS = st.lists(
@@ -274,25 +274,25 @@ JUMPS = st.lists(
 @examples(0.7)
 @given(JUMPS, st.booleans(), st.sampled_from(["1 hour", "7 minutes", "1 day"]))
 @example([("work", 17_971.0)], False, "1 hour")
-async def test_no_nominal_time_ever_has_two_runs_and_only_downtime_loses_any(
+async def test_nominal_time_never_has_two_runs_and_is_lost_only_by_downtime(
     steps: Sequence[tuple[str, float]], catch_up: bool, interval: str
 ) -> None:
-    house, every = House(), plan("every", interval, catch_up=catch_up)
+    host, every = Host(), plan("every", interval, catch_up=catch_up)
     for kind, seconds in steps:
         if kind == "work":
-            await house.run(every, seconds=seconds)
+            await host.run(every, seconds=seconds)
         else:
-            house.clock.advance(seconds if kind == "down" else -seconds)
-    assert len(await house.runs()) == len(set(house.begun))
+            host.clock.advance(seconds if kind == "down" else -seconds)
+    assert len(await host.runs()) == len(set(host.begun))
     if all(kind == "work" for kind, _ in steps):
         step = every.schedule.step.total_seconds()  # type: ignore[union-attr]
-        looked = house.clock.now()
-        # The last process may have ended at a nominal time, before it looked.
-        await house.run(every, seconds=0)
-        assert len(house.begun) == looked // step - NOON // step
+        looked = host.clock.now()
+        # The last process may have ended exactly at a nominal time, before its next look.
+        await host.run(every, seconds=0)
+        assert len(host.begun) == looked // step - NOON // step
 
 
-async def test_marks_stand_in_the_database(tmp_path: Path) -> None:
+async def test_schedule_marks_survive_reopening_the_database(tmp_path: Path) -> None:
     for expected, written in (({}, {"a": 1, "b": 2}), ({"a": 1, "b": 2}, {"b": 3}), ({"b": 3}, {})):
         database = Database(tmp_path / "gofer.db", sqlite_marks.SCHEMA)
         try:

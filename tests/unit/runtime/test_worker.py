@@ -1,4 +1,4 @@
-"""Doorbells, leases and conversations, with a store in memory and a Slack that is a function."""
+"""The worker: queue messages, leases and conversations, on stores in memory."""
 
 import asyncio
 import json
@@ -19,8 +19,8 @@ from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, CONVERSATION, WORKFLOW, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, claimed
@@ -28,31 +28,31 @@ from support.stand_ins import NOON, claimed
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_doorbell_brings_a_run_to_its_end() -> None:
-    made = office(says("Hello."))
+async def test_queue_message_leads_to_an_answered_run() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
-async def test_many_bells_of_one_run_are_one_answer() -> None:
-    made = office(says("Hello."))
+async def test_several_queue_messages_of_a_run_lead_to_one_answer() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     for _ in range(5):
         await made.queue.enqueue("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     assert made.posted == ["Hello."]
 
 
-async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> None:
-    made = office(says("first"), says("second"), says("third"))
+async def test_runs_of_a_conversation_are_answered_oldest_first() -> None:
+    made = memory_worker(says("first"), says("second"), says("third"))
     for run, at in (("c", 3), ("b", 2), ("a", 1)):
         await made.accept(run, at)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert made.posted == ["first", "second", "third"]
     assert [head.run for head in await made.store.heads(9, private=True) if head.status == "done"] == ["c", "b", "a"]
@@ -60,44 +60,44 @@ async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> Non
     assert RunConcluded("done", "", "first") in first
 
 
-async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
-    made = office(says("Hello."))
+async def test_queue_message_of_a_busy_conversation_is_acknowledged() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     await made.store.lease(CONVERSATION, "somebody", NOON, 60.0)
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
-async def test_a_bell_for_nobody_is_acknowledged() -> None:
-    made = office()
+async def test_queue_message_of_an_unknown_run_is_acknowledged() -> None:
+    made = memory_worker()
     await made.queue.enqueue("no-such-run")
-    await made.hear()
+    await made.work_once()
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
-async def test_the_head_of_a_run_that_ended_knows_how_many_frames_it_has() -> None:
-    made = office(says("Hello."))
+async def test_head_of_an_ended_run_has_the_number_of_frames() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
     assert head.frames == len(await made.store.frames("run1"))
 
 
-async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
-    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+async def test_run_of_a_removed_workflow_fails_with_an_explanation() -> None:
+    made = MemoryWorker(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["I could not finish this: there is no workflow 'answer-here' any more."]
     assert await made.status("run1") == "failed"
 
 
 @dataclass
 class Published:
-    """Workflows that change while a worker is at work."""
+    """Published workflows that change while a worker runs."""
 
     catalog: Catalog
     asked: list[str] = field(default_factory=list)
@@ -109,64 +109,64 @@ class Published:
         return self.catalog
 
 
-async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
-    made = office(says("Hello."), says("Hi."))
+async def test_worker_uses_the_workflow_published_when_the_run_begins() -> None:
+    made = memory_worker(says("Hello."), says("Hi."))
     live = Published(CATALOG)
     made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     short = replace(CATALOG.workflows["answer-here"], system="Be short.")
     live.catalog = Catalog({"answer-here": short}, Defaults())
     await made.accept("run2")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, live.asked) == (["Hello.", "Hi."], ["answer-here", "answer-here"])
     prompts = [json.loads(body)["messages"][0]["content"] for body in made.model.requests]
     assert prompts == [CATALOG.workflows["answer-here"].system, "Be short."]
 
 
-async def test_a_bell_waits_while_nothing_can_be_gone_by() -> None:
-    made = office(says("Hello."))
+async def test_queue_message_waits_while_no_workflow_is_available() -> None:
+    made = memory_worker(says("Hello."))
     live = Published(Catalog({}, Defaults()))
     made.worker = replace(made.worker, workflows=live)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     live.catalog = CATALOG
     made.clock.advance(10)
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
 
 
-async def test_a_run_that_has_begun_keeps_its_own_though_its_workflow_was_taken_away() -> None:
-    made = office(says("Hello."))
+async def test_started_run_keeps_the_bundle_after_the_workflow_was_removed() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("lost", made.worker.services.outside))
     journal.add(RunOwned())
     journal.add(await made.started())
     journal.add(MessageReceived("hello"))
     await journal.commit()
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({}, Defaults())))
     made.clock.advance(1000)
-    while await made.hear():
+    while await made.work_once():
         made.clock.advance(1000)
     assert made.posted == ["Hello."]
 
 
-async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
-    """As after a crash between the end of one run and the ring for the next, whose own bell was acknowledged."""
-    made = office(says("second"))
+async def test_queue_message_of_an_ended_run_starts_the_next_run_of_the_conversation() -> None:
+    """The worker crashed after the end of a run and before it enqueued the next one of the conversation."""
+    made = memory_worker(says("second"))
     await made.accept("run2", 2)
     (queue_message,) = await made.queue.receive(1, 120, 0)
     await made.queue.acknowledge(queue_message)
     await made.store.create_head(Head("run1", "answer-here", CONVERSATION, 1, status="done"))
     await made.queue.enqueue("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["second"]
 
 
-async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before_the_end() -> None:
-    """The answer was posted, or may have been; the next owner works no further."""
-    made = office(says("must not be asked"))
+async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
+    """The answer may have been posted, so the next owner does no further work."""
+    made = memory_worker(says("must not be asked"))
     await made.accept("run1")
     pen = Pen("crashed", made.worker.services.outside)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
@@ -177,7 +177,7 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
         journal.add(entry)
     journal.add(ToolCall("answer/1", "slack_post_message", "blind"))
     await journal.commit()
-    await made.hear()
+    await made.work_once()
     assert made.model.requests == []
     assert made.posted == []
     head = await made.store.head("run1")
@@ -185,40 +185,40 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
     assert head.reason.startswith("the answer may not have been delivered: ")
 
 
-async def test_a_run_keeps_the_prompt_it_started_with() -> None:
-    made = office(says("unused"))
+async def test_run_keeps_the_system_prompt_of_the_start() -> None:
+    made = memory_worker(says("unused"))
     await made.accept("run1")
     made.model.answers = [KeyError("the worker dies here")]
-    await made.hear()
+    await made.work_once()
     changed = replace(CATALOG.workflows["answer-here"], system="Be verbose.")
-    made.worker = replace(made.worker, workflows=Unchanging(Catalog({"answer-here": changed}, Defaults())))
+    made.worker = replace(made.worker, workflows=FixedCatalog(Catalog({"answer-here": changed}, Defaults())))
     made.model.answers = [says("Hello.")]
     made.clock.advance(121)
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["Hello."]
     assert b"Be brief." in made.model.requests[-1]
     assert b"Be verbose." not in made.model.requests[-1]
 
 
 @pytest.mark.parametrize(("reply", "thread"), [("thread", "1795262400.000100"), ("channel", "")])
-async def test_an_answer_goes_where_the_workflow_says(reply: str, thread: str) -> None:
+async def test_answer_is_posted_to_the_place_that_the_workflow_names(reply: str, thread: str) -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": reply}))
-    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made = MemoryWorker(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.threads == [thread]
 
 
-async def test_a_workflow_without_a_reply_answers_nowhere_and_its_owner_hears_of_a_failure_once_an_hour() -> None:
+async def test_workflow_without_reply_notifies_only_the_owner_of_failures_once_an_hour() -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": "none"}))
-    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    made = MemoryWorker(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([], "done")
-    failing = Office(ListModel([RunStopped("no such model")] * 2), catalog=made.catalog)
+    failing = MemoryWorker(ListModel([RunStopped("no such model")] * 2), catalog=made.catalog)
     for number in (1, 2):
         await failing.accept(f"run{number}", number)
-        await failing.hear()
+        await failing.work_once()
     assert failing.posted == ["`answer-here`: failed: `no such model`"]
 
 
@@ -226,9 +226,9 @@ CANARY = "the merger with Initech"
 
 
 @pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Corrupt(CANARY)])
-async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Exception) -> None:
-    """Heads stay for thirty days, those of runs that were given up too."""
-    made = office(*[trouble] * 20)
+async def test_head_of_an_ended_private_run_holds_no_reason(trouble: Exception) -> None:
+    """Heads stay for thirty days, those of abandoned runs too."""
+    made = memory_worker(*[trouble] * 20)
 
     async def read(call: Call, arguments: ReadThread) -> ToolResult:
         return ToolResult("Thread in #board", "read", {"private": True})
@@ -238,15 +238,15 @@ async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Ex
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
     for _ in range(30):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
     assert (head.ended, head.private, head.reason) == (True, True, "")
 
 
-async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
-    made = office(says("", ("mail", {"text": "to all"})), says("Sent."))
+async def test_run_with_a_call_of_unknown_outcome_needs_attention() -> None:
+    made = memory_worker(says("", ("mail", {"text": "to all"})), says("Sent."))
 
     async def mail(call: Call, arguments: PostMessage) -> ToolResult:
         raise TemporaryError("the connection broke")
@@ -257,18 +257,18 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
     )
     services = replace(made.worker.services, tools=tools)
     made.worker = replace(
-        made.worker, services=services, workflows=Unchanging(Catalog({"answer-here": loaded}, Defaults()))
+        made.worker, services=services, workflows=FixedCatalog(Catalog({"answer-here": loaded}, Defaults()))
     )
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     doubt = "I do not know whether my last change in a system outside arrived."
     assert made.posted == [f"Sent.\n\n_{doubt} Please check it there before you ask again._"]
     assert await made.status("run1") == "needs_attention"
 
 
-def test_no_more_conversations_are_in_flight_than_allowed() -> None:
+def test_worker_has_no_more_conversations_in_flight_than_allowed() -> None:
     async def story() -> None:
-        made = office()
+        made = memory_worker()
         in_flight: list[int] = []
         now = 0
 
@@ -298,8 +298,8 @@ def test_no_more_conversations_are_in_flight_than_allowed() -> None:
     in_virtual_time(VirtualLoop(), story())
 
 
-async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None:
-    made = office()
+async def test_running_run_is_listed_once_known_to_be_public() -> None:
+    made = memory_worker()
     listed: list[int] = []
 
     class LookingModel:
@@ -310,12 +310,12 @@ async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None
     made.worker = replace(made.worker, services=replace(made.worker.services, model=LookingModel()))
     await made.accept("run1")
     assert await made.store.heads(10) == []
-    await made.hear()
+    await made.work_once()
     assert listed == [1]
 
 
-async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
-    made = office(says("Hello."))
+async def test_serving_worker_answers_queue_messages_and_stops_on_cancellation() -> None:
+    made = memory_worker(says("Hello."))
     serving = asyncio.create_task(made.worker.serve())
     await asyncio.sleep(0.01)
     await made.accept("run1")
@@ -327,14 +327,14 @@ async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
     assert serving.cancelled()
 
 
-async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_head_says() -> None:
-    made = office(says("second"))
+async def test_queue_message_of_a_deleted_run_ends_the_head_and_starts_the_next_run() -> None:
+    made = memory_worker(says("second"))
     await made.accept("run1", 1, private=False)
     await made.accept("run2", 2)
     await made.store.retain("run1", "due", "deleting")
     await made.store.destroy_key("run1")
     await made.store.empty("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -342,11 +342,11 @@ async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_he
     assert (made.posted, await made.status("run2")) == (["second"], "done")
     assert set(await made.store.frames("run1")) == {b""}
     made.clock.advance(1000)
-    assert await made.hear() == 0
+    assert await made.work_once() == 0
 
 
-async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_of_it_is_left() -> None:
-    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+async def test_continue_run_returns_the_progress_even_of_a_deleted_run() -> None:
+    made = MemoryWorker(ListModel([]), catalog=Catalog({}, Defaults()))
     await made.accept("run1")
     head = await made.store.head("run1")
     assert head is not None
@@ -357,12 +357,12 @@ async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_
     assert await made.worker.continue_run(head, "me") is None
 
 
-async def test_a_run_goes_on_from_an_earlier_one_of_its_conversation() -> None:
-    made = office(says("first"), says("second"))
+async def test_run_continues_from_an_earlier_run_of_the_conversation() -> None:
+    made = memory_worker(says("first"), says("second"))
     await made.accept("run1", 1)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     await made.accept("run2", 2)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     entries = [one.entry for one in await read_journal("run2", made.store, made.blobs)]
     (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
     assert started.continues == "run1"

@@ -1,4 +1,4 @@
-"""Runs that take every worker with them before it has read their journal, and runs beside them."""
+"""Runs that crash every worker that opens them, and the runs beside them."""
 
 import asyncio
 from dataclasses import replace
@@ -11,74 +11,74 @@ from gofer.runtime.run_reports import Ended, Observers
 from gofer.runtime.sweeper import Sweeper
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 from support.stand_ins import claimed
 
 pytestmark = pytest.mark.anyio
 
 
-def deadly() -> tuple[Office, list[str], list[str]]:
-    """An office with a store that takes the process with it; what it was asked for, and the troubles that were told."""
-    made, opened, told = office(), list[str](), list[str]()
+def deadly() -> tuple[MemoryWorker, list[str], list[str]]:
+    """Return a worker whose store crashes it, the runs it opened, and the reported troubles."""
+    made, opened, reported = memory_worker(), list[str](), list[str]()
 
     class Deadly(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
             opened.append(run)
-            raise Lost
+            raise Crashed
 
-    def tell(ended: Ended) -> None:
-        told.append(ended.trouble)
+    def report(ended: Ended) -> None:
+        reported.append(ended.trouble)
 
     made.store = Deadly()
-    made.worker = replace(worker_over(made.worker, store=made.store), observers=Observers(tell))
-    return made, opened, told
+    made.worker = replace(worker_over(made.worker, store=made.store), observers=Observers(report))
+    return made, opened, reported
 
 
-async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up_and_shown() -> None:
-    made, opened, told = deadly()
+async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed() -> None:
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
     for _ in range(UNREAD + 5):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
+    assert (head.status, len(opened), reported) == ("needs_attention", UNREAD, ["poison"])
     assert head.reason == "it cannot be continued: 10 workers in a row crashed before they had read its journal"
 
 
-async def test_it_is_given_up_too_where_a_queue_gives_bells_up_sooner_and_the_sweeper_rings_others() -> None:
-    made, opened, told = deadly()
+async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() -> None:
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
-    for heard in range(UNREAD + 10):
-        await made.hear_lost()
+    for received in range(UNREAD + 10):
+        await made.work_once_or_crash()
         made.clock.advance(130)
-        if heard % 5 == 4:
-            # As SQS does: its dead letters are none of the worker's.
-            made.queue.lose()
+        if received % 5 == 4:
+            # SQS moves a queue message to its dead letters without the worker.
+            made.queue.clear()
             made.clock.advance(60)
             await Sweeper(made.store, made.queue, made.clock).sweep(180)
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, len(opened), told) == ("needs_attention", UNREAD, ["poison"])
+    assert (head.status, len(opened), reported) == ("needs_attention", UNREAD, ["poison"])
 
 
-async def test_a_run_that_was_given_up_so_has_as_many_chances_again() -> None:
-    made, opened, told = deadly()
+async def test_requeued_abandoned_run_has_as_many_attempts_again() -> None:
+    made, opened, reported = deadly()
     await made.accept("run1", private=False)
     for _ in range(2):
         for _ in range(UNREAD + 5):
-            await made.hear_lost()
+            await made.work_once_or_crash()
             made.clock.advance(130)
         head = await made.store.head("run1")
         assert head is not None
         await made.store.put_head(head.now("queued", int(made.clock.now() * 1000)))
         await made.queue.enqueue("run1")
-    assert (len(opened), told) == (2 * UNREAD, ["poison", "poison"])
+    assert (len(opened), reported) == (2 * UNREAD, ["poison", "poison"])
 
 
-async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
-    made = office(says("Hello."))
+async def test_run_is_not_abandoned_during_a_long_store_outage() -> None:
+    made = memory_worker(says("Hello."))
     away = True
 
     class Away(type(made.store)):
@@ -91,24 +91,24 @@ async def test_a_store_that_is_away_for_long_gives_no_run_up() -> None:
     made.worker = worker_over(made.worker, store=made.store)
     await made.accept("run1", private=False)
     for _ in range(2 * UNREAD):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(130)
         await made.queue.enqueue("run1")
     away = False
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "done"
 
 
-async def test_runs_of_the_same_batch_go_on() -> None:
-    """All are begun at once, so all are lost with the deadly one; then they wait for each other."""
-    made = office(*[says("Hello.")] * 3)
+async def test_runs_received_together_with_a_crashing_run_are_answered() -> None:
+    """All runs start at once and crash with the deadly one. Then suspects run one at a time."""
+    made = memory_worker(*[says("Hello.")] * 3)
 
     class Deadly(type(made.store)):
         async def frames(self, run: str) -> list[bytes]:
             if run == "deadly":
                 process.set()
                 await asyncio.Event().wait()
-            # Others read a little longer.
+            # The other runs are still being read when the process dies.
             await asyncio.sleep(0.01)
             return list(await super().frames(run))
 

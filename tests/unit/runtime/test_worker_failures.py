@@ -1,4 +1,4 @@
-"""Runs that meet an outage, a fault or a deleted message: what people see, and what operators see."""
+"""Outages, faults and deleted messages during a run, as people and operators see them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -17,15 +17,15 @@ from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Office, office
+from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
 
 HOUR = 3_600.0
 
 
-def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> None:
-    """Let a tool of Slack fail, for good or until the clock says so many seconds later."""
+def failing(made: MemoryWorker, name: str, error: Exception, until: float = 0.0) -> None:
+    """Let a tool of Slack fail, either always or for some seconds."""
     tools = dict(made.worker.services.tools)
     tool = tools[name]
     began = made.clock.now()
@@ -41,29 +41,29 @@ def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> No
     made.worker = replace(made.worker, services=services, alone=True)
 
 
-async def pass_time(made: Office, seconds: float) -> None:
-    """Let workers and the sweeper's ring work, a minute at a time."""
+async def pass_time(made: MemoryWorker, seconds: float) -> None:
+    """Process queue messages for some time, a minute at a time."""
     for _ in range(int(seconds / 60)):
-        await made.hear()
+        await made.work_once()
         made.clock.advance(60)
-        await made.hear()
+        await made.work_once()
 
 
-def listening(made: Office) -> list[Ended]:
-    """What the worker tells of ends, private ones too."""
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
-    return told
+def listening(made: MemoryWorker) -> list[Ended]:
+    """Return the list to which the worker reports ended runs."""
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
+    return reports
 
 
-def finished(told: list[Ended]) -> RunFinished:
-    (ended,) = told
+def finished(reports: list[Ended]) -> RunFinished:
+    (ended,) = reports
     assert ended.progress is not None
     assert ended.progress.finished is not None
     return ended.progress.finished
 
 
-async def lines(made: Office) -> list[str]:
+async def lines(made: MemoryWorker) -> list[str]:
     return [one.sentence() for one in await recent(made.store, int(made.clock.now() * 1000))]
 
 
@@ -72,8 +72,8 @@ AWAY = TemporaryError("Slack did not answer (HTTP 503).")
 
 @pytest.mark.parametrize("tool", ["slack_get_user", "slack_read_thread", "slack_update_message"])
 @pytest.mark.parametrize("minutes", [1, 25])
-async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
-    made = office(says("Hello."))
+async def test_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
+    made = memory_worker(says("Hello."))
     failing(made, tool, AWAY, until=minutes * 60)
     await made.accept("run1")
     await pass_time(made, HOUR)
@@ -81,11 +81,11 @@ async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) ->
     assert await lines(made) == []
 
 
-async def test_the_run_list_says_what_a_run_waits_for() -> None:
-    made = office(says("Hello."))
+async def test_run_list_shows_the_outage_that_a_run_waits_for() -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.private) == ("parked", False)
@@ -93,16 +93,16 @@ async def test_the_run_list_says_what_a_run_waits_for() -> None:
     assert head.reason == f"Slack did not answer (HTTP 503); {until}"
 
 
-async def test_an_answer_is_delivered_hours_later() -> None:
-    made = office(says("Hello."))
+async def test_answer_is_delivered_after_an_outage_of_hours() -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=20 * HOUR)
     await made.accept("run1")
     await pass_time(made, 21 * HOUR)
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_an_operator_makes_the_next_attempt_now() -> None:
-    made = office(says("Hello."))
+async def test_retry_makes_the_next_delivery_attempt_of_an_answer_now() -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_update_message", AWAY, until=HOUR)
     await made.accept("run1")
     await pass_time(made, HOUR - 60)
@@ -112,30 +112,30 @@ async def test_an_operator_makes_the_next_attempt_now() -> None:
     made.clock.advance(61)
     retried = await retry("run1", Stores(made.store, made.blobs, made.queue), made.clock, "operator")
     assert retried.enqueued
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     entries = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
     assert RunRetried("an operator", "retry-operator") in entries
 
 
-async def test_a_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
-    made = office(says("Hello."))
+async def test_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_get_user", AWAY)
     failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
     await pass_time(made, HOUR)
     assert made.posted == []
     assert await made.store.heads(9) == []
     assert await lines(made) == ["1 run could not begin: Slack did not answer."]
-    (ended,) = told
+    (ended,) = reports
     assert ended.unlisted is not None
     assert "could not begin" in caplog.text
     assert "run1" not in "".join(line for line in caplog.text.splitlines() if "could not begin" in line)
 
 
-async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
-    made = office(says("Hello."))
+async def test_unreadable_thread_is_answered_with_the_reason() -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", AWAY)
     await made.accept("run1")
     await pass_time(made, HOUR)
@@ -144,36 +144,36 @@ async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
     ]
 
 
-async def test_a_person_reads_what_to_do_where_gofer_is_no_member() -> None:
-    made = office(says("Hello."))
+async def test_missing_channel_membership_is_answered_with_a_request_to_invite_gofer() -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == ["I am not a member of this channel. Please invite me and ask again."]
-    assert finished(told).reason.startswith("the thread could not be read: Slack refused conversations.replies")
+    assert finished(reports).reason.startswith("the thread could not be read: Slack refused conversations.replies")
 
 
 @pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
-async def test_a_mention_that_was_deleted_first_ends_without_a_word(code: str) -> None:
-    made = office(says("Hello."))
+async def test_run_of_a_deleted_mention_is_ignored_without_an_answer(code: str) -> None:
+    made = memory_worker(says("Hello."))
     failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([], "ignored")
-    assert finished(told).reason == "the message that it is about was deleted"
+    assert finished(reports).reason == "the message that it is about was deleted"
 
 
-async def test_a_fault_before_a_run_begins_ends_it_with_a_reason() -> None:
-    made = office(says("Hello."))
+async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> None:
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
     tools["slack_get_user"] = _broken(tools["slack_get_user"])
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
-    told = listening(made)
+    reports = listening(made)
     await made.accept("run1")
-    await made.hear()
-    ended = finished(told)
+    await made.work_once()
+    ended = finished(reports)
     assert (ended.status, ended.cause) == ("failed", "fault")
     assert ended.reason.startswith("Gofer itself failed (KeyError at ")
     assert made.posted == ["Something in me failed before I could begin. Please tell #o."]
@@ -190,8 +190,8 @@ def _broken(tool: Tool[Any]) -> Tool[Any]:
     return replace(tool, arguments=Broken)
 
 
-async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_posted_anew() -> None:
-    made = office(says("Hello."))
+async def test_answer_edit_refused_after_an_attempt_without_response_is_posted_anew() -> None:
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
     failures = [AWAY, SlackRefusal("chat.update", "edit_window_closed")]
 
@@ -201,23 +201,23 @@ async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_pos
     tools["slack_update_message"] = replace(tools["slack_update_message"], act=fails)
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == (["", "Hello."], "done")
 
 
-async def test_an_answer_waits_for_a_renewed_token() -> None:
-    made = office(says("Hello."))
+async def test_answer_waits_for_a_renewed_slack_token() -> None:
+    made = memory_worker(says("Hello."))
     error = SlackRefusal("chat.update", "token_revoked")
     failing(made, "slack_update_message", error, until=5 * HOUR)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "parked"
     await pass_time(made, 6 * HOUR)
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -> None:
-    made = office(says("Hello."))
+async def test_mention_deleted_during_the_last_model_call_gets_no_answer() -> None:
+    made = memory_worker(says("Hello."))
 
     class Deleted:
         """A model during whose answer the person deletes the message."""
@@ -229,12 +229,12 @@ async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -
     services = replace(made.worker.services, model=Deleted())
     made.worker = replace(made.worker, services=services)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert (made.posted, await made.status("run1")) == ([""], "cancelled")
 
 
-async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> None:
-    made = office(says("Hello."))
+async def test_private_run_that_crashes_every_worker_in_delivery_is_counted() -> None:
+    made = memory_worker(says("Hello."))
     tools = dict(made.worker.services.tools)
 
     async def private(call: Call, arguments: Any) -> ToolResult:
@@ -242,9 +242,9 @@ async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> 
 
     tools["slack_read_thread"] = replace(tools["slack_read_thread"], act=private)
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
-    made.lose_in.add("slack_update_message")
+    made.crash_in.add("slack_update_message")
     await made.accept("run1")
     for _ in range(40):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
     assert await lines(made) == ["1 run could not be answered: its workers crashed again and again."]

@@ -1,4 +1,4 @@
-"""Stores, queues and leases fail under a worker, and files are damaged: what it does with the runs it has."""
+"""Failing stores, queues and leases, and corrupt journals: what a worker does with its runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import CONVERSATION, Office, office
+from support.runtime.memory_worker import CONVERSATION, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 
 pytestmark = pytest.mark.anyio
 
 
 class FullStore(MemoryStore):
-    """A store without room for a second frame until there is."""
+    """A store without room for further frames while `full` is set."""
 
     full = True
 
@@ -38,24 +38,24 @@ class FullStore(MemoryStore):
         return await super().create(run, n, frame)
 
 
-async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> None:
+async def test_run_that_cannot_be_written_resumes_when_there_is_room() -> None:
     store = FullStore()
-    made = Office(ListModel([says("Hello.")]), store=store)
+    made = MemoryWorker(ListModel([says("Hello.")]), store=store)
     await made.accept("run1")
-    await made.hear()
+    await made.work_once()
     assert made.posted == []
     store.full = False
     made.clock.advance(121)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
 
 
-async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None:
-    made = office(says("Hello."))
+async def test_corrupt_run_needs_attention_and_other_runs_are_answered() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1", 1, private=False)
     await made.store.create("run1", 2, b'{"not": "a frame"}')
     await made.accept("run2", 2)
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -72,14 +72,14 @@ def frame_of_an_earlier_format(first: bytes, seal: Seal) -> bytes:
     return header + seal.close("frame 2", b"{}", header)
 
 
-async def test_a_run_of_an_earlier_format_needs_attention_and_its_conversation_goes_on() -> None:
-    made = office(says("Hello."))
+async def test_run_of_an_earlier_format_needs_attention_and_the_next_run_is_answered() -> None:
+    made = memory_worker(says("Hello."))
     await made.accept("run1", 1, private=False)
     (first,) = await made.store.frames("run1")
     await made.store.create("run1", 2, frame_of_an_earlier_format(first, await seal_of("run1", made.store)))
     await made.accept("run2", 2)
     frames = await made.store.frames("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -89,17 +89,17 @@ async def test_a_run_of_an_earlier_format_needs_attention_and_its_conversation_g
     assert await made.status("run2") == "done"
 
 
-async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_received(
+async def test_run_of_a_newer_version_stays_queued_for_that_version(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    made = office()
+    made = memory_worker()
     await made.accept("run1", private=False)
     (first,) = await made.store.frames("run1")
     await made.store.create("run1", 2, frame_of_a_newer_version(first, await seal_of("run1", made.store)))
     before, frames = await made.store.head("run1"), await made.store.frames("run1")
     assert before is not None
     for _ in range(RECEIVES):
-        assert await made.hear() == 1
+        assert await made.work_once() == 1
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
@@ -113,14 +113,14 @@ async def test_a_run_of_a_newer_version_waits_for_that_one_however_often_it_is_r
     ]
     made.clock.advance(181)
     assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
 
 
-async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
-    made = office(says("must not be asked"))
+async def test_truncated_journal_is_not_continued_and_the_head_keeps_the_frame_count() -> None:
+    made = memory_worker(says("must not be asked"))
     await made.accept("run1")
     await made.store.put_head(Head("run1", "answer-here", CONVERSATION, 1, private=False, frames=4))
-    while await made.hear():
+    while await made.work_once():
         pass
     head = await made.store.head("run1")
     assert head is not None
@@ -130,7 +130,7 @@ async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_c
 
 
 class DamagedQueue(MemoryQueue):
-    """A queue whose file is damaged until somebody restores it."""
+    """A queue whose file is corrupt while `damaged` is set."""
 
     damaged = True
 
@@ -140,8 +140,8 @@ class DamagedQueue(MemoryQueue):
         return await super().receive(limit, visibility, wait)
 
 
-async def test_a_worker_outlives_a_damaged_file() -> None:
-    made = office(says("Hello."))
+async def test_worker_recovers_from_a_corrupt_queue_file() -> None:
+    made = memory_worker(says("Hello."))
     queue = DamagedQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
@@ -156,13 +156,13 @@ async def test_a_worker_outlives_a_damaged_file() -> None:
     await asyncio.gather(serving, return_exceptions=True)
 
 
-async def test_a_worker_survives_what_nobody_foresaw() -> None:
-    made = office(KeyError("unforeseen"), says("Hello."))
+async def test_worker_retries_a_run_after_an_unexpected_exception() -> None:
+    made = memory_worker(KeyError("unforeseen"), says("Hello."))
     await made.accept("run1", 1)
-    await made.hear()
+    await made.work_once()
     assert made.posted == [AT_WORK]
     made.clock.advance(121)
-    assert await made.hear() == 1
+    assert await made.work_once() == 1
     assert made.posted == ["Hello."]
 
 
@@ -178,8 +178,8 @@ class DeafQueue(MemoryQueue):
         return await super().receive(limit, visibility, wait)
 
 
-async def test_a_worker_listens_again_when_the_queue_failed() -> None:
-    made = office(says("Hello."))
+async def test_worker_polls_again_after_a_queue_failure() -> None:
+    made = memory_worker(says("Hello."))
     queue = DeafQueue(made.clock)
     worker = replace(worker_over(made.worker, queue=queue), limits=WorkerLimits(pause=0.01))
     await made.accept("run1")
@@ -194,7 +194,7 @@ async def test_a_worker_listens_again_when_the_queue_failed() -> None:
 
 
 class FlakyLeases(MemoryStore):
-    """Leases that are refused from some moment on; the first renewal fails."""
+    """Leases of which the first renewal fails, and that are refused once `lost` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,9 +208,9 @@ class FlakyLeases(MemoryStore):
         return not self.lost and await super().lease(conversation, owner, now, seconds)
 
 
-async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_work() -> None:
+async def test_failed_lease_renewal_is_retried_and_a_lost_lease_stops_the_run() -> None:
     store = FlakyLeases()
-    made = Office(ListModel([]), store=store)
+    made = MemoryWorker(ListModel([]), store=store)
     asked = asyncio.Event()
 
     class PatientModel:
@@ -223,7 +223,7 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
         made.worker, services=replace(made.worker.services, model=PatientModel()), limits=WorkerLimits(lease=0.06)
     )
     await made.accept("run1")
-    hearing = asyncio.create_task(made.hear())
+    hearing = asyncio.create_task(made.work_once())
     await asked.wait()
     async with asyncio.timeout(60):
         while store.asked < 4:
@@ -244,14 +244,14 @@ class FullDisk(MemoryStore):
         raise TemporaryError("disk full")
 
 
-async def test_a_private_run_that_cannot_be_deleted_now_has_ended_all_the_same(
+async def test_private_run_that_cannot_be_deleted_still_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """There is no workflow, so nobody found out that it is public; the next run of the conversation goes on."""
-    made = Office(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
+    """Without a workflow the run stays private. The next run of the conversation is still processed."""
+    made = MemoryWorker(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
     await made.accept("run1", 1)
     await made.accept("run2", 2)
-    while await made.hear():
+    while await made.work_once():
         pass
     assert [await made.status(run) for run in ("run1", "run2")] == ["failed", "failed"]
     assert "run run1 was not deleted completely; the next purge continues: disk full" in caplog.text

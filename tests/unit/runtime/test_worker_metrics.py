@@ -1,4 +1,4 @@
-"""What a worker tells of runs that end: numbers, once for each, also of those that nobody is shown."""
+"""Reports of ended runs to observers: once for each run, private ones included."""
 
 from dataclasses import replace
 
@@ -8,58 +8,60 @@ from gofer.models.language_model import Answer
 from gofer.runtime.run_reports import Ended, Observers
 from gofer.values.errors import Corrupt
 from support.engine.memory_run import says
-from support.runtime.memory_worker import Lost, Office, office
+from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 
 pytestmark = pytest.mark.anyio
 
 
-def listening(made: Office) -> list[Ended]:
-    """What its worker tells from now on."""
-    told: list[Ended] = []
-    made.worker = replace(made.worker, observers=Observers(told.append))
-    return told
+def listening(made: MemoryWorker) -> list[Ended]:
+    """Return the list to which the worker reports ended runs."""
+    reports: list[Ended] = []
+    made.worker = replace(made.worker, observers=Observers(reports.append))
+    return reports
 
 
 @pytest.mark.parametrize("private", [True, False])
-async def test_a_run_that_ends_is_told_once_with_what_it_used(private: bool) -> None:
-    made = office(says("Hello.", tokens=100))
-    told = listening(made)
+async def test_ended_run_is_reported_once_to_observers_with_usage(private: bool) -> None:
+    made = memory_worker(says("Hello.", tokens=100))
+    reports = listening(made)
     await made.accept("run1", int((made.clock.now() - 5) * 1000), private=private)
     await made.queue.enqueue("run1")
-    while await made.hear():
+    while await made.work_once():
         pass
-    (ended,) = told
+    (ended,) = reports
     assert (ended.status, ended.seconds, ended.trouble) == ("done", 5.0, "")
     assert ended.progress is not None
     assert ended.progress.largest == {"m": 101}
 
 
-async def test_a_run_whose_workers_were_lost_again_and_again_is_told_as_poison() -> None:
+async def test_run_that_crashed_every_worker_is_reported_as_poison() -> None:
     class Deadly:
         async def ask(self, body: bytes, timeout: float) -> Answer:
-            raise Lost
+            raise Crashed
 
-    made = office()
-    told = listening(made)
+    made = memory_worker()
+    reports = listening(made)
     made.worker = replace(made.worker, services=replace(made.worker.services, model=Deadly()))
     await made.accept("run1")
     for _ in range(30):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
-    assert [(ended.status, ended.trouble) for ended in told] == [("failed", "poison")]
+    assert [(ended.status, ended.trouble) for ended in reports] == [("failed", "poison")]
 
 
-async def test_a_run_whose_journal_is_not_what_was_written_is_told_as_damaged() -> None:
-    class Torn(type(office().store)):  # type: ignore[misc]
+async def test_run_with_a_corrupt_journal_is_reported_as_corrupt() -> None:
+    class Torn(type(memory_worker().store)):  # type: ignore[misc]
         async def frames(self, run: str) -> list[bytes]:
             raise Corrupt(f"Run {run} is damaged at frame 1.")
 
-    made = office()
-    told = listening(made)
+    made = memory_worker()
+    reports = listening(made)
     await made.accept("run1")
     torn = Torn()
     torn.__dict__.update(made.store.__dict__)
     made.worker = worker_over(made.worker, store=torn)
-    await made.hear()
-    assert [(ended.status, ended.trouble, ended.progress) for ended in told] == [("needs_attention", "corrupt", None)]
+    await made.work_once()
+    assert [(ended.status, ended.trouble, ended.progress) for ended in reports] == [
+        ("needs_attention", "corrupt", None)
+    ]

@@ -15,7 +15,7 @@ from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from support.engine.memory_run import Said, says
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
@@ -92,7 +92,7 @@ async def test_a_system_that_is_not_set_up_is_told_the_same_way(caplog: pytest.L
 
 @pytest.mark.parametrize(("access", "reason"), [("credential", "Renew the token."), ("permission", ""), ("", "")])
 async def test_a_run_that_is_done_without_a_system_says_so_in_the_list(access: str, reason: str) -> None:
-    made = office(says("", ("act", {"text": "x"})), says("Without it, then."))
+    made = memory_worker(says("", ("act", {"text": "x"})), says("Without it, then."))
     made.grant("act")
 
     async def act(call: Call, said: Said) -> ToolResult:
@@ -102,7 +102,7 @@ async def test_a_run_that_is_done_without_a_system_says_so_in_the_list(access: s
     tools = {**before.tools, "act": Tool("act", "acts", "read", Said, act)}
     made.worker = replace(made.worker, services=replace(before, tools=tools))
     await made.accept("run1", private=False)
-    await made.hear()
+    await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.reason) == ("done", reason)

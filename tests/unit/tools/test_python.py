@@ -17,8 +17,9 @@ from gofer.tools.files.read import file_read, peek_file
 from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.values.errors import ToolError
-from support.engine.memory_run import PROVENANCE, Room, Said, at_work, says
-from support.engine.memory_run import room as empty_room
+from support.engine.memory_run import PROVENANCE, Said, at_work, says
+from support.engine.memory_run import MemoryRun as Room
+from support.engine.memory_run import memory_run as empty_room
 from support.stand_ins import NOON
 
 pytestmark = pytest.mark.anyio

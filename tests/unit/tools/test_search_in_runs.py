@@ -23,8 +23,8 @@ from gofer.values.messages import ToolAsk, meant
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.skill import Skill
-from support.engine.approvals import desk, status
-from support.engine.memory_run import PROVENANCE, ListModel, Room, coordinate, room, says
+from support.engine.approvals import approval_worker, status
+from support.engine.memory_run import PROVENANCE, ListModel, MemoryRun, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -33,15 +33,17 @@ SKILLS = {name: Skill(name, f"How {name} look.", "Like this.") for name in ("tab
 Asked = tuple[str, dict[str, object] | str]
 
 
-def bundle_of(made: Room, *, above: int, skills: dict[str, Skill] | None = None, tools: Sequence[str] = ()) -> Bundle:
+def bundle_of(
+    made: MemoryRun, *, above: int, skills: dict[str, Skill] | None = None, tools: Sequence[str] = ()
+) -> Bundle:
     made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS, *PLAN_TOOLS), None)}
     workflow = Workflow.model_validate({**BASE, "tools": [*tools], "search_above": above, "limits": made.limits})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=skills or {})
     return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
 
 
-def many(*answers: Answer) -> Room:
-    made = room(*answers)
+def many(*answers: Answer) -> MemoryRun:
+    made = memory_run(*answers)
     for name in ("jira_search", "jira_create_issue", "slack_post_message"):
         made.tool(name, "read" if name == "jira_search" else "keyed")
     return made
@@ -50,7 +52,7 @@ def many(*answers: Answer) -> Room:
 LISTED = ("jira_search", "jira_create_issue", "slack_post_message")
 
 
-async def work(made: Room, above: int = 2, skills: dict[str, Skill] | None = None) -> Ending:
+async def work(made: MemoryRun, above: int = 2, skills: dict[str, Skill] | None = None) -> Ending:
     step = await made.step()
     step.note(e.MessageReceived("please"))
     ending = await coordinate(step, bundle_of(made, above=above, skills=skills, tools=LISTED), PROVENANCE)
@@ -58,7 +60,7 @@ async def work(made: Room, above: int = 2, skills: dict[str, Skill] | None = Non
     return ending
 
 
-async def gave(made: Room) -> list[str]:
+async def gave(made: MemoryRun) -> list[str]:
     return [item.entry.text for item in await made.journal() if isinstance(item.entry, e.ToolResult)]
 
 
@@ -147,12 +149,12 @@ async def test_a_call_that_cannot_be_made_says_what_to_correct(asked: Asked, tol
 
 
 def test_the_work_ends_through_it_as_well() -> None:
-    made = room()
+    made = memory_run()
     state = asyncio.run(_ended(made))
     assert (state.answer, state.answered) == ("All done.", True)
 
 
-async def _ended(made: Room) -> conversation.Conversation:
+async def _ended(made: MemoryRun) -> conversation.Conversation:
     made.model = ListModel([says("", through("finish", {"answer": "All done."}))])
     step = await made.step()
     step.note(e.MessageReceived("please"))
@@ -161,26 +163,26 @@ async def _ended(made: Room) -> conversation.Conversation:
 
 
 async def test_approval_is_asked_for_the_tool_that_is_meant() -> None:
-    made = desk(says("", through("file_ticket", {"text": "Checkout fails"})), says("Filed."), search_above=0)
-    await made.office.accept("run1", private=False)
+    made = approval_worker(says("", through("file_ticket", {"text": "Checkout fails"})), says("Filed."), search_above=0)
+    await made.memory_worker.accept("run1", private=False)
     await made.work(2)
     assert (made.filed, await status(made)) == ([], "parked")
     (question,) = made.asked
     assert (question.tool, question.arguments) == ("file_ticket", {"text": "Checkout fails"})
     await made.press("approved")
     await made.work()
-    assert (made.filed, made.office.posted) == (["run1/1.0"], ["Filed."])
+    assert (made.filed, made.memory_worker.posted) == (["run1/1.0"], ["Filed."])
 
 
 @pytest.mark.parametrize("lost", ["file_ticket", "slack_ask_approval"])
 async def test_a_worker_that_is_lost_over_it_is_followed_by_one_that_knows_what_was_meant(lost: str) -> None:
-    made = desk(says("", through("file_ticket", {"text": "x"})), says("Filed."), search_above=0)
-    made.lose_after = lost
-    await made.office.accept("run1", private=False)
+    made = approval_worker(says("", through("file_ticket", {"text": "x"})), says("Filed."), search_above=0)
+    made.crash_after = lost
+    await made.memory_worker.accept("run1", private=False)
     await made.work()
     await made.press("approved")
     await made.work()
-    assert (made.filed, made.office.posted) == (["run1/1.0"], ["Filed."])
+    assert (made.filed, made.memory_worker.posted) == (["run1/1.0"], ["Filed."])
 
 
 async def test_the_run_after_it_is_told_which_tools_were_called() -> None:

@@ -30,10 +30,10 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.skill import Skill
-from support.engine.memory_run import PROVENANCE, Room, at_work, coordinate, room, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, at_work, coordinate, memory_run, says
 from support.models.served import served
-from support.runtime.memory_worker import CATALOG, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ SKILLS = {"routing": ROUTING, "tables": TABLES}
 BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
 
 
-def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
+def bundle_with(made: MemoryRun, known: Mapping[str, Skill], **keys: object) -> Bundle:
     made.tools |= {tool.name: tool for tool in (*bind_all(SKILL_TOOLS, None), *bind_all(FILE_TOOLS, Children()))}
     workflow = Workflow.model_validate({**BASE, **keys})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
@@ -54,7 +54,7 @@ def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundl
     return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
 
 
-async def work(made: Room, withdrawn: Sequence[str] = (), skills: Mapping[str, Skill] = SKILLS) -> Ending:
+async def work(made: MemoryRun, withdrawn: Sequence[str] = (), skills: Mapping[str, Skill] = SKILLS) -> Ending:
     bundle = bundle_with(made, skills)
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -64,11 +64,11 @@ async def work(made: Room, withdrawn: Sequence[str] = (), skills: Mapping[str, S
     return ending
 
 
-async def gave(made: Room) -> list[str]:
+async def gave(made: MemoryRun) -> list[str]:
     return [recorded.entry.text for recorded in await made.journal() if isinstance(recorded.entry, ToolResult)]
 
 
-async def facts(made: Room) -> list[SkillLoaded]:
+async def facts(made: MemoryRun) -> list[SkillLoaded]:
     return [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, SkillLoaded)]
 
 
@@ -81,7 +81,7 @@ def reads(skill: str, file: str) -> tuple[str, dict[str, object]]:
 
 
 async def test_a_skill_is_read_when_it_is_loaded_and_is_written_down() -> None:
-    made = room(says("", loads("tables")), says("done"))
+    made = memory_run(says("", loads("tables")), says("done"))
     assert (await work(made)).answer == "done"
     (text,) = await gave(made)
     assert text == (
@@ -95,7 +95,9 @@ async def test_a_skill_is_read_when_it_is_loaded_and_is_written_down() -> None:
 
 
 async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> None:
-    made = room(says("", loads("tables")), says("", loads("tables")), says("", loads("tables", again=True)), says("d"))
+    made = memory_run(
+        says("", loads("tables")), says("", loads("tables")), says("", loads("tables", again=True)), says("d")
+    )
     await work(made)
     first, second, third = await gave(made)
     assert "stands above already" in second
@@ -104,7 +106,7 @@ async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> 
 
 
 async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> None:
-    made = room(says("", loads("tables", "routing")), says("d"))
+    made = memory_run(says("", loads("tables", "routing")), says("d"))
     bundle = bundle_with(made, SKILLS, skills={"required": ["tables"]})
     step = await made.step()
     step.note(MessageReceived("please"))
@@ -116,7 +118,7 @@ async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> No
 
 
 async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> None:
-    made = room(says("", loads(*SKILLS, "nonsense")), says("done"))
+    made = memory_run(says("", loads(*SKILLS, "nonsense")), says("done"))
     await work(made)
     (text,) = await gave(made)
     assert text.startswith("[There is no skill 'nonsense' here. The skills of this workflow:")
@@ -125,7 +127,7 @@ async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> 
 
 async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_others_are_named() -> None:
     many = {f"s{number}": Skill(f"s{number}", "d", "Like this.") for number in range(7)}
-    made = room(says("", loads(*many, "nonsense")), says("done"))
+    made = memory_run(says("", loads(*many, "nonsense")), says("done"))
     await work(made, skills=many)
     (text,) = await gave(made)
     assert "[One call loads 5 skills; these are left, load them with another call: s5, s6.]" in text
@@ -133,7 +135,7 @@ async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_other
 
 
 async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() -> None:
-    made = room(says("", loads("tables", "a", "b")), says("", loads("a", "b")), says("done"))
+    made = memory_run(says("", loads("tables", "a", "b")), says("", loads("a", "b")), says("done"))
     await work(made)
     first, second = await gave(made)
     told = "There is no skill 'a' or 'b' here. The skills of this workflow: routing, tables."
@@ -143,7 +145,7 @@ async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() 
 
 async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
     first, second = list(SKILLS)[:2]
-    made = room(says("", loads(first, second)), says("done"))
+    made = memory_run(says("", loads(first, second)), says("done"))
     await work(made, withdrawn=[second])
     (text,) = await gave(made)
     assert text.startswith(f"[The skill {second!r} is not used any more; go on without it.]")
@@ -151,7 +153,7 @@ async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
 
 
 async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
-    made = room(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
+    made = memory_run(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
     await work(made)
     first, second = await gave(made)
     assert first == "references/wide.md of the skill 'tables':\nTurn them."
@@ -172,7 +174,7 @@ async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
     ],
 )
 async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill: str, file: str, told: str) -> None:
-    made = room(says("", reads(skill, file)), says("d"))
+    made = memory_run(says("", reads(skill, file)), says("d"))
     assert (await work(made)).answer == "d"
     assert told in (await gave(made))[0]
     assert await facts(made) == []
@@ -188,7 +190,7 @@ def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
 
 
 async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
-    made = room(says("", reads("routing", "logo.png")), says("d"))
+    made = memory_run(says("", reads("routing", "logo.png")), says("d"))
     await work(made)
     (added,) = [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, FileAdded)]
     assert (added.name, added.media_type, added.origin) == ("logo.png", "image/png", "the skill routing")
@@ -197,7 +199,7 @@ async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
 
 async def test_a_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview() -> None:
     long = Skill("long", "d", "b", {"all.md": b"".join(b"A long line number %d.\n" % n for n in range(20_000))})
-    made = room(says("", reads("long", "all.md")), says("d"))
+    made = memory_run(says("", reads("long", "all.md")), says("d"))
     await work(made, skills={"long": long})
     (text,) = await gave(made)
     assert len(text) < 10_000
@@ -205,13 +207,13 @@ async def test_a_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview()
 
 
 async def test_scripts_are_listed_for_the_sandbox() -> None:
-    made = room(says("", loads("routing")), says("d"))
+    made = memory_run(says("", loads("routing")), says("d"))
     await work(made)
     assert "what is in scripts/ is Python for the tool python:\n- logo.png" in (await gave(made))[0]
 
 
 async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes_on() -> None:
-    made = room(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
+    made = memory_run(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
     assert (await work(made, withdrawn=["tables"])).answer == "d"
     first, second, third = await gave(made)
     assert first == second == "The skill 'tables' is not used any more; go on without it."
@@ -219,7 +221,7 @@ async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes
 
 
 async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
-    made = room(says("", loads("tables")), says("d"))
+    made = memory_run(says("", loads("tables")), says("d"))
     offered = {tool["function"]["name"] for tool in bundle_with(made, {}).tools}
     assert ("file_read" in offered, offered & {"load_skills", "load_subskill"}) == (True, set())
     await work(made, skills={})
@@ -231,7 +233,7 @@ async def test_a_skill_that_does_not_fit_beside_others_is_a_file_and_is_never_sa
         name: Skill(name, "Long.", f"{name} begins. " + "word " * 6_000, {"more.md": b"word " * 12_000})
         for name in "ab"
     }
-    made = room(says("", loads("a", "b")), says("", reads("a", "more.md")), says("", loads("b")), says("d"))
+    made = memory_run(says("", loads("a", "b")), says("", reads("a", "more.md")), says("", loads("b")), says("d"))
     await work(made, skills=long)
     both, more, again = await gave(made)
     assert both.count("word") == 6_000
@@ -253,18 +255,18 @@ def catalog_with(*prohibited: str) -> Catalog:
 async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_that_is_only_gone(
     prohibited: bool,
 ) -> None:
-    made = office(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
+    made = memory_worker(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
     services = made.worker.services
     tools = {**services.tools, **{tool.name: tool for tool in bind_all(SKILL_TOOLS, None)}}
-    made.worker = replace(made.worker, services=replace(services, tools=tools), workflows=Unchanging(catalog_with()))
+    made.worker = replace(made.worker, services=replace(services, tools=tools), workflows=FixedCatalog(catalog_with()))
     await made.accept("run1", private=False)
-    await made.hear()
+    await made.work_once()
     assert await made.status("run1") == "parked"
     # What the next worker finds in the files.
     gone = Catalog({"answer-here": replace(CATALOG.workflows["answer-here"], skills={})}, Defaults())
-    made.worker = replace(made.worker, workflows=Unchanging(catalog_with("tables") if prohibited else gone))
+    made.worker = replace(made.worker, workflows=FixedCatalog(catalog_with("tables") if prohibited else gone))
     made.clock.advance(700)
-    while await made.hear():
+    while await made.work_once():
         pass
     journal = await read_journal("run1", made.store, made.blobs)
     (told,) = [item.entry.text for item in journal if isinstance(item.entry, ToolResult) and item.entry.call == "1.0"]

@@ -6,7 +6,7 @@ from gofer.journal.entries import ToolResult
 from gofer.models.language_model import Answer
 from gofer.workflows.skill import Skill
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 TABLES = Skill("tables", "How tables look.", "Three columns at most.")
@@ -14,7 +14,7 @@ ROUTING = Skill("routing", "Where things go.", "Payments go to PAY.")
 LOAD = ("load_skills", {"names": ["tables"]})
 
 
-def with_skills(*below: Answer, tools: int = 0, **more: object) -> AgentsRoom:
+def with_skills(*below: Answer, tools: int = 0, **more: object) -> RunWithSubagents:
     """A run whose model asks the subagent `helper`, which answers as given; there are two skills."""
 
     def think(asked: Asked) -> Answer:
@@ -24,26 +24,26 @@ def with_skills(*below: Answer, tools: int = 0, **more: object) -> AgentsRoom:
             )
         return below[min(asked.turn, len(below) - 1)]
 
-    made = agents_room(think)
+    made = run_with_subagents(think)
     made.skills, made.more = {"routing": ROUTING, "tables": TABLES}, more
     for number in range(tools):
         made.tool(f"look_{number}", "read")
     return made
 
 
-def asked(made: AgentsRoom) -> list[Asked]:
+def asked(made: RunWithSubagents) -> list[Asked]:
     return [one for one in made.many.asked if one.system.startswith("You are helper.")]
 
 
-async def told(made: AgentsRoom) -> list[str]:
-    (journal,) = (await made.below()).values()
+async def told(made: RunWithSubagents) -> list[str]:
+    (journal,) = (await made.subagent_journals()).values()
     return [recorded.entry.text for recorded in journal if isinstance(recorded.entry, ToolResult)]
 
 
 async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"allowed": []})
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
-    assert (await made.go_on()).answer == "done"
+    assert (await made.resume()).answer == "done"
     first, second = asked(made)
     assert {"load_skills", "load_subskill"} <= first.tools
     assert "- `tables`: How tables look." in first.system
@@ -54,7 +54,7 @@ async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
 async def test_one_whose_file_names_no_skills_has_none_whatever_its_run_has() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[])
-    assert (await made.go_on()).answer == "done"
+    assert (await made.resume()).answer == "done"
     assert "load_skills" not in asked(made)[0].tools
     assert "Three columns" not in "".join(await told(made))
 
@@ -62,7 +62,7 @@ async def test_one_whose_file_names_no_skills_has_none_whatever_its_run_has() ->
 async def test_what_a_workflow_prohibits_its_subagents_cannot_load_either() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"prohibited": ["tables"]})
     made.subagent("helper", tools=[], skills={"required": ["routing"], "allowed": ["tables"]})
-    assert (await made.go_on()).answer == "done"
+    assert (await made.resume()).answer == "done"
     assert "tables" not in asked(made)[0].system
     assert await told(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
 
@@ -71,14 +71,14 @@ async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> No
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     made.withdrawn = frozenset({"tables"})
-    await made.go_on()
+    await made.resume()
     assert await told(made) == ["The skill 'tables' is not used any more; go on without it."]
 
 
 async def test_more_tools_than_a_prompt_lists_are_searched_for_below_too() -> None:
     made = with_skills(says("done"), tools=3, search_above=2)
     made.subagent("helper", tools="inherit")
-    await made.go_on()
+    await made.resume()
     (first,) = asked(made)
     assert {"tool_search", "call_tool"} <= first.tools
     assert not first.tools & {"look_0", "look_1", "look_2"}

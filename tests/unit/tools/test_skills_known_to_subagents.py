@@ -6,7 +6,7 @@ from gofer.journal import entries as e
 from gofer.models.language_model import Answer
 from gofer.workflows.skill import Skill
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
@@ -23,23 +23,23 @@ def think(asked: Asked) -> Answer:
             return says(asked.said[-1])
 
 
-def a_room(**keys: object) -> AgentsRoom:
-    room = agents_room(think)
+def a_room(**keys: object) -> RunWithSubagents:
+    memory_run = run_with_subagents(think)
     for name in ("tides", "moons"):
-        room.skills[name] = Skill(name, f"about {name}", f"All of {name}.", {})
-    room.tool("look", "read")
-    room.subagent("clerk", tools="inherit", **keys)
-    return room
+        memory_run.skills[name] = Skill(name, f"about {name}", f"All of {name}.", {})
+    memory_run.tool("look", "read")
+    memory_run.subagent("clerk", tools="inherit", **keys)
+    return memory_run
 
 
-def of_the_clerk(room: AgentsRoom) -> Asked:
-    return next(one for one in room.many.asked if one.system.startswith("You are clerk."))
+def of_the_clerk(memory_run: RunWithSubagents) -> Asked:
+    return next(one for one in memory_run.many.asked if one.system.startswith("You are clerk."))
 
 
 async def test_a_subagent_loads_what_its_file_allows() -> None:
-    room = a_room(skills={"allowed": ["tides"]})
-    assert "All of tides." in (await room.go_on()).answer
-    asked = of_the_clerk(room)
+    memory_run = a_room(skills={"allowed": ["tides"]})
+    assert "All of tides." in (await memory_run.resume()).answer
+    asked = of_the_clerk(memory_run)
     assert "load_skills" in asked.tools
     assert "- `tides`: about tides" in asked.system
     assert "moons" not in asked.system
@@ -49,25 +49,25 @@ async def test_a_subagent_loads_what_its_file_allows() -> None:
 async def test_it_has_no_skill_that_its_file_does_not_name_or_that_its_run_does_not_have(
     skills: dict[str, list[str]],
 ) -> None:
-    room = a_room(skills=skills)
-    assert "All of tides." not in (await room.go_on()).answer
-    assert ("load_skills" in of_the_clerk(room).tools) == (skills == {"allowed": ["moons"]})
+    memory_run = a_room(skills=skills)
+    assert "All of tides." not in (await memory_run.resume()).answer
+    assert ("load_skills" in of_the_clerk(memory_run).tools) == (skills == {"allowed": ["moons"]})
 
 
 async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
-    room = a_room(skills={"allowed": ["tides"]})
-    room.withdrawn = frozenset({"tides"})
-    assert "is not used any more" in (await room.go_on()).answer
-    (below,) = (await room.below()).values()
+    memory_run = a_room(skills={"allowed": ["tides"]})
+    memory_run.withdrawn = frozenset({"tides"})
+    assert "is not used any more" in (await memory_run.resume()).answer
+    (below,) = (await memory_run.subagent_journals()).values()
     assert [one.entry.status for one in below if isinstance(one.entry, e.ToolResult)] == ["error"]
 
 
 async def test_with_more_tools_than_its_prompt_lists_it_searches_as_its_run_does() -> None:
-    room = a_room()
-    room.more["search_above"] = 1
-    room.tool("peer", "read")
-    await room.go_on()
-    asked = of_the_clerk(room)
+    memory_run = a_room()
+    memory_run.more["search_above"] = 1
+    memory_run.tool("peer", "read")
+    await memory_run.resume()
+    asked = of_the_clerk(memory_run)
     assert {"tool_search", "call_tool"} <= asked.tools
     assert not {"look", "peer"} & asked.tools
     assert "tool_search" in asked.system

@@ -15,7 +15,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.queue import QueueMessage
 from gofer.values.errors import BadRequest, TemporaryError
 from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import Office, office
+from support.runtime.memory_worker import MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
@@ -77,20 +77,20 @@ class Slow:
 
 @dataclass
 class Function:
-    office: Office
+    memory_worker: MemoryWorker
     queue: Bells
     leave: float = 8.0
     worker: Worker = field(init=False)
 
     def __post_init__(self) -> None:
-        self.worker = worker_over(self.office.worker, queue=self.queue)
+        self.worker = worker_over(self.memory_worker.worker, queue=self.queue)
 
     async def accept(self, number: int) -> str:
         """A run in a conversation of its own."""
         run = run_id(number)
-        await claimed(self.office.store, run)
+        await claimed(self.memory_worker.store, run)
         conversation = mention(ts=f"{number}.0").conversation
-        await self.office.store.create_head(Head(run, "answer-here", conversation, 1, private=False))
+        await self.memory_worker.store.create_head(Head(run, "answer-here", conversation, 1, private=False))
         return run
 
     async def answer(self, *records: dict[str, object], seconds: float = 900.0) -> list[str]:
@@ -104,7 +104,7 @@ class Function:
 
 
 def function(model: Slow | ListModel) -> Function:
-    made = office()
+    made = memory_worker()
     made.worker = replace(made.worker, services=replace(made.worker.services, model=model))
     return Function(made, Bells(made.clock))
 
@@ -116,7 +116,7 @@ def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
         runs = [await made.accept(n) for n in range(1, 11)]
         assert await made.answer(*map(record, runs)) == []
         assert model.most == 10
-        assert {(await made.office.store.head(run)).status for run in runs} == {"done"}
+        assert {(await made.memory_worker.store.head(run)).status for run in runs} == {"done"}
 
     in_virtual_time(VirtualLoop(), story())
 
@@ -140,7 +140,7 @@ async def test_a_message_that_is_no_doorbell_comes_back_at_once_and_the_others_a
         record(run_id(5), body="[]"),
     ]
     assert await made.answer(record(run), *bad) == ["m-02", "m-03", "m-04", "m-05"]
-    assert (await made.office.store.head(run)).status == "done"
+    assert (await made.memory_worker.store.head(run)).status == "done"
     assert ("r-02", "0") in made.queue.said
 
 
@@ -160,27 +160,27 @@ async def test_what_does_not_end_in_time_is_left_in_good_order_and_comes_back() 
     stuck = await made.accept(1)
     assert await made.answer(record(stuck)) == ["m-01"]
     assert made.queue.said[-1] == ("r-01", "1")
-    entries = [item.entry for item in await read_journal(stuck, made.office.store, made.office.blobs)]
+    entries = [item.entry for item in await read_journal(stuck, made.memory_worker.store, made.memory_worker.blobs)]
     assert entries[-1] == RunHandedOver("interrupted")
     # And the lease is free for the next one.
     conversation = mention(ts="1.0").conversation
-    assert await made.office.store.lease(conversation, "next", made.office.clock.now(), 60)
+    assert await made.memory_worker.store.lease(conversation, "next", made.memory_worker.clock.now(), 60)
 
 
 async def test_a_run_without_enough_time_is_handed_over_with_a_bell_of_its_own() -> None:
     made = function(ListModel([says("", ("slack_read_thread", {"link": "x"})), says("Hello.")]))
     run = await made.accept(1)
     rounds = 0
-    while (await made.office.store.head(run)).status != "done":
+    while (await made.memory_worker.store.head(run)).status != "done":
         assert await made.answer(record(run), seconds=15.0) == []
         rounds += 1
-        assert made.queue.enqueued[-1:] == [run] or (await made.office.store.head(run)).status == "done"
+        assert made.queue.enqueued[-1:] == [run] or (await made.memory_worker.store.head(run)).status == "done"
     assert rounds > 2
-    assert made.office.posted == ["Hello."]
+    assert made.memory_worker.posted == ["Hello."]
 
 
 async def test_a_bell_whose_store_is_away_comes_back_after_a_pause() -> None:
-    class Away(type(office().store)):  # type: ignore[misc]
+    class Away(type(memory_worker().store)):  # type: ignore[misc]
         async def head(self, run: str) -> Head | None:
             raise TemporaryError("away")
 

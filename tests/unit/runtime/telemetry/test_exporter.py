@@ -1,4 +1,4 @@
-"""What becomes of spans on their way to a collector: sent once, in time, or not at all, and never in anybody's way."""
+"""The exporter of spans: what is sent to a collector, and how failures are handled without affecting runs."""
 
 import logging
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
 from support.http.otlp_collector import Collector, collector
-from support.runtime.memory_worker import office
+from support.runtime.memory_worker import memory_worker
 from support.stand_ins import SetClock, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ async def send(there: Collector, entries: list[Entry] = RUN, *, full: bool = Fal
 
 
 async def at_the_end(there: Collector, entries: list[Entry] = RUN, patience: float = 9.0) -> None:
-    """As a worker does it, with a journal in a store."""
+    """Export a journal from a store at the end of a run, as a worker does."""
     store, blobs = memory_stores()
     pen = Pen("me", make_outside())
     accepted = entries[0]
@@ -67,7 +67,7 @@ async def at_the_end(there: Collector, entries: list[Entry] = RUN, patience: flo
         await made.export("run1", Stores(store, blobs, MemoryQueue(SetClock())), patience)
 
 
-async def test_a_run_is_one_compressed_request_with_the_operator_s_headers(there: Collector) -> None:
+async def test_run_is_exported_in_one_compressed_request_with_the_operators_headers(there: Collector) -> None:
     assert await send(there) == Sent(2)
     assert there.paths == ["/v1/traces"]
     assert there.headers[0]["x-key"] == "k"
@@ -76,14 +76,14 @@ async def test_a_run_is_one_compressed_request_with_the_operator_s_headers(there
     assert (there.spans[0].start_time_unix_nano, there.spans[0].end_time_unix_nano) == (1_000_000_000, 5_000_000_000)
 
 
-async def test_a_large_run_is_several_requests_and_a_huge_one_loses_its_end(there: Collector) -> None:
+async def test_large_run_is_exported_in_several_requests_up_to_the_span_limit(there: Collector) -> None:
     many = [e.ToolCall(f"1.{n}", "look", "read") for n in range(exporter.MOST_SPANS + 5)]
     assert await send(there, [*RUN[:2], *many, RUN[-1]]) == Sent(exporter.MOST_SPANS)
     assert len(there.requests) == 40
     assert len({span.span_id for span in there.spans}) == exporter.MOST_SPANS
 
 
-async def test_spans_that_a_collector_does_not_take_are_counted(there: Collector) -> None:
+async def test_spans_that_the_collector_rejects_are_counted(there: Collector) -> None:
     there.rejects = 1
     assert await send(there) == Sent(2, rejected=1)
     there.answer = b"thanks"
@@ -91,7 +91,7 @@ async def test_spans_that_a_collector_does_not_take_are_counted(there: Collector
 
 
 @pytest.mark.parametrize(("status", "error"), [(503, TemporaryError), (429, TemporaryError), (401, ConfigError)])
-async def test_a_collector_that_is_busy_may_take_it_later_and_one_that_refuses_is_set_up_wrongly(
+async def test_busy_collector_raises_temporary_error_and_a_refusing_collector_config_error(
     there: Collector, status: int, error: type[Exception]
 ) -> None:
     there.status = status
@@ -103,10 +103,10 @@ async def test_a_collector_that_is_busy_may_take_it_later_and_one_that_refuses_i
     "started",
     [
         [e.RunStarted("b", True)],
-        [],  # nobody knows whether it is private
+        [],  # not known to be public
     ],
 )
-async def test_of_a_private_run_nothing_is_sent_whatever_is_asked_for(there: Collector, started: list[Entry]) -> None:
+async def test_private_run_is_never_exported(there: Collector, started: list[Entry]) -> None:
     entries = [RUN[0], *started, *RUN[2:]]
     with pytest.raises(ConfigError, match="private"):
         await send(there, entries)
@@ -116,41 +116,41 @@ async def test_of_a_private_run_nothing_is_sent_whatever_is_asked_for(there: Col
     assert there.requests == []
 
 
-async def test_a_run_under_way_is_not_exported(there: Collector) -> None:
+async def test_run_that_has_not_ended_is_not_exported(there: Collector) -> None:
     with pytest.raises(ConfigError, match="has not ended"):
         await send(there, RUN[:-1])
 
 
-async def test_at_the_end_of_a_run_its_journal_is_read_and_sent(there: Collector) -> None:
+async def test_journal_is_exported_at_the_end_of_the_run(there: Collector) -> None:
     await at_the_end(there)
     assert [span.name for span in there.spans] == ["invoke_workflow answer-here", "execute_tool look"]
 
 
-async def test_a_run_of_several_workers_is_one_trace_sent_by_the_last(there: Collector) -> None:
-    made = office(says("Hello."))
+async def test_run_of_several_workers_is_exported_as_one_trace_by_the_last_worker(there: Collector) -> None:
+    made = memory_worker(says("Hello."))
     async with http_client() as client:
         collected = Exporter(there.url, {}, {}, SharedHttp(client))
         made.worker = replace(made.worker, observers=Observers(exporter=collected))
         await made.accept("run1")
-        made.lose_in = {"slack_update_message"}
-        await made.hear_lost()
+        made.crash_in = {"slack_update_message"}
+        await made.work_once_or_crash()
         assert there.requests == []
-        made.lose_in = set()
+        made.crash_in = set()
         made.clock.advance(130)
-        await made.hear()
+        await made.work_once()
     assert await made.status("run1") == "done"
     assert len(there.requests) == 1
     assert {span.trace_id for span in there.spans} == {trace_id("run1")}
     assert [span.name for span in there.spans].count("execute_tool slack_update_message") == 1
 
 
-async def test_a_slow_collector_is_not_waited_for(there: Collector, caplog: pytest.LogCaptureFixture) -> None:
+async def test_export_does_not_wait_for_a_slow_collector(there: Collector, caplog: pytest.LogCaptureFixture) -> None:
     there.free.clear()
     await at_the_end(there, patience=0.05)
     assert "there was not enough time" in caplog.text
 
 
-async def test_whatever_goes_wrong_is_a_line_in_the_log(there: Collector, caplog: pytest.LogCaptureFixture) -> None:
+async def test_export_failure_is_only_logged(there: Collector, caplog: pytest.LogCaptureFixture) -> None:
     there.status = 401
     await at_the_end(there)
     assert "check OTEL_EXPORTER_OTLP_ENDPOINT" in caplog.text

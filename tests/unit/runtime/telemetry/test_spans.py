@@ -1,4 +1,4 @@
-"""What a collector reads of a run: names and attributes by the conventions, and no word of what was said."""
+"""Exported spans of a run: names and attributes follow the conventions, and no content is exported by default."""
 
 import json
 from collections.abc import Sequence
@@ -62,11 +62,11 @@ def record(entries: Sequence[Entry]) -> list[Recorded]:
 
 
 def spans_of(**how: Any) -> dict[str, Exported]:
-    """By name; of those that share one, the last."""
+    """Return the spans by name. Of spans with the same name, the last one wins."""
     return {span.name: span for span in exported("run1", record(RUN), **how)}
 
 
-def test_a_run_is_a_workflow_with_chats_tools_and_agents_below_it() -> None:
+def test_exported_run_is_a_workflow_span_with_chats_tools_and_agents_below() -> None:
     spans = exported("run1", record(RUN))
     names = {span.id: span.name for span in spans}
     assert [(span.name, names.get(span.parent), span.client) for span in spans] == [
@@ -85,7 +85,7 @@ def test_a_run_is_a_workflow_with_chats_tools_and_agents_below_it() -> None:
     assert {span.trace for span in spans} == {spans[0].trace}
 
 
-def test_the_attributes_are_those_of_the_conventions() -> None:
+def test_exported_attributes_follow_the_conventions() -> None:
     session = session_id(CONVERSATION)
     everywhere = {"gofer.run.id": "run1", "gen_ai.conversation.id": session, "session.id": session}
     spans = spans_of(base_url="https://gofer.example", conversation=CONVERSATION)
@@ -145,7 +145,7 @@ def test_the_attributes_are_those_of_the_conventions() -> None:
     }
 
 
-def test_what_a_request_asks_for_is_an_attribute() -> None:
+def test_exported_request_parameters_are_attributes() -> None:
     (first, *_) = [span for span in exported("run1", record(RUN)) if span.name == "chat m"]
     asked = {name: value for name, value in first.attributes.items() if name.startswith("gen_ai.request.")}
     assert asked == {
@@ -157,7 +157,7 @@ def test_what_a_request_asks_for_is_an_attribute() -> None:
     assert first.attributes["error.type"] == "unavailable"
 
 
-def test_errors_have_a_type_and_what_went_well_has_no_status() -> None:
+def test_exported_errors_have_a_type_and_successes_have_no_status() -> None:
     errors = {span.name: span.error for span in exported("run1", record(RUN))}
     assert errors["invoke_workflow answer-here"] == "needs_attention"
     assert errors["execute_tool look"] == "not_found"
@@ -169,26 +169,26 @@ def test_errors_have_a_type_and_what_went_well_has_no_status() -> None:
     assert (coded["chat m-2"], coded["execute_tool look"]) == (0, 2)
 
 
-def test_a_call_that_waited_says_how_long() -> None:
+def test_exported_call_that_waited_has_the_waiting_time() -> None:
     call, wait = e.ToolCall("1.0", "look", "read"), e.CallDeferred("1.0", "Slack did not answer.", 9_000)
     entries = [e.RunAccepted(mention(), "w"), call, wait, call, e.ToolResult("1.0", "ok", ""), e.RunFinished("done")]
     span = exported("run1", [Recorded(n, 0, n * 1_000, "me", one) for n, one in enumerate(entries)])[1]
     assert (span.start, span.end, span.attributes["gofer.waited_ms"]) == (1_000, 4_000, 2_000)
 
 
-def test_a_vendor_s_sentence_is_no_type_of_error() -> None:
-    told = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
-    spans = {span.name: span for span in exported("run1", record(told))}
+def test_vendor_sentence_is_not_exported_as_an_error_type() -> None:
+    changed = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
+    spans = {span.name: span for span in exported("run1", record(changed))}
     assert spans["execute_tool look"].error == "_OTHER"
 
 
-def test_a_run_that_goes_on_from_another_links_to_its_root() -> None:
+def test_exported_run_that_continues_another_run_links_to_the_root_span_there() -> None:
     root = spans_of()["invoke_workflow answer-here"]
     earlier = exported("earlier", record(RUN))[0]
     assert root.linked == ((earlier.trace, earlier.id),)
 
 
-def test_exported_twice_it_is_the_same_bytes_and_another_run_is_another_trace() -> None:
+def test_repeated_export_has_equal_bytes_and_another_run_has_other_span_ids() -> None:
     def raw(run: str) -> list[bytes]:
         made = requests(exported(run, record(RUN)), {"service.name": "gofer"})
         return [request.SerializeToString(deterministic=True) for request in made]
@@ -198,20 +198,20 @@ def test_exported_twice_it_is_the_same_bytes_and_another_run_is_another_trace() 
     assert ids[0].isdisjoint(ids[1])
 
 
-def test_json_has_hexadecimal_ids() -> None:
+def test_exported_json_has_hexadecimal_ids() -> None:
     (request,) = requests(exported("run1", record(RUN)), {"service.name": "gofer"})
     value: Any = json.loads(json.dumps(to_json(request)))
-    told = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    written = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
     real = request.resource_spans[0].scope_spans[0].spans
-    assert [(it["traceId"], it["spanId"]) for it in told] == [(it.trace_id.hex(), it.span_id.hex()) for it in real]
-    assert (len(told[0]["traceId"]), len(told[0]["spanId"])) == (32, 16)
-    assert told[1]["parentSpanId"] == told[0]["spanId"]
-    assert "parentSpanId" not in told[0]
-    assert told[0]["kind"] == 1
-    assert told[0]["links"][0]["traceId"] == exported("earlier", record(RUN))[0].trace.hex()
+    assert [(it["traceId"], it["spanId"]) for it in written] == [(it.trace_id.hex(), it.span_id.hex()) for it in real]
+    assert (len(written[0]["traceId"]), len(written[0]["spanId"])) == (32, 16)
+    assert written[1]["parentSpanId"] == written[0]["spanId"]
+    assert "parentSpanId" not in written[0]
+    assert written[0]["kind"] == 1
+    assert written[0]["links"][0]["traceId"] == exported("earlier", record(RUN))[0].trace.hex()
 
 
-def test_at_full_the_words_are_there_in_the_form_of_the_conventions() -> None:
+def test_full_export_contains_messages_in_the_form_of_the_conventions() -> None:
     spans = spans_of(full=True)
     asked = json.loads(str(spans["chat m-2"].attributes["gen_ai.output.messages"]))
     call = {"type": "tool_call", "id": "1.0", "name": "look", "arguments": {"text": CANARY}}
@@ -229,7 +229,7 @@ def test_at_full_the_words_are_there_in_the_form_of_the_conventions() -> None:
     assert CANARY in str(spans["invoke_agent summary"].attributes["gen_ai.input.messages"])
 
 
-def test_each_request_holds_what_is_new_since_the_one_before() -> None:
+def test_exported_request_holds_only_messages_since_the_previous_request() -> None:
     more = [e.LlmRequest("12.0", "ab", {"model": "m-3"}, ""), e.LlmResponse("ok", (), "stop", "m-3", Usage(), None, 1)]
     spans = exported("run1", record([*RUN[:12], *more, *RUN[21:]]), full=True)
     last = next(span for span in spans if span.name == "chat m-3")
@@ -237,7 +237,7 @@ def test_each_request_holds_what_is_new_since_the_one_before() -> None:
     assert roles == ["assistant", "tool"]
 
 
-def test_long_texts_lose_their_end_and_long_requests_their_beginning() -> None:
+def test_exported_long_texts_lose_the_end_and_long_requests_the_beginning() -> None:
     texts = [e.MessageReceived(f"{n} " + "x" * 20_000) for n in range(20)]
     spans = exported("run1", record([*RUN[:5], *texts, *RUN[6:]]), full=True)
     (first, *_) = [span for span in spans if span.name == "chat m"]
@@ -248,7 +248,7 @@ def test_long_texts_lose_their_end_and_long_requests_their_beginning() -> None:
     assert kept[0][:2] != "0 "
 
 
-def test_spans_come_in_batches_in_their_order() -> None:
+def test_spans_are_exported_in_batches_in_order() -> None:
     many = [
         step for n in range(600) for step in (e.ToolCall(f"1.{n}", "look", "read"), e.ToolResult(f"1.{n}", "ok", ""))
     ]
@@ -260,7 +260,7 @@ def test_spans_come_in_batches_in_their_order() -> None:
     assert {values(request.resource_spans[0].resource)["service.name"] for request in sent} == {"gofer"}
 
 
-def test_large_spans_are_batches_of_their_own() -> None:
+def test_large_spans_are_exported_in_separate_batches() -> None:
     texts = [e.ToolResult(f"x/{n}", "ok", "y" * 8_000) for n in range(200)]
     sent = list(requests(exported("run1", record([*RUN[:6], *texts, RUN[-1]]), full=True), {}))
     assert len(sent) > 1
@@ -283,7 +283,7 @@ KEPT |= {
 
 
 def speaking(value: object, word: str) -> object:
-    """An entry with a word in every place in which somebody's may stand."""
+    """Return an entry with a word in every field that may hold content."""
     match value:
         case Event():
             place = dict.fromkeys(value.place, word)
@@ -313,7 +313,7 @@ WORDS = st.text(min_size=1, max_size=20).map(lambda text: f"{text} canary 5b1d {
 
 
 @given(journals(), WORDS)
-def test_no_word_of_a_conversation_is_in_the_bytes_below_full(journal: list[Recorded], word: str) -> None:
+def test_export_below_full_contains_no_content(journal: list[Recorded], word: str) -> None:
     spoken: Any = [replace(recorded, entry=speaking(recorded.entry, word)) for recorded in journal]
     sent = list(requests(exported("run1", spoken), {"service.name": "gofer"}))
     assert b"canary 5b1d" not in b"".join(request.SerializeToString() for request in sent)
@@ -323,7 +323,7 @@ def test_no_word_of_a_conversation_is_in_the_bytes_below_full(journal: list[Reco
 
 
 @given(journals())
-def test_every_run_is_one_tree_whose_spans_end_after_they_began(journal: list[Recorded]) -> None:
+def test_exported_run_is_one_tree_of_spans_with_valid_times(journal: list[Recorded]) -> None:
     spans = exported("run1", journal)
     seen = {b""}
     for span in spans:

@@ -1,4 +1,4 @@
-"""What a collector reads of subagents: each an agent with its own calls below it, and what it used counted once."""
+"""Exported spans of subagents: calls below their agent, and usage counted once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
-from support.engine.subagent_runs import AgentsRoom, Asked, agents_room
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 from support.http.otlp_collector import collector
 
 pytestmark = pytest.mark.anyio
@@ -38,27 +38,27 @@ def think(asked: Asked) -> Answer:
             return says("Done.")
 
 
-async def worked(*, private: bool = False) -> AgentsRoom:
-    """A run that asked a reader twice at once, each of which asked a deeper one."""
-    room = agents_room(think)
-    room.tool("look", "read")
-    room.subagent("deeper", tools=[])
-    room.subagent("reader", tools="inherit", subagents=["deeper"])
-    room.listed = ("reader",)
-    step = await room.held()
+async def worked(*, private: bool = False) -> RunWithSubagents:
+    """Run two concurrent `reader` subagents that each ask a `deeper` one."""
+    memory_run = run_with_subagents(think)
+    memory_run.tool("look", "read")
+    memory_run.subagent("deeper", tools=[])
+    memory_run.subagent("reader", tools="inherit", subagents=["deeper"])
+    memory_run.listed = ("reader",)
+    step = await memory_run.owned_step()
     step.note(e.RunStarted("b" * 64, private))
     await step.commit()
-    assert (await room.go_on()).answer == "Done."
-    step = await room.step("me")
+    assert (await memory_run.resume()).answer == "Done."
+    step = await memory_run.step("me")
     step.note(e.RunFinished("done"))
     await step.commit()
-    return room
+    return memory_run
 
 
-async def spans_of(room: AgentsRoom, *, full: bool = False) -> Sequence[Exported]:
+async def spans_of(memory_run: RunWithSubagents, *, full: bool = False) -> Sequence[Exported]:
     async with http_client() as client:
         return await Exporter("http://127.0.0.1:9", {}, {}, SharedHttp(client), full).read(
-            "run1", Stores(room.store, room.blobs, MemoryQueue(room.clock))
+            "run1", Stores(memory_run.store, memory_run.blobs, MemoryQueue(memory_run.clock))
         )
 
 
@@ -66,7 +66,7 @@ def below(spans: Sequence[Exported], parent: bytes) -> list[Exported]:
     return [span for span in spans if span.parent == parent]
 
 
-async def test_the_calls_of_a_subagent_stand_below_it_in_the_trace_of_its_run() -> None:
+async def test_calls_of_a_subagent_are_exported_below_the_subagent_span() -> None:
     spans = await spans_of(await worked())
     assert len({span.trace for span in spans}) == 1
     assert len({span.id for span in spans}) == len(spans)
@@ -81,12 +81,12 @@ async def test_the_calls_of_a_subagent_stand_below_it_in_the_trace_of_its_run() 
     assert all(span.parent in {other.id for other in spans} for span in spans[1:])
 
 
-async def test_each_span_says_whose_it_is_and_where_its_words_stand() -> None:
-    room = await worked()
-    spans = await spans_of(room)
+async def test_exported_span_names_the_run_and_the_journal_entry() -> None:
+    memory_run = await worked()
+    spans = await spans_of(memory_run)
     for span in spans[1:]:
         run, address = str(span.attributes["gofer.run.id"]), str(span.attributes["gofer.entry"])
-        journal = await read_journal(run, room.store, room.blobs)
+        journal = await read_journal(run, memory_run.store, memory_run.blobs)
         assert address in {recorded.address for recorded in journal}
     (first, *_) = [span for span in spans if span.name == "invoke_agent reader"]
     assert (first.attributes["gen_ai.operation.name"], first.attributes["gen_ai.agent.name"]) == (
@@ -100,12 +100,12 @@ async def test_each_span_says_whose_it_is_and_where_its_words_stand() -> None:
     assert deeper.attributes["gofer.subagent.run"] != chat.attributes["gofer.run.id"]
 
 
-async def test_tokens_count_once_and_the_subagent_says_what_all_of_it_was() -> None:
-    room = await worked()
-    spans = await spans_of(room)
+async def test_exported_tokens_are_counted_once_and_subagent_spans_hold_totals() -> None:
+    memory_run = await worked()
+    spans = await spans_of(memory_run)
     asked = [span for span in spans if "gen_ai.usage.input_tokens" in span.attributes]
     assert {span.attributes["gen_ai.operation.name"] for span in asked} == {"chat"}
-    assert len(asked) == len(room.many.asked)
+    assert len(asked) == len(memory_run.many.asked)
     total = sum(_count(span.attributes, "gen_ai.usage.input_tokens") for span in asked)
     assert spans[0].attributes["gofer.usage.input_tokens"] == total
     (reader, *_) = [span for span in spans if span.name == "invoke_agent reader"]
@@ -113,39 +113,39 @@ async def test_tokens_count_once_and_the_subagent_says_what_all_of_it_was() -> N
     assert (reader.attributes["gofer.llm_calls"], reader.attributes["gofer.tool_calls"]) == (3, 2)
 
 
-async def test_what_was_said_goes_along_only_when_it_is_asked_for() -> None:
-    room = await worked()
-    assert "lilac" not in repr(await spans_of(room))
-    full = await spans_of(room, full=True)
+async def test_content_of_subagents_is_exported_only_in_full_mode() -> None:
+    memory_run = await worked()
+    assert "lilac" not in repr(await spans_of(memory_run))
+    full = await spans_of(memory_run, full=True)
     assert "deep lilac" in repr([span for span in full if span.attributes["gen_ai.agent.name"] == "reader"])
     (look, *_) = [span for span in full if span.name == "execute_tool look"]
     assert look.attributes["gen_ai.tool.call.arguments"] == '{"text": "lilac"}'
 
 
-async def test_of_a_private_run_nothing_of_its_subagents_is_sent() -> None:
-    room = await worked(private=True)
+async def test_subagents_of_a_private_run_are_not_exported() -> None:
+    memory_run = await worked(private=True)
     with pytest.raises(ConfigError, match="private"):
-        await spans_of(room, full=True)
+        await spans_of(memory_run, full=True)
     with collector() as there:
         async with http_client() as client:
             exporter = Exporter(f"{there.url}/v1/traces", {"k": Secret("k")}, {}, SharedHttp(client), full=True)
-            await exporter.export("run1", Stores(room.store, room.blobs, MemoryQueue(room.clock)))
+            await exporter.export("run1", Stores(memory_run.store, memory_run.blobs, MemoryQueue(memory_run.clock)))
         assert there.requests == []
 
 
-async def test_a_subagent_that_cannot_be_read_any_more_is_still_one_span_with_what_it_used() -> None:
-    room = await worked()
-    for run in await runs_of(room):
-        frames = room.store._frames[run]
+async def test_unreadable_subagent_is_exported_as_one_span_with_usage() -> None:
+    memory_run = await worked()
+    for run in await runs_of(memory_run):
+        frames = memory_run.store._frames[run]
         frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
-    spans = await spans_of(room)
+    spans = await spans_of(memory_run)
     (reader, *_) = [span for span in spans if span.name == "invoke_agent reader"]
     assert below(spans, reader.id) == []
     assert _count(reader.attributes, "gen_ai.usage.input_tokens") > 0
 
 
-async def runs_of(room: AgentsRoom) -> set[str]:
-    journal: Sequence[Recorded] = await read_journal("run1", room.store, room.blobs)
+async def runs_of(memory_run: RunWithSubagents) -> set[str]:
+    journal: Sequence[Recorded] = await read_journal("run1", memory_run.store, memory_run.blobs)
     return {one.entry.run for one in journal if isinstance(one.entry, SubagentStarted)}
 
 

@@ -20,8 +20,8 @@ from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
-from support.runtime.memory_worker import CATALOG, Lost, Office, office
-from support.runtime.worker_parts import Unchanging
+from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import FixedCatalog
 from support.stand_ins import TOKENS, make_outside
 
 pytestmark = pytest.mark.anyio
@@ -62,8 +62,8 @@ class Talker:
         return says("Reviewed.")
 
 
-def house(notion: Notion, *conditions: dict[str, Any]) -> Office:
-    made = office()
+def house(notion: Notion, *conditions: dict[str, Any]) -> MemoryWorker:
+    made = memory_worker()
     when = [{"notion.status": one} for one in conditions]
     workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": when, "reply": "thread"})
     tools = {
@@ -77,7 +77,9 @@ def house(notion: Notion, *conditions: dict[str, Any]) -> Office:
         installation_key=Secret("0" * 64),
     )
     loaded = {name: replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow) for name in ("w", "v")}
-    made.worker = replace(made.worker, services=services, workflows=Unchanging(Catalog(loaded, Defaults())), alone=True)
+    made.worker = replace(
+        made.worker, services=services, workflows=FixedCatalog(Catalog(loaded, Defaults())), alone=True
+    )
     return made
 
 
@@ -87,20 +89,20 @@ def told(run: str, listed: Sequence[str] = (STATUS,), *, bot: bool = False) -> E
     return Event("notion", "notion.properties_updated", (run,), "notion:s:p1", actor, "", {"page": PAGE}, False, facts)
 
 
-async def happens(made: Office, run: str, event: Event | None = None, workflow: str = "w", at: int = 1) -> None:
+async def happens(made: MemoryWorker, run: str, event: Event | None = None, workflow: str = "w", at: int = 1) -> None:
     event = event or told(run)
     await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head(run, workflow, TOKENS.conversation(event.conversation), at, private=False))
     await made.queue.enqueue(run)
 
 
-async def work(made: Office, rounds: int = 6) -> None:
+async def work(made: MemoryWorker, rounds: int = 6) -> None:
     for _ in range(rounds):
-        await made.hear_lost()
+        await made.work_once_or_crash()
         made.clock.advance(130)
 
 
-async def reason(made: Office, run: str) -> tuple[str, str]:
+async def reason(made: MemoryWorker, run: str) -> tuple[str, str]:
     head = await made.store.head(run)
     assert head is not None
     return head.status, head.reason
@@ -199,7 +201,7 @@ async def test_a_worker_that_was_frozen_does_not_put_an_older_look_in_place_of_a
 
     made.store.exchange_memo = overtaken  # type: ignore[method-assign]
     await happens(made, "run1")
-    await made.hear_lost()
+    await made.work_once_or_crash()
     assert await made.store.memo(next(iter(made.store._memos))) == late[0]
     assert notion.said == []
     await work(made)
@@ -249,7 +251,7 @@ async def test_wherever_a_worker_is_lost_a_change_fires_once_and_the_next_one_to
     assert notion.said == ["run1", "run2", "run3"]
 
 
-def _lose(made: Office, crashes: list[tuple[str, bool, int]]) -> None:
+def _lose(made: MemoryWorker, crashes: list[tuple[str, bool, int]]) -> None:
     """Loses the worker at the n-th write of a kind from now on, before or after it."""
     create, exchange, counts = made.store.create, made.store.exchange_memo, {"memo": 0, "frame": 0}
 
@@ -259,19 +261,19 @@ def _lose(made: Office, crashes: list[tuple[str, bool, int]]) -> None:
     async def mortal(run: str, n: int, frame: bytes) -> bytes | None:
         counts["frame"] += 1
         if due("frame", False):
-            raise Lost
+            raise Crashed
         written = await create(run, n, frame)
         if due("frame", True):
-            raise Lost
+            raise Crashed
         return written
 
     async def forgetful(key: str, was: str | None, value: str, at: int) -> str:
         counts["memo"] += 1
         if due("memo", False):
-            raise Lost
+            raise Crashed
         stands = await exchange(key, was, value, at)
         if due("memo", True):
-            raise Lost
+            raise Crashed
         return stands
 
     made.store.create, made.store.exchange_memo = mortal, forgetful  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""What becomes of the refusals of AWS, and of answers that never come; clients here are functions."""
+"""Errors and timeouts of AWS calls, with functions as clients."""
 
 import asyncio
 import threading
@@ -51,7 +51,7 @@ BUSY = (
 
 
 @pytest.mark.parametrize("code", BUSY)
-async def test_what_passes_by_itself_is_tried_later(code: str) -> None:
+async def test_transient_aws_error_raises_temporary_error_without_the_message_of_aws(code: str) -> None:
     with pytest.raises(TemporaryError, match=code) as caught:
         await Aws().ask(failing(refused(code)))
     assert "nobody may see" not in str(caught.value)
@@ -66,13 +66,13 @@ async def test_what_passes_by_itself_is_tried_later(code: str) -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_an_answer_that_never_came_is_asked_for_later(error: Exception) -> None:
+async def test_aws_timeout_raises_temporary_error(error: Exception) -> None:
     with pytest.raises(TemporaryError, match="did not answer put_item"):
         await Aws().ask(failing(error))
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (refused("AccessDeniedException"), "does not allow put_item here"),
         (refused("AccessDenied"), "add it to the policy of the role that calls it"),
@@ -84,18 +84,18 @@ async def test_an_answer_that_never_came_is_asked_for_later(error: Exception) ->
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_what_somebody_has_to_set_up_says_what(error: Exception, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+async def test_aws_error_of_a_missing_setup_names_the_setting(error: Exception, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         await Aws().ask(failing(error))
 
 
-async def test_a_refusal_that_was_expected_is_a_value() -> None:
+async def test_expected_aws_refusal_is_returned_as_a_value() -> None:
     found = await Aws().ask(failing(refused("NoSuchKey")), refusals=["NoSuchKey"])
     assert isinstance(found, Refusal)
     assert found.code == "NoSuchKey"
 
 
-async def test_requests_are_counted_and_only_so_many_are_under_way_at_once() -> None:
+async def test_concurrent_aws_requests_are_counted_and_bounded() -> None:
     aws, lock, under_way, most = Aws(3), threading.Lock(), 0, 0
 
     def get_item(**arguments: object) -> Mapping[str, Any]:
@@ -125,7 +125,7 @@ def cancelled(*codes: str) -> ClientError:
     return refused("TransactionCanceledException", CancellationReasons=[{"Code": code} for code in codes])
 
 
-async def test_a_transaction_that_met_another_one_is_tried_again() -> None:
+async def test_conflicting_dynamodb_transaction_is_retried() -> None:
     asked: list[object] = []
 
     def transact_write_items(**arguments: object) -> Mapping[str, Any]:
@@ -139,17 +139,17 @@ async def test_a_transaction_that_met_another_one_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize("code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])
-async def test_a_transaction_that_is_never_let_through_is_tried_later(code: str) -> None:
+async def test_dynamodb_transaction_that_always_conflicts_raises_temporary_error(code: str) -> None:
     with pytest.raises(TemporaryError, match="other writers change the same items, or the table is busy"):
         await table(transact_write_items=failing(cancelled(code, "None"), "transact_write_items")).transact(WRITES)
 
 
-async def test_a_condition_that_failed_beside_a_conflict_is_a_refusal() -> None:
+async def test_failed_condition_beside_a_conflict_is_returned_as_refused() -> None:
     both = failing(cancelled("TransactionConflict", "ConditionalCheckFailed"), "transact_write_items")
     assert await table(transact_write_items=both).transact(WRITES) == Refused(None)
 
 
-async def test_a_write_that_meets_a_transaction_is_tried_again_and_then_later() -> None:
+async def test_dynamodb_write_that_always_meets_a_transaction_is_tried_five_times() -> None:
     asked: list[object] = []
 
     def delete_item(**arguments: object) -> Mapping[str, Any]:
@@ -161,7 +161,7 @@ async def test_a_write_that_meets_a_transaction_is_tried_again_and_then_later() 
     assert len(asked) == 5
 
 
-async def test_what_a_busy_table_left_unread_or_undone_is_asked_for_again() -> None:
+async def test_dynamodb_batch_retries_unprocessed_items() -> None:
     keys = [Key("p", "a"), Key("p", "b")]
     raw = [{"pk": {"S": key.pk}, "sk": {"S": key.sk}} for key in keys]
     left: list[object] = []
@@ -181,7 +181,7 @@ async def test_what_a_busy_table_left_unread_or_undone_is_asked_for_again() -> N
     assert left == [[{"DeleteRequest": {"Key": raw[1]}}], []]
 
 
-async def test_what_a_busy_table_never_does_is_tried_later() -> None:
+async def test_dynamodb_batch_that_stays_unprocessed_raises_temporary_error() -> None:
     def batch_get_item(RequestItems: object) -> Mapping[str, Any]:  # noqa: N803
         return {"Responses": {}, "UnprocessedKeys": RequestItems}
 
@@ -213,19 +213,19 @@ class Bucket:
         return {"Errors": [{"Key": self.undeletable}]} if self.undeletable else {}
 
 
-async def test_a_folder_of_more_bodies_than_s3_lists_at_once_is_dropped_whole() -> None:
+async def test_s3_drop_removes_more_bodies_than_a_list_page_holds() -> None:
     bucket = Bucket([*(f"blobs/run1/{n}" for n in range(2_005)), "blobs/run10/1", "bundles/run1/1"])
     await S3Blobs(Aws(), bucket, "b").drop("run1")  # type: ignore[arg-type]
     assert bucket.keys == ["blobs/run10/1", "bundles/run1/1"]
 
 
-async def test_bodies_that_s3_did_not_remove_are_removed_later() -> None:
+async def test_bodies_that_s3_did_not_remove_raise_temporary_error() -> None:
     with pytest.raises(TemporaryError, match="did not remove some bodies"):
         await S3Blobs(Aws(), Bucket(["blobs/run1/1"], "blobs/run1/1"), "b").drop("run1")  # type: ignore[arg-type]
 
 
 class Forgetful(MemoryTable):
-    """Does what it is asked for, and loses the answer the first time, so that the SDK asks again."""
+    """A table that loses the response of each write, so that the SDK repeats it."""
 
     async def write(self, write: Any) -> Refused | None:
         await super().write(write)
@@ -236,7 +236,7 @@ class Forgetful(MemoryTable):
         return await super().transact(writes)
 
 
-async def test_who_meets_its_own_frame_because_an_answer_was_lost_goes_on() -> None:
+async def test_journal_commit_with_a_lost_dynamodb_response_is_recognized_as_own() -> None:
     store, (_, blobs) = DynamoStore(Forgetful()), memory_stores()
     pen = await claimed(store)
     journal, _ = await open_journal("run1", store, blobs, pen)
@@ -245,7 +245,7 @@ async def test_who_meets_its_own_frame_because_an_answer_was_lost_goes_on() -> N
     assert len(await read_journal("run1", store, blobs)) == 2
 
 
-async def test_who_meets_the_frame_of_somebody_else_stops() -> None:
+async def test_journal_commit_that_meets_the_frame_of_another_owner_is_fenced() -> None:
     shared, (_, blobs) = MemoryTable(), memory_stores()
     store = DynamoStore(shared)
     pen = await claimed(store)
@@ -259,7 +259,7 @@ async def test_who_meets_the_frame_of_somebody_else_stops() -> None:
 
 
 class Contested:
-    """A bucket in which others write the same object so many times just now."""
+    """A bucket in which the next writes conflict with writes of others."""
 
     def __init__(self, conflicts: int) -> None:
         self.conflicts = conflicts
@@ -276,7 +276,7 @@ class Contested:
         raise AssertionError
 
 
-async def test_a_body_that_others_write_just_now_is_written_once_more_and_never_taken_for_one_that_stands() -> None:
+async def test_s3_body_under_conflicting_writes_is_retried_and_never_assumed_stored() -> None:
     bucket = Contested(2)
     await S3Bodies(Aws(), bucket, "b").put("run1/1", b"body")
     assert bucket.kept == {"blobs/run1/1": b"body"}

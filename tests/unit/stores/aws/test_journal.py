@@ -1,4 +1,4 @@
-"""What a store in one table does that its contract does not ask: long lists, an index that lags, few requests."""
+"""The DynamoDB store beyond the contract of stores: long lists, a lagging index, few requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ def head(run: str, accepted_at: int, status: HeadStatus = "queued", **changes: o
 
 
 class Lagging:
-    """A store whose index shows nothing new until it is told to."""
+    """A store whose index lags until `catch_up` is called."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -41,7 +41,7 @@ class Lagging:
         self.now += 10.0
 
 
-async def test_a_run_that_ended_since_the_index_knew_of_it_is_not_unfinished() -> None:
+async def test_ended_run_is_not_unfinished_despite_a_lagging_index() -> None:
     made = Lagging()
     await made.store.create_head(head("r", 1))
     made.catch_up()
@@ -52,7 +52,7 @@ async def test_a_run_that_ended_since_the_index_knew_of_it_is_not_unfinished() -
     assert [one.run for one in await made.store.ended("due", EVER, 9)] == ["r"]
 
 
-async def test_a_run_that_was_written_since_the_index_knew_of_it_is_shown_as_it_is_and_hides_no_other() -> None:
+async def test_updated_run_is_listed_with_the_current_head_despite_a_lagging_index() -> None:
     made = Lagging()
     for n in range(4):
         await made.store.create_head(head(f"r{n}", n))
@@ -68,7 +68,7 @@ async def test_a_run_that_was_written_since_the_index_knew_of_it_is_shown_as_it_
     assert sorted(set(found)) == ["r0", "r1", "r2", "r3"]
 
 
-async def test_a_page_never_ends_at_a_run_that_has_moved_on_while_another_stands_where_it_was() -> None:
+async def test_page_of_unfinished_runs_never_ends_at_a_run_that_moved_on() -> None:
     made = Lagging()
     for n in range(3):
         await made.store.create_head(head(f"r{n}", n))
@@ -78,7 +78,7 @@ async def test_a_page_never_ends_at_a_run_that_has_moved_on_while_another_stands
     assert [one.run for one in await made.store.unfinished(EVER, 1)] == ["r0"]
 
 
-async def test_what_was_deleted_since_the_index_knew_of_it_is_in_no_list() -> None:
+async def test_deleted_run_is_in_no_list_despite_a_lagging_index() -> None:
     made = Lagging()
     await made.store.claim("r", b"one", b"key", 1)
     await made.store.create_head(head("r", 1, OVER))
@@ -91,7 +91,7 @@ async def test_what_was_deleted_since_the_index_knew_of_it_is_in_no_list() -> No
     assert list(await made.store.unlisted(EVER, 9)) == []
 
 
-async def test_a_memo_written_anew_since_the_index_knew_of_it_does_not_expire() -> None:
+async def test_rewritten_memo_does_not_expire_despite_a_lagging_index() -> None:
     made = Lagging()
     await made.store.put_memo("k", "old", 10)
     made.catch_up()
@@ -100,7 +100,7 @@ async def test_a_memo_written_anew_since_the_index_knew_of_it_does_not_expire() 
     assert await made.store.memo("k") == "new"
 
 
-async def test_long_lists_are_whole_and_in_order() -> None:
+async def test_long_run_lists_are_complete_and_in_order() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(260):
         await store.create_head(head(f"r{n:03}", n, OVER if n % 2 else "parked", private=n % 5 == 0))
@@ -111,7 +111,7 @@ async def test_long_lists_are_whole_and_in_order() -> None:
     assert [one.accepted_at for one in await store.ended("due", EVER, 5, private=True)] == [5, 15, 25, 35, 45]
 
 
-async def test_the_newest_are_found_behind_old_ones_that_were_written_lately() -> None:
+async def test_newest_runs_are_found_behind_old_runs_that_were_updated_lately() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(150):
         await store.create_head(head(f"old{n:03}", n, OVER, updated_at=10_000 + n, private=False))
@@ -119,7 +119,7 @@ async def test_the_newest_are_found_behind_old_ones_that_were_written_lately() -
     assert [one.run for one in await store.heads(2)] == ["new", "old149"]
 
 
-async def test_a_conversation_with_many_parked_runs_finds_the_one_that_can_go_on() -> None:
+async def test_oldest_runnable_run_is_found_behind_many_parked_runs() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(60):
         await store.create_head(head(f"r{n:02}", n, "parked"))
@@ -128,7 +128,7 @@ async def test_a_conversation_with_many_parked_runs_finds_the_one_that_can_go_on
     assert await store.oldest_runnable("c") == head("r55", 55, "queued")
 
 
-async def test_a_previous_run_is_found_behind_many_that_go_on_again() -> None:
+async def test_previous_run_is_found_behind_many_runs_that_resumed() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(60):
         await store.create_head(head(f"r{n:02}", n, OVER))
@@ -139,7 +139,7 @@ async def test_a_previous_run_is_found_behind_many_that_go_on_again() -> None:
     assert found.run == "r05"
 
 
-async def test_claims_without_a_head_are_found_behind_many_that_have_one() -> None:
+async def test_unlisted_claims_are_found_behind_many_listed_runs() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(250):
         await store.claim(f"r{n:03}", b"one", b"key", n + 1)
@@ -148,7 +148,7 @@ async def test_claims_without_a_head_are_found_behind_many_that_have_one() -> No
     assert list(await store.unlisted(EVER, 5)) == [f"r{n}" for n in range(240, 245)]
 
 
-async def test_a_head_that_a_frozen_owner_writes_over_an_ending_is_found_again() -> None:
+async def test_head_that_a_stalled_owner_overwrites_is_runnable_again() -> None:
     store = DynamoStore(MemoryTable())
     await store.create_head(head("r", 1))
     await store.put_head(head("r", 1, OVER))
@@ -159,7 +159,7 @@ async def test_a_head_that_a_frozen_owner_writes_over_an_ending_is_found_again()
     assert await store.oldest_runnable("c") is None
 
 
-async def test_what_becomes_of_a_run_is_kept_whatever_its_owner_believes_and_decides_its_list() -> None:
+async def test_retention_mark_survives_head_updates_and_decides_the_list() -> None:
     store = DynamoStore(MemoryTable())
     await store.create_head(head("r", 1))
     assert await store.retain("r", "due", "kept") == "kept"
@@ -170,7 +170,7 @@ async def test_what_becomes_of_a_run_is_kept_whatever_its_owner_believes_and_dec
 
 
 class Meddled(MemoryTable):
-    """Somebody writes right before some of the writes."""
+    """A table in which another writer acts right before a write."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -190,7 +190,7 @@ class Meddled(MemoryTable):
             await meddle()
 
 
-async def test_a_run_that_ends_while_somebody_keeps_it_is_both() -> None:
+async def test_run_that_ends_while_retention_changes_keeps_both_changes() -> None:
     table = Meddled()
     store = DynamoStore(table)
     await store.create_head(head("r", 1))
@@ -202,7 +202,7 @@ async def test_a_run_that_ends_while_somebody_keeps_it_is_both() -> None:
     assert {one.run for one in await store.ended("kept", EVER, 9)} == {"r", "s"}
 
 
-async def test_a_store_that_never_read_a_run_leaves_no_gap_in_it_either() -> None:
+async def test_new_store_instance_refuses_a_gap_in_the_journal() -> None:
     table = MemoryTable()
     await DynamoStore(table).claim("r", b"one", b"key")
     with pytest.raises(ValueError, match="gap"):
@@ -211,7 +211,7 @@ async def test_a_store_that_never_read_a_run_leaves_no_gap_in_it_either() -> Non
     assert await DynamoStore(table).create("r", 3, b"three") is None
 
 
-async def test_a_frame_is_one_request_and_so_is_a_claim() -> None:
+async def test_claim_and_frame_take_a_single_dynamodb_request_each() -> None:
     table = MemoryTable()
     store = DynamoStore(table)
     await store.claim("r", b"one", b"key", 1)
@@ -220,7 +220,7 @@ async def test_a_frame_is_one_request_and_so_is_a_claim() -> None:
     assert table.units["requests"] == 11
 
 
-async def test_an_event_that_no_item_can_hold_is_refused_and_nothing_is_written() -> None:
+async def test_event_or_frame_too_large_for_a_dynamodb_item_is_refused_and_not_written() -> None:
     store = DynamoStore(new_table())
     with pytest.raises(BadRequest) as caught:
         await store.claim("r", bytes(400_000), b"key")
@@ -231,7 +231,7 @@ async def test_an_event_that_no_item_can_hold_is_refused_and_nothing_is_written(
     assert len(await store.frames("r")) == 1
 
 
-async def test_a_journal_of_several_megabytes_is_read_whole() -> None:
+async def test_journal_of_several_megabytes_is_read_completely() -> None:
     store = DynamoStore(new_table())
     await store.claim("r", b"one", b"key")
     frames = [bytes([n]) * 130_000 for n in range(2, 32)]
@@ -240,7 +240,7 @@ async def test_a_journal_of_several_megabytes_is_read_whole() -> None:
     assert list(await store.frames("r")) == [b"one", *frames]
 
 
-async def test_what_dynamodb_may_remove_counts_as_long_as_it_is_there_and_no_longer_than_it_says() -> None:
+async def test_dynamodb_rows_count_until_removed_and_leases_until_the_lease_end() -> None:
     table = MemoryTable()
     store = DynamoStore(table)
     long_ago = int(NOON * 1000) - 1_000 * DAY_MS
@@ -253,7 +253,7 @@ async def test_what_dynamodb_may_remove_counts_as_long_as_it_is_there_and_no_lon
     await store.lease("c", "dead", NOON, 60)
     lease = await table.get(lease_key("c"))
     assert lease is not None
-    # Its end is in the item; that nobody removed it yet says nothing.
+    # The item has its own end. That DynamoDB has not removed it yet does not extend the lease.
     assert float(lease[EXPIRES]) > NOON + 60
     assert await store.lease("c", "alive", NOON + 60, 60)
 
@@ -262,7 +262,7 @@ RUNS, CONVERSATIONS = ("a", "b", "c"), ("c1", "c2")
 STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", "done", "failed")
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
 PLACES = {"a": ("c1", 5), "b": ("c1", 3), "c": ("c2", 4)}
-"""The conversation of a run, and when it was accepted: of one run they never change."""
+"""The conversation of each run and the time of its acceptance, which never change."""
 
 
 @st.composite
@@ -284,7 +284,7 @@ STEPS = st.one_of(
 
 
 async def everything(store: Store) -> list[object]:
-    """All that can be read of heads."""
+    """Return the results of every read of heads."""
     said: list[object] = [await store.head(run) for run in RUNS]
     for private in (False, True):
         said += [list(await store.heads(limit, private=private)) for limit in (1, 9)]
@@ -296,7 +296,7 @@ async def everything(store: Store) -> list[object]:
 
 
 @given(st.lists(STEPS, max_size=12))
-def test_whatever_is_written_heads_are_those_of_a_store_in_memory(steps: list[tuple[object, ...]]) -> None:
+def test_dynamodb_heads_equal_heads_in_memory_after_any_writes(steps: list[tuple[object, ...]]) -> None:
     async def play() -> None:
         stores: tuple[Store, Store] = MemoryStore(), DynamoStore(MemoryTable())
         for name, *arguments in steps:
@@ -307,7 +307,7 @@ def test_whatever_is_written_heads_are_those_of_a_store_in_memory(steps: list[tu
     asyncio.run(play())
 
 
-async def test_a_run_that_used_something_in_two_scopes_is_dropped_from_both_by_another_store() -> None:
+async def test_usage_in_several_scopes_is_dropped_by_another_store_instance() -> None:
     table = MemoryTable()
     await DynamoStore(table).put_usage([Usage("ada", "r", 10, 0.5), Usage("w", "r", 10, 0.5), Usage("w", "s", 10, 0.5)])
     store = DynamoStore(table)

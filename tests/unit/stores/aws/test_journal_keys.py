@@ -1,4 +1,4 @@
-"""The keys of runs in a table of their own."""
+"""Keys of runs in their own DynamoDB table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ def items(table: str) -> Sequence[Mapping[str, Mapping[str, object]]]:
     return client("dynamodb").scan(TableName=table)["Items"]
 
 
-async def test_a_key_is_in_the_table_of_keys_and_nowhere_else() -> None:
+async def test_run_key_is_only_in_the_dynamodb_table_of_keys() -> None:
     table = new_table()
     store = DynamoStore(table)
     await store.claim("r", b"one", b"a key", 5)
@@ -28,7 +28,7 @@ async def test_a_key_is_in_the_table_of_keys_and_nowhere_else() -> None:
     assert items(table._keys) == []
 
 
-async def test_a_claim_that_meets_another_one_leaves_its_key_alone() -> None:
+async def test_claim_that_loses_a_race_leaves_the_stored_key_unchanged() -> None:
     store = DynamoStore(new_table())
     await store.claim("r", b"one", b"a key", 5)
     assert await store.claim("r", b"again", b"another", 5) == b"one"
@@ -38,7 +38,7 @@ async def test_a_claim_that_meets_another_one_leaves_its_key_alone() -> None:
     assert await store.key("r") is None
 
 
-async def test_items_of_both_tables_are_read_and_removed_together() -> None:
+async def test_dynamodb_items_of_both_tables_are_read_and_removed_together() -> None:
     table = new_table()
     await DynamoStore(table).claim("r", b"one", b"key")
     both = [frame_key("r", 1), key_key("r")]

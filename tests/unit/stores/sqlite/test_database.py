@@ -26,20 +26,20 @@ def count(connection: sqlite3.Connection) -> int:
     return connection.execute("SELECT count(*) FROM notes").fetchone()[0]
 
 
-async def test_what_was_returned_is_on_the_disk(path: Path) -> None:
+async def test_database_row_is_visible_to_another_connection_when_the_job_returns(path: Path) -> None:
     database = Database(path, SCHEMA)
     assert await database.run(add("one")) == 1
-    # Another connection sees it before this one is closed.
+    # Another connection sees the row before this one is closed.
     other = sqlite3.connect(path)
     assert other.execute("SELECT text FROM notes").fetchall() == [("one",)]
     other.close()
     database.close()
 
 
-async def test_another_process_that_closes_last_leaves_the_log_of_one_that_goes_on(path: Path) -> None:
+async def test_database_log_survives_another_process_that_closes_last(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(add("one"))
-    # A second look at the file by this process must not drop the locks of the first.
+    # Opening the file a second time in this process must not drop the locks of the first.
     Database(path, SCHEMA).close()
     read = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM notes').fetchall()"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", f"{read}; db.close()", str(path))
@@ -48,7 +48,7 @@ async def test_another_process_that_closes_last_leaves_the_log_of_one_that_goes_
     database.close()
 
 
-async def test_a_commit_waits_for_the_disk(path: Path) -> None:
+async def test_database_uses_wal_with_full_sync_and_secure_delete(path: Path) -> None:
     database = Database(path, SCHEMA)
     read = [
         await database.run(lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0])
@@ -58,7 +58,7 @@ async def test_a_commit_waits_for_the_disk(path: Path) -> None:
     database.close()
 
 
-async def test_many_writers_share_commits(path: Path) -> None:
+async def test_concurrent_database_jobs_share_commits(path: Path) -> None:
     database = Database(path, SCHEMA)
     commits: list[str] = []
     await database.run(lambda connection: connection.set_trace_callback(commits.append))
@@ -68,7 +68,7 @@ async def test_many_writers_share_commits(path: Path) -> None:
     database.close()
 
 
-async def test_a_job_that_fails_is_undone_and_the_others_are_not(path: Path) -> None:
+async def test_failed_database_job_is_rolled_back_alone(path: Path) -> None:
     database = Database(path, SCHEMA)
 
     def half(connection: sqlite3.Connection) -> None:
@@ -84,7 +84,7 @@ async def test_a_job_that_fails_is_undone_and_the_others_are_not(path: Path) -> 
     database.close()
 
 
-async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room(path: Path) -> None:
+async def test_full_disk_fails_the_write_and_the_database_recovers_when_there_is_room(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(add("fits"))
     pages = await database.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
@@ -98,7 +98,7 @@ async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room
     database.close()
 
 
-async def test_a_full_disk_says_that_there_is_no_room(path: Path) -> None:
+async def test_full_disk_error_advises_to_free_space(path: Path) -> None:
     database = Database(path, SCHEMA)
     pages = await database.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
     await database.run(lambda connection: connection.execute(f"PRAGMA max_page_count={pages}").fetchall())
@@ -107,7 +107,7 @@ async def test_a_full_disk_says_that_there_is_no_room(path: Path) -> None:
     database.close()
 
 
-async def test_a_file_that_may_not_be_written_says_who_has_to_do_what(path: Path) -> None:
+async def test_read_only_database_error_advises_to_mount_the_file_system_for_writing(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(lambda connection: connection.execute("PRAGMA query_only=ON").fetchall())
     with pytest.raises(TemporaryError, match=r"readonly database.* nothing was written; mount its file system for"):
@@ -124,7 +124,7 @@ async def test_a_file_that_may_not_be_written_says_who_has_to_do_what(path: Path
         (sqlite3.SQLITE_NOMEM, "check the disk"),
     ],
 )
-async def test_each_refusal_of_the_disk_says_what_to_do(path: Path, code: int, advice: str) -> None:
+async def test_each_disk_error_of_the_database_has_advice(path: Path, code: int, advice: str) -> None:
     database = Database(path, SCHEMA)
 
     def refuse(connection: sqlite3.Connection) -> None:
@@ -137,7 +137,7 @@ async def test_each_refusal_of_the_disk_says_what_to_do(path: Path, code: int, a
     database.close()
 
 
-async def test_a_file_with_changed_pages_says_that_it_is_damaged_and_what_to_do(path: Path) -> None:
+async def test_database_with_changed_pages_is_reported_corrupt_with_advice(path: Path) -> None:
     database = Database(path, SCHEMA)
     for n in range(50):
         await database.run(add(f"{n}" * 400))
@@ -151,14 +151,14 @@ async def test_a_file_with_changed_pages_says_that_it_is_damaged_and_what_to_do(
     database.close()
 
 
-async def test_a_file_that_is_no_database_says_so_when_it_is_opened(path: Path) -> None:
+async def test_file_of_plain_text_is_reported_corrupt_as_a_database(path: Path) -> None:
     path.write_bytes(b"These are not the pages of a database." * 200)
     with pytest.raises(Corrupt, match="file is not a database"):
         Database(path, SCHEMA)
 
 
-async def test_a_file_whose_table_has_no_readable_name_is_refused_and_nobody_waits_for_it(path: Path) -> None:
-    """SQLite's message then is no text itself, and Python says that instead."""
+async def test_database_with_an_undecodable_name_in_the_schema_is_reported_corrupt(path: Path) -> None:
+    """The message of SQLite is not decodable either, so Python raises its own error."""
     database = Database(path, SCHEMA)
     await database.run(lambda connection: connection.execute("CREATE INDEX by_text ON notes (text)").fetchall())
     database.close()
@@ -169,7 +169,7 @@ async def test_a_file_whose_table_has_no_readable_name_is_refused_and_nobody_wai
         Database(path, SCHEMA)
 
 
-async def test_a_text_that_is_none_fails_alone_and_is_not_shown(path: Path) -> None:
+async def test_undecodable_text_value_fails_the_job_alone_and_is_not_shown(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(lambda connection: connection.execute("INSERT INTO notes (text) VALUES (CAST(x'50ff' AS TEXT))"))
     read = database.run(lambda connection: connection.execute("SELECT text FROM notes").fetchall())
@@ -180,7 +180,7 @@ async def test_a_text_that_is_none_fails_alone_and_is_not_shown(path: Path) -> N
     database.close()
 
 
-async def test_a_file_of_another_shape_is_not_taken_for_a_full_disk(path: Path) -> None:
+async def test_missing_column_is_reported_corrupt_and_not_as_a_full_disk(path: Path) -> None:
     database = Database(path, SCHEMA)
     with pytest.raises(Corrupt, match="no such column"):
         await database.run(lambda connection: connection.execute("SELECT mood FROM notes").fetchall())
@@ -188,7 +188,7 @@ async def test_a_file_of_another_shape_is_not_taken_for_a_full_disk(path: Path) 
     database.close()
 
 
-async def test_a_statement_that_breaks_a_rule_fails_alone(path: Path) -> None:
+async def test_statement_that_breaks_a_constraint_fails_alone(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(add("one"))
     twice = database.run(lambda connection: connection.execute("INSERT INTO notes (id) VALUES (1)"))
@@ -199,12 +199,12 @@ async def test_a_statement_that_breaks_a_rule_fails_alone(path: Path) -> None:
     database.close()
 
 
-async def test_a_file_that_cannot_be_opened_says_what_to_check(tmp_path: Path) -> None:
+async def test_database_that_cannot_be_opened_advises_to_check_the_folder(tmp_path: Path) -> None:
     with pytest.raises(TemporaryError, match="check the folder"):
         Database(tmp_path / "no" / "such" / "folder.db", SCHEMA)
 
 
-async def test_work_accepted_before_closing_is_done_and_later_work_is_refused(path: Path) -> None:
+async def test_database_finishes_accepted_jobs_on_close_and_refuses_later_jobs(path: Path) -> None:
     database = Database(path, SCHEMA)
     waiting = asyncio.gather(*(database.run(add(str(n))) for n in range(20)))
     await asyncio.sleep(0)
@@ -217,7 +217,7 @@ async def test_work_accepted_before_closing_is_done_and_later_work_is_refused(pa
     reopened.close()
 
 
-async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -> None:
+async def test_database_of_an_earlier_version_is_refused_and_left_unchanged(path: Path) -> None:
     with sqlite3.connect(path) as older:
         older.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
     older.close()
@@ -227,16 +227,16 @@ async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -
     assert path.read_bytes() == before
 
 
-async def test_a_file_that_is_no_database_says_so(path: Path) -> None:
+async def test_foreign_file_in_place_of_the_database_is_reported_corrupt_on_open(path: Path) -> None:
     path.write_bytes(b"a letter to somebody" * 1000)
     with pytest.raises(Corrupt, match="file is not a database"):
         Database(path, SCHEMA)
 
 
-async def test_an_emptied_log_holds_nothing_and_the_file_everything(path: Path) -> None:
+async def test_emptying_the_database_log_keeps_every_row(path: Path) -> None:
     database = Database(path, SCHEMA)
     log = path.with_name("notes.db-wal")
-    # In this order: what is asked for after the log was emptied would stand in it again.
+    # The log is emptied last, because a later job would write to it again.
     await asyncio.gather(database.run(add("one")), database.run(add("two")), database.empty_log())
     assert log.stat().st_size == 0
     assert await database.run(count) == 2

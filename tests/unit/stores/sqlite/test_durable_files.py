@@ -1,4 +1,4 @@
-"""What a removed file with keys leaves on the disk: nothing that was in it."""
+"""Removal of key files: their blocks on the disk are overwritten."""
 
 import os
 from pathlib import Path
@@ -12,13 +12,13 @@ KEY = b"the key of a run" * 10_000
 
 
 def written(path: Path, blocks: Path) -> None:
-    """Write a file, and give the blocks on the disk another name."""
+    """Write a file, and link its blocks to a second name."""
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(KEY)
     os.link(path, blocks)
 
 
-def test_an_erased_file_is_overwritten_with_zeros(tmp_path: Path) -> None:
+def test_erased_key_file_is_overwritten_with_zeros(tmp_path: Path) -> None:
     written(tmp_path / "keys", tmp_path / "blocks")
     erase(tmp_path / "keys")
     assert not (tmp_path / "keys").exists()
@@ -26,7 +26,7 @@ def test_an_erased_file_is_overwritten_with_zeros(tmp_path: Path) -> None:
     erase(tmp_path / "keys")
 
 
-def test_a_link_is_removed_and_what_it_names_is_kept(tmp_path: Path) -> None:
+def test_erasing_a_symlink_keeps_the_target(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_bytes(KEY)
     (tmp_path / "keys").symlink_to(tmp_path / "elsewhere")
     erase(tmp_path / "keys")
@@ -34,14 +34,14 @@ def test_a_link_is_removed_and_what_it_names_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere").read_bytes() == KEY
 
 
-def test_a_folder_is_cleared_of_keys_by_overwriting_them(tmp_path: Path) -> None:
+def test_clearing_a_folder_overwrites_key_files(tmp_path: Path) -> None:
     written(tmp_path / "folder" / "keys", tmp_path / "blocks")
     clear(tmp_path / "folder", erased=("keys", "installation.key"))
     assert not any((tmp_path / "folder").iterdir())
     assert (tmp_path / "blocks").read_bytes() == bytes(len(KEY))
 
 
-def test_a_failure_in_a_folder_with_keys_overwrites_them(tmp_path: Path) -> None:
+def test_failure_in_a_folder_with_keys_overwrites_the_keys(tmp_path: Path) -> None:
     written(tmp_path / "folder" / "keys", tmp_path / "blocks")
     with pytest.raises(FileNotFoundError), emptied_on_failure(tmp_path / "folder", erased=("keys",)):
         (tmp_path / "nowhere").read_bytes()

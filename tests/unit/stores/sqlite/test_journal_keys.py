@@ -1,4 +1,4 @@
-"""Keys are kept apart from journals: a claim has a key, also where a write fails."""
+"""Keys of the SQLite store: kept apart from journals, and written before a claim counts."""
 
 import asyncio
 import sqlite3
@@ -23,7 +23,7 @@ KEY = bytes(range(100, 164))
 
 
 class FailingKeys(MemoryKeys):
-    """Keys on a disk that is full."""
+    """Keys on a full disk."""
 
     full = True
 
@@ -40,19 +40,19 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def files(folder: Path, *left_out: str) -> bytes:
-    """Every byte of every file of a folder."""
+    """Return the bytes of all files of a folder."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in left_out)
     return b"".join(path.read_bytes() for path in found)
 
 
-async def test_a_key_is_never_in_the_database_or_its_log(tmp_path: Path) -> None:
+async def test_run_key_is_never_in_the_sqlite_database_or_log(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as store:
         await store.claim("r", b"one", KEY)
         assert (KEY in files(tmp_path, "keys"), KEY in files(tmp_path)) == (False, True)
     assert KEY not in files(tmp_path, "keys")
 
 
-async def test_a_claim_whose_key_is_not_durable_was_not_made(database: Database) -> None:
+async def test_claim_fails_when_the_key_is_not_durable(database: Database) -> None:
     keys = FailingKeys()
     store = SqliteStore(database, keys)
     with pytest.raises(TemporaryError, match="the disk is full"):
@@ -63,7 +63,7 @@ async def test_a_claim_whose_key_is_not_durable_was_not_made(database: Database)
     assert (await store.key("r"), list(await store.frames("r"))) == (b"another key", [b"another"])
 
 
-async def test_the_key_of_a_lost_claim_is_replaced_by_the_next_claim_of_that_run(tmp_path: Path) -> None:
+async def test_key_of_a_lost_claim_is_replaced_by_the_next_claim_of_the_run(tmp_path: Path) -> None:
     lost = KeyFile(tmp_path / "keys")
     lost.put("r", KEY, 1)
     lost.close()
@@ -73,7 +73,7 @@ async def test_the_key_of_a_lost_claim_is_replaced_by_the_next_claim_of_that_run
         assert KEY not in files(tmp_path)
 
 
-async def test_keys_of_lost_claims_are_destroyed_when_they_are_old(tmp_path: Path) -> None:
+async def test_old_keys_of_lost_claims_are_destroyed(tmp_path: Path) -> None:
     lost = KeyFile(tmp_path / "keys")
     for run, at in (("old", 5), ("new", 50)):
         lost.put(run, KEY, at)
@@ -93,14 +93,14 @@ async def test_two_processes_agree_on_the_key_of_a_run(tmp_path: Path) -> None:
         assert await here.key("r") is None
 
 
-def test_a_new_database_has_the_version_of_this_gofer(tmp_path: Path) -> None:
+def test_new_database_has_the_version_of_this_gofer(tmp_path: Path) -> None:
     with open_state(tmp_path, SetClock()):
         pass
     with closing(sqlite3.connect(tmp_path / "gofer.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
-async def test_a_claim_without_a_head_is_found_by_the_age_of_its_key(tmp_path: Path) -> None:
+async def test_unlisted_claim_is_found_by_the_age_of_the_key(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as store:
         await store.claim("listed", b"one", KEY, 5)
         await store.claim("unlisted", b"one", KEY, 5)

@@ -1,6 +1,6 @@
-"""No question to the store or the queue becomes slower by what it does not ask about.
+"""Query costs of the SQLite store and queue: they do not grow with unrelated rows.
 
-What SQLite does for a statement is counted in steps of its virtual machine, which are the same on every machine.
+The cost of a statement is counted in steps of SQLite's virtual machine, which are equal on every machine.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ T = TypeVar("T")
 
 FEW, MANY = 300, 15_000
 LATE = 10**9
-"""After everything that happened here."""
+"""A time after that of every row."""
 
 
 class Watched:
-    """Stands in for a Database: one connection, in memory, that counts its steps and keeps its statements."""
+    """A database in memory that counts the steps of its connection and keeps the statements."""
 
     def __init__(self, rows: int, private: int, status: str) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -43,16 +43,16 @@ class Watched:
         return work(self._connection)
 
     async def empty_log(self) -> None:
-        """There is none in memory."""
+        """Do nothing: a database in memory has no log."""
 
     def sync_first(self, sync: Callable[[], None]) -> None:
-        """There is no file to sync."""
+        """Do nothing: there is no file to sync."""
 
     def _step(self) -> None:
         self.steps += 1
 
     def plans(self) -> list[tuple[str, str]]:
-        """Each statement so far with each line of what SQLite does for it."""
+        """Return each statement so far with each line of its query plan."""
         self._connection.set_trace_callback(None)
         return [
             (statement, line)
@@ -63,7 +63,7 @@ class Watched:
 
 @cache
 def filled(rows: int) -> sqlite3.Connection:
-    """As many rows in every table but `heads`; three runs in a conversation, three frames in a run."""
+    """Fill every table but `heads`, with three runs per conversation and three frames per run."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.executescript(journal.SCHEMA + queue.SCHEMA)
     fill(
@@ -95,7 +95,7 @@ def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callabl
 
 
 def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, Callable[[], Awaitable[object]]]:
-    """Every method of both by its name, as it is asked in one run or for one page of a list."""
+    """Return a call of each method of both by name, for one run or one page of a list."""
     head, queue_message = Head("new", "w", "c5", 7), QueueMessage("r5", "5", 1)
     return {
         "claim": lambda: store.claim("new", b"frame", b"key"),
@@ -147,7 +147,7 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
 
 
 def asked(watched: Watched) -> dict[str, int]:
-    """The steps that each question takes."""
+    """Return the number of steps of each call."""
     everything = questions(SqliteStore(watched, MemoryKeys()), SqliteQueue(watched, SetClock()))  # type: ignore[arg-type]
     taken: dict[str, int] = {}
 
@@ -161,25 +161,25 @@ def asked(watched: Watched) -> dict[str, int]:
     return taken
 
 
-def test_every_method_is_asked() -> None:
+def test_every_store_and_queue_method_has_a_measured_query() -> None:
     names = {name for made in (SqliteStore, SqliteQueue) for name in vars(made) if not name.startswith("_")}
     assert {name.partition(" ")[0] for name in asked(Watched(FEW, 0, "done"))} == names
 
 
 @pytest.mark.parametrize("private", [0, 1])
 @pytest.mark.parametrize("status", ["done", "queued"])
-def test_no_statement_does_more_for_fifty_times_as_many_rows(private: int, status: str) -> None:
+def test_query_cost_does_not_grow_with_unrelated_rows(private: int, status: str) -> None:
     few, many = asked(Watched(FEW, private, status)), asked(Watched(MANY, private, status))
     grown = {name: (few[name], steps) for name, steps in many.items() if steps > few[name] * 1.1 + 20}
     assert grown == {}
 
 
-def test_no_statement_scans_a_table() -> None:
+def test_no_query_scans_a_table() -> None:
     watched = Watched(FEW, 0, "done")
     asked(watched)
     plans = watched.plans()
     assert any(line.startswith("SEARCH heads USING INDEX") for _, line in plans)
-    # Whoever wants the newest few walks an index in its order and stops; that it stops is counted above.
+    # A list of the newest rows scans an index in its order and stops early, which the test above counts.
     walks = [plan for plan in plans if plan[1].startswith("SCAN") and plan[1] != "SCAN CONSTANT ROW"]
     assert [plan for plan in walks if " LIMIT " not in plan[0] and "FROM heads" not in plan[0]] == []
     assert [plan for plan in plans if plan[1] == "USE TEMP B-TREE FOR ORDER BY"] == []

@@ -1,4 +1,4 @@
-"""The file of keys: what it keeps, what it overwrites, and what a torn slot becomes."""
+"""The key file: storing, overwriting and torn slots."""
 
 import stat
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def reopened(path: Path) -> KeyFile:
     return KeyFile(path)
 
 
-def test_a_key_is_there_after_the_file_was_opened_again(path: Path, keys: KeyFile) -> None:
+def test_stored_key_survives_reopening_the_key_file(path: Path, keys: KeyFile) -> None:
     keys.put("r", KEY, 7)
     keys.put("other", b"short", 0)
     keys.sync()
@@ -38,7 +38,7 @@ def test_a_key_is_there_after_the_file_was_opened_again(path: Path, keys: KeyFil
     again.close()
 
 
-def test_the_file_is_for_its_owner_only_also_where_it_was_not(path: Path) -> None:
+def test_key_file_is_readable_by_the_owner_only(path: Path) -> None:
     path.touch(0o644)
     path.chmod(0o644)
     keys = KeyFile(path)
@@ -47,7 +47,7 @@ def test_the_file_is_for_its_owner_only_also_where_it_was_not(path: Path) -> Non
     keys.close()
 
 
-def test_a_destroyed_key_is_nowhere_in_the_file_and_its_slot_is_used_again(path: Path, keys: KeyFile) -> None:
+def test_destroyed_key_is_overwritten_and_the_slot_is_reused(path: Path, keys: KeyFile) -> None:
     keys.put("r", KEY, 1)
     size = path.stat().st_size
     for _ in range(2):
@@ -60,14 +60,14 @@ def test_a_destroyed_key_is_nowhere_in_the_file_and_its_slot_is_used_again(path:
     assert keys.get("s") == b"another"
 
 
-def test_a_key_that_is_put_again_replaces_the_one_of_a_lost_claim(path: Path, keys: KeyFile) -> None:
+def test_second_put_replaces_the_key_of_a_lost_claim(path: Path, keys: KeyFile) -> None:
     keys.put("r", KEY, 1)
     keys.put("r", b"another", 2)
     assert keys.get("r") == b"another"
     assert KEY not in path.read_bytes()
 
 
-def test_more_keys_than_the_file_first_has_room_for_are_all_kept(path: Path, keys: KeyFile) -> None:
+def test_key_file_grows_and_keeps_every_key(path: Path, keys: KeyFile) -> None:
     for number in range(100):
         keys.put(f"run{number}", bytes([number]) * 64, number)
     again = reopened(path)
@@ -75,14 +75,14 @@ def test_more_keys_than_the_file_first_has_room_for_are_all_kept(path: Path, key
     again.close()
 
 
-def test_keys_are_listed_oldest_first_without_those_of_unknown_age(keys: KeyFile) -> None:
+def test_keys_are_listed_oldest_first_without_keys_of_unknown_age(keys: KeyFile) -> None:
     for run, at in (("new", 30), ("b", 10), ("a", 10), ("unknown", 0)):
         keys.put(run, KEY, at)
     assert keys.before(30) == [Claimed("a", 10), Claimed("b", 10)]
 
 
 @pytest.mark.parametrize("cut", range(1, SLOT, 15))
-def test_a_torn_slot_is_no_key_of_any_run_and_is_overwritten(path: Path, cut: int) -> None:
+def test_torn_key_slot_yields_no_key_and_is_overwritten(path: Path, cut: int) -> None:
     first = KeyFile(path)
     first.put("r", KEY, 1)
     first.put("s", bytes(64), 2)
@@ -100,7 +100,7 @@ def test_a_torn_slot_is_no_key_of_any_run_and_is_overwritten(path: Path, cut: in
     torn.close()
 
 
-def test_any_changed_byte_of_a_slot_loses_that_key_and_no_other(path: Path) -> None:
+def test_changed_byte_in_a_key_slot_loses_only_that_key(path: Path) -> None:
     first = KeyFile(path)
     first.put("r", KEY, 1)
     first.put("s", bytes(64), 2)
@@ -114,7 +114,7 @@ def test_any_changed_byte_of_a_slot_loses_that_key_and_no_other(path: Path) -> N
         changed.close()
 
 
-def test_a_process_sees_what_another_one_wrote_and_destroyed(path: Path, keys: KeyFile) -> None:
+def test_process_sees_keys_that_another_process_wrote_and_destroyed(path: Path, keys: KeyFile) -> None:
     other = KeyFile(path)
     assert other.get("r") is None
     keys.put("r", KEY, 1)
@@ -126,7 +126,7 @@ def test_a_process_sees_what_another_one_wrote_and_destroyed(path: Path, keys: K
     other.close()
 
 
-def test_another_file_in_its_place_is_reported_and_left_alone(path: Path) -> None:
+def test_foreign_file_in_place_of_the_key_file_is_reported_and_left_unchanged(path: Path) -> None:
     path.write_bytes(b"notes of a person\n")
     keys = KeyFile(path)
     with pytest.raises(Corrupt, match="is not a key file; stop Gofer and restore the file from a backup"):
@@ -135,18 +135,18 @@ def test_another_file_in_its_place_is_reported_and_left_alone(path: Path) -> Non
     keys.close()
 
 
-def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
+def test_key_file_that_cannot_be_opened_raises_temporary_error(tmp_path: Path) -> None:
     with pytest.raises(TemporaryError, match="cannot be read or written"):
         KeyFile(tmp_path / "nowhere" / "keys").put("r", KEY, 1)
 
 
-def test_a_run_or_a_key_that_does_not_fit_is_refused(keys: KeyFile) -> None:
+def test_run_or_key_of_invalid_length_is_refused(keys: KeyFile) -> None:
     for run, key in (("r" * 121, KEY), ("", KEY), ("r", bytes(65)), ("r", b"")):
         with pytest.raises(ValueError, match="does not fit"):
             keys.put(run, key, 1)
 
 
-def test_a_file_that_was_cut_off_while_it_was_made_is_made_anew(path: Path) -> None:
+def test_key_file_with_a_truncated_header_is_recreated(path: Path) -> None:
     path.write_bytes(MAGIC[:5])
     keys = KeyFile(path)
     keys.put("r", KEY, 1)

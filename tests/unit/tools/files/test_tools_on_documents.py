@@ -22,8 +22,8 @@ from gofer.tools.python import TOOLS as PYTHON_TOOLS
 from gofer.tools.python import PythonClient
 from gofer.workflows.schema import Limits
 from support.documents.made_by_hand import docx, lines, noise, paragraph, pdf
-from support.engine.memory_run import Room, Said
-from support.engine.memory_run import room as empty_room
+from support.engine.memory_run import MemoryRun, Said
+from support.engine.memory_run import memory_run as empty_run
 from support.engine.run_files import ask
 
 pytestmark = pytest.mark.anyio
@@ -44,8 +44,8 @@ def python() -> Iterator[Children]:
     made.close()
 
 
-def room(children: Children, *files: NewFile) -> Room:
-    made = empty_room()
+def memory_run(children: Children, *files: NewFile) -> MemoryRun:
+    made = empty_run()
 
     async def find(call: Call, said: Said) -> Result:
         return Result("found", "found", files=files)
@@ -62,7 +62,7 @@ def file(name: str, media_type: str, content: bytes) -> NewFile:
 async def test_a_long_document_becomes_a_text_that_is_searched_and_read_by_its_pages(children: Children) -> None:
     pages = [f"Page {n} is about {'refunds' if n == 137 else 'other things'}." for n in range(1, 201)]
     report = file("report.pdf", "application/pdf", pdf([lines([page]) for page in pages]))
-    made = room(children, report)
+    made = memory_run(children, report)
     step = await made.step()
     await ask(step, "1.0", "find")
     told = await ask(step, "1.1", "extract_file", file=report.id)
@@ -77,7 +77,7 @@ async def test_a_long_document_becomes_a_text_that_is_searched_and_read_by_its_p
 
 async def test_a_short_document_is_shown_at_once(children: Children) -> None:
     note = file("note.docx", "application/octet-stream", docx(paragraph("Meet at nine.")))
-    made = room(children, note)
+    made = memory_run(children, note)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert "Meet at nine." in (await ask(step, "1.1", "extract_file", file=note.id)).text
@@ -85,7 +85,7 @@ async def test_a_short_document_is_shown_at_once(children: Children) -> None:
 
 async def test_a_damaged_document_is_one_sentence_and_the_run_goes_on(children: Children) -> None:
     broken = file("broken.pdf", "application/pdf", b"%PDF-1.7\nnothing more")
-    made = room(children, broken)
+    made = memory_run(children, broken)
     step = await made.step()
     await ask(step, "1.0", "find")
     refused = await ask(step, "1.1", "extract_file", file=broken.id)
@@ -96,7 +96,7 @@ async def test_a_damaged_document_is_one_sentence_and_the_run_goes_on(children: 
 
 async def test_json_is_asked_for_values_without_coming_into_the_window(children: Children) -> None:
     data = file("runs.json", "application/json", json.dumps(RUNS).encode())
-    made = room(children, data)
+    made = memory_run(children, data)
     step = await made.step()
     await ask(step, "1.0", "find")
     best = await ask(step, "1.1", "jq", file=data.id, program="max_by(.loss) | {name, id}")
@@ -109,7 +109,7 @@ async def test_json_is_asked_for_values_without_coming_into_the_window(children:
 
 async def test_programs_that_never_end_or_read_the_environment_are_told_so(children: Children) -> None:
     data = file("runs.json", "application/json", b"[1]")
-    made = room(children, data)
+    made = memory_run(children, data)
     step = await made.step()
     await ask(step, "1.0", "find")
     for number, program in enumerate(["env", "$ENV", "input", 'import "x" as x; 1']):
@@ -120,7 +120,7 @@ async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Chil
     drawn = io.BytesIO()
     Image.new("RGB", (4_000, 3_000), "white").save(drawn, "PNG")
     picture = file("screen.png", "image/png", drawn.getvalue())
-    made = room(children, picture)
+    made = memory_run(children, picture)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert (await ask(step, "1.1", "load_file", file=picture.id)).status == "ok"
@@ -137,7 +137,7 @@ async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
     children: Children, count: int, told: str
 ) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines(["A slide."])] * count))
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert told in (await ask(step, "1.1", "load_file", file=deck.id)).text
@@ -146,7 +146,7 @@ async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
 async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) -> None:
     scan = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
     deck = file("scan.pdf", "application/pdf", pdf([scan] * 34))
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     refused = await ask(step, "1.1", "load_file", file=deck.id)
@@ -165,7 +165,7 @@ async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) 
 
 async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) -> None:
     report = file("report.pdf", "application/pdf", pdf([lines([f"Page {n} of the report"]) for n in range(1, 200)]))
-    made = room(children, report)
+    made = memory_run(children, report)
     step = await made.step()
     await ask(step, "1.0", "find")
     told = await ask(step, "1.1", "extract_file", file=report.id, last_page=150)
@@ -183,7 +183,7 @@ async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) ->
 
 async def test_ten_scanned_pages_have_room_together(children: Children) -> None:
     deck = file("scan.pdf", "application/pdf", noise(12))
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     shown = await ask(step, "1.1", "load_file", file=deck.id, last_page=10)
@@ -194,7 +194,7 @@ async def test_ten_scanned_pages_have_room_together(children: Children) -> None:
 
 async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines(["x"])] * 2).replace(b"11 0 R]", b"99 0 R]"))
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     shown = await ask(step, "1.1", "load_file", file=deck.id, first_page=1)
@@ -204,7 +204,7 @@ async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -
 async def test_every_answer_over_an_incomplete_text_says_what_it_lacks(children: Children, python: Children) -> None:
     content = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
     table = file("big.csv", "text/csv", content)
-    made = room(children, table)
+    made = memory_run(children, table)
     made.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(python))}
     step = await made.step()
     await ask(step, "1.0", "find")
@@ -228,7 +228,7 @@ async def test_every_answer_over_an_incomplete_text_says_what_it_lacks(children:
 
 async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(children: Children) -> None:
     text = file("log.txt", "text/plain", b"a\nb\n")
-    made = room(children, text)
+    made = memory_run(children, text)
     step = await made.step()
     await ask(step, "1.0", "find")
     refused = await ask(step, "1.1", "file_regex", file=text.id, pattern="(?<=a)b")
@@ -238,7 +238,7 @@ async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(childre
 
 async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Children) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 8)]))
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert (await ask(step, "1.1", "load_file", file=deck.id)).status == "ok"
@@ -263,7 +263,7 @@ async def test_what_a_provider_would_refuse_never_comes_into_the_conversation(
     children: Children, content: bytes, said: str
 ) -> None:
     deck = file("deck.pdf", "application/pdf", content)
-    made = room(children, deck)
+    made = memory_run(children, deck)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert said in (await ask(step, "1.1", "load_file", file=deck.id)).text
@@ -274,7 +274,7 @@ async def test_an_image_without_a_type_of_its_own_is_looked_at(children: Childre
     drawn = io.BytesIO()
     Image.new("RGB", (40, 30), "white").save(drawn, "PNG")
     picture = file("screen", "", drawn.getvalue())
-    made = room(children, picture)
+    made = memory_run(children, picture)
     step = await made.step()
     await ask(step, "1.0", "find")
     assert (await ask(step, "1.1", "load_file", file=picture.id)).status == "ok"

@@ -7,7 +7,7 @@ import pytest
 from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from support.engine import run_files
-from support.engine.memory_run import Room
+from support.engine.memory_run import MemoryRun
 from support.engine.run_files import ask
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ def ended() -> Iterator[None]:
 
 async def holding(text: str) -> tuple[OwnStep, str]:
     """A step of a run with one file."""
-    made: Room = run_files.room(CHILDREN, text)
+    made: MemoryRun = run_files.memory_run(CHILDREN, text)
     step = await made.step()
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
