@@ -1,7 +1,7 @@
-"""A model behind an OpenAI-compatible endpoint, asked with bytes we made ourselves.
+"""A model behind an OpenAI-compatible endpoint, asked with the exact bytes that Gofer encoded.
 
-The SDK's client brings authentication, timeouts and errors; its transform of the request, which rewrites the
-whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off.
+The SDK's client provides authentication, timeouts and errors. Gofer does not use the SDK's encoding of requests, which
+rewrites the whole history on every call, and turns its retries off.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from gofer.values.messages import ProviderError, ToolAsk, Usage
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 200_000
-"""Characters of an answer's text that are kept, and of its thoughts."""
+"""Characters that are kept of an answer's text, and of its thoughts."""
 MOST_CALLS = 128
 """Tool calls of an answer that are kept."""
 EXTRA_LIMIT = 400_000
-"""Characters that are kept of what a provider wants to see again."""
+"""Largest extra fields that are kept for the provider, in characters of JSON."""
 _NAME_LIMIT = 200
-"""Characters of a name that are kept: of a model, a reason for stopping, an id, a tool."""
+"""Characters that are kept of a name: of a model, a finish reason, an id or a tool."""
 _MOST_TOKENS = 10**9
-# Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
+# Some providers refuse a history in which a tool call lacks its thoughts or their signature.
 _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
 _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", re.IGNORECASE)
@@ -41,8 +41,8 @@ _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", r
 def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     """Return the answer in the body of a Chat Completions response, in one piece or streamed.
 
-    `at` is the endpoint that sent it. Raises Unusable for anything else, and what stands for an error that the provider
-    sent in place of an answer.
+    `at` is the endpoint that sent it. Raises Unusable for a body that is no answer, and the error of `failed` for an
+    error that the provider sent in place of an answer.
     """
     body = _body(raw, at)
     choices = as_list(body.get("choices"))
@@ -63,7 +63,7 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     extra = _extra(message, _THOUGHTS)
     written = as_text(message.get("content"))
     if spoken.thoughts and asks and written and not extra:
-        # Between calls a model goes on from its thoughts: its provider gets them back where they stood.
+        # A model continues its thoughts between calls, so its provider gets them back at the same place in the text.
         extra = _kept({"content": written})
     thoughts = spoken.thoughts or as_text(message.get("reasoning"))
     return Answer(
@@ -99,7 +99,7 @@ def _finish(choice: Mapping[str, object], message: Mapping[str, object], calls: 
         return "error"
     finish = as_text(choice.get("finish_reason"))[:_NAME_LIMIT] or "stop"
     if finish.startswith("content_filter"):
-        # Gemini's compatible endpoint adds what it filtered.
+        # Gemini's compatible endpoint appends the reason to the name.
         return "content_filter"
     return finish
 
@@ -111,7 +111,7 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     if arguments is not None and not isinstance(arguments, str):
         text = encode_text(arguments)
     if not text and not cut:
-        # Left out means none; but where an answer was cut, they may just not have come any more.
+        # Missing arguments mean that there are none, unless the answer was cut off before them.
         text = "{}"
     return ToolAsk(
         id=as_text(call.get("id"))[:_NAME_LIMIT],
@@ -122,12 +122,12 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
 
 
 def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
-    """Return what has to be sent again as it came, as a JSON object; empty for nothing."""
+    """Return the fields that the provider needs back unchanged, as a JSON object; empty if there are none."""
     return _kept({name: said[name] for name in names if said.get(name)})
 
 
 def _kept(fields: Mapping[str, object]) -> str:
-    """Return fields of a message as JSON; empty for none, and for more than a provider needs."""
+    """Return fields of a message as JSON; empty if there are none, or if they exceed EXTRA_LIMIT."""
     text = encode_text(fields)
     if fields and len(text) <= EXTRA_LIMIT:
         return text
@@ -135,7 +135,7 @@ def _kept(fields: Mapping[str, object]) -> str:
 
 
 def _spoken(message: Mapping[str, object]) -> Spoken:
-    """Return the text of an answer and its thoughts; some servers send both as a list of parts."""
+    """Return the text and the thoughts of an answer; some servers send both as a list of parts."""
     if refusal := as_text(message.get("refusal")):
         return Spoken(refusal)
     content = message.get("content")
@@ -154,16 +154,16 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 
 def _count(value: object) -> int:
-    """Return a plausible token count; anything else a provider may send counts as nothing."""
+    """Return a plausible token count; 0 for any other value."""
     if type(value) is int and 0 <= value <= _MOST_TOKENS:
         return value
     return 0
 
 
 ANSWER_BYTES = 10_000_000
-"""Bytes of an answer that are read at most."""
+"""Largest answer, in bytes."""
 
-# Not compressed: what is read is what is limited.
+# An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -193,7 +193,7 @@ class OpenAIModel(Model):
     async def _exchange(self, body: bytes, timeout: float) -> bytes:
         """Return the body of the answer.
 
-        Raises Unusable when it is too large, and what the SDK and its client raise.
+        Raises Unusable when the body is too large, and the errors of the SDK and its client.
         """
         posted = await self._client.post(
             "/chat/completions",
@@ -203,7 +203,7 @@ class OpenAIModel(Model):
             stream=True,
             stream_cls=AsyncStream[object],
         )
-        # Asked for as a stream and cast to a response, it is the response with a body that has yet to be read.
+        # With `stream` and this cast the SDK returns the response before it reads the body.
         response = cast(httpx2.Response, posted)
         try:
             return await _read(response, self._at)
@@ -221,10 +221,7 @@ async def _read(response: httpx2.Response, at: Access) -> bytes:
 
 
 def _seconds(response: httpx2.Response) -> float:
-    """Return how long a provider asks to wait.
-
-    It gives seconds; a date is as good as nothing, our own pause is used then.
-    """
+    """Return the seconds that a provider asks to wait; 0 if it names none, or a date."""
     asked = response.headers.get("retry-after", "")
     if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
         return float(asked)
