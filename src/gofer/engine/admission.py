@@ -1,4 +1,4 @@
-"""Admission: the first steps of every run read what the event did not say, and decide whether the run starts."""
+"""Admission: the first steps of a run read the source context of its event and decide whether the run starts."""
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,24 +33,24 @@ from gofer.workflows.load import Loaded
 
 _PAGE = 500
 _EVER = 2**62
-"""Unix milliseconds after everything."""
+"""A time after every other, in unix milliseconds."""
 _INVITED = frozenset({"guest", "external"})
-"""Kinds of people who read less of a workspace than its full members."""
+"""Kinds of people who see less of a workspace than its full members."""
 _LOOKED_BACK = 50
-"""Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
+"""Earlier runs of a conversation that are examined at most, to find one that was admitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a run knows of its event once it has read the source context."""
+    """The source context of an event, and the facts that the run learned from it."""
 
     context: SourceContext
     facts: Mapping[str, object]
     followed: Collection[str]
-    """The workflows that answered in this conversation before, of those that ask for it."""
+    """The workflows that answered in this conversation before; only workflows with that condition are listed."""
 
     def facts_of(self, workflow: str) -> Mapping[str, object]:
-        """Return all facts of the event as they are for one workflow."""
+        """Return all facts of the event, as they apply to one workflow."""
         return {**self.facts, "followed": workflow in self.followed}
 
 
@@ -64,11 +64,11 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     provenance = step.provenance(loaded.prompt_file)
     accepted = step.progress.routes
     routes = routes_of(event, loaded, accepted)
-    # What the delivery alone settles costs no look-up, as in the receiver.
+    # The receiver checked the same facts; a workflow that they already exclude needs no look-up.
     check_conditions(event, routes, known(event), whole=False)
     person = await _speaking(step, event, look_up(step, event, provenance))
     welcome = await may_start(step, person, loaded, provenance)
-    # With rivals it is not known yet which workflow the event is for: only that one turns people away.
+    # Only the workflow that wins the event turns people away, and with competing workflows the winner is not known yet.
     if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
     shown = shown_of(loaded, step.services)
@@ -82,7 +82,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
-    # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
+    # No call follows, so all entries noted from here on share one frame with `run.started`.
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
     past = await recall_of(step, continued, person, private=context.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
@@ -103,7 +103,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
 
 
 async def check_withdrawn(step: OwnStep, event: Event) -> None:
-    """Raise DoesNotMatch when the workflow, which was taken away meanwhile, would not have won the event anyway.
+    """Raise DoesNotMatch when the workflow was removed, and would not have won the event anyway.
 
     Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
     """
@@ -119,17 +119,17 @@ async def check_withdrawn(step: OwnStep, event: Event) -> None:
 
 
 async def pinned(services: Services, started: RunStarted) -> Bundle:
-    """The bundle a run keeps. Raises Damaged."""
+    """Return the bundle that a run pinned when it started. Raises Corrupt."""
     return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
 
 
 async def _learn(
     step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: Shown, provenance: Provenance
 ) -> Learned:
-    """Read the source context of an event, and what else its routes ask for."""
+    """Read the source context of an event, and the other facts that its routes depend on."""
     context = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
     followed = await answered_before(step, event, routes)
-    # What the delivery says stays decided, although the issue or page may have changed since.
+    # The delivery's facts come last: the issue or page may have changed since the receiver decided.
     return Learned(context, {**context.facts, **known(event), **person.facts}, followed)
 
 
@@ -137,9 +137,9 @@ Read = TypeVar("Read")
 
 
 async def _speaking(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Read:
-    """Read what every run of an event reads. When that fails, one of these runs reports it.
+    """Await a read that every run of the event makes. If it fails, only one of these runs reports the failure.
 
-    Raises DoesNotMatch when that is another run, and what `reading` raises.
+    Raises DoesNotMatch when another run reports it, and the errors of `reading`.
     """
     try:
         return await reading
@@ -150,17 +150,17 @@ async def _speaking(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Re
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What an earlier run of the conversation left to the one that goes on from it."""
+    """The recap, files and plan that an earlier run of the conversation leaves to the run that continues it."""
 
     run: str = ""
     text: str = ""
-    """What is worth knowing of it."""
+    """The recap of the earlier run."""
     files: Sequence[FileAdded] = ()
     plan: tuple[Todo, ...] = ()
 
 
 async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
-    """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
+    """Return the newest ended run of a workflow in the conversation that was admitted before this event."""
     conversation = step.services.tokens.conversation(event.conversation)
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
@@ -173,7 +173,7 @@ async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None
 
 
 async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
-    """Return the workflows that ask whether they answered in this conversation before, and did or are about to."""
+    """Return the workflows with the condition `followed` that answered in this conversation, or are at work in it."""
     asking = {route.workflow for route in routes if "followed" in route.where}
     answered = {name for name in asking if await earlier_run(step, event, name)}
     if answered == asking:
@@ -202,19 +202,19 @@ async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) ->
 
 
 async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private: bool) -> Past:
-    """What the run that this one goes on from left; nothing when there is none."""
+    """Return what the earlier run left for this run; an empty value when there is no earlier run."""
     if head is None:
         return Past()
     try:
         journal = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Corrupt, Gone):
         return Past()
-    # Its head may lie; what it left in the journal counts.
+    # The head may disagree with the journal; the journal decides.
     earlier = project(journal)
     if earlier.finished is None or earlier.started is None:
         return Past()
     if earlier.started.private and not private:
-        # What was for some people only does not go to where everybody can look: neither files, nor what was read.
+        # The files and texts of a private run must not reach a conversation that others can read.
         return Past(head.run)
     if earlier.event is None or not _may_know(person, earlier.event):
         return Past(head.run)
@@ -224,7 +224,10 @@ async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private
 
 
 def _may_know(person: Person, earlier: Event) -> bool:
-    """Return whether a person may know what an earlier run read: it read what the person who started it can read."""
+    """Return whether a person may see what an earlier run read on behalf of its asker.
+
+    Guests and external people may see only their own earlier runs.
+    """
     return person.kind not in _INVITED or person.id == earlier.actor.id
 
 

@@ -1,4 +1,4 @@
-"""The question put to people, and the presses of its buttons that count; each a journaled step."""
+"""An approval question: asking it, checking who pressed its buttons, and showing the decision."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
 ASKS = 3
-"""How often a question is put while it is unknown whether people see it; one that is shown twice does no harm."""
+"""Attempts to ask a question while it is unknown whether people see it. A question that appears twice does no harm."""
 
 
 class Question:
-    """One request as it is put to people."""
+    """One approval request, as people see it."""
 
     def __init__(
         self, step: OwnStep, item: Permitted, requested: ApprovalRequested, owner: str, where: str = ""
@@ -36,7 +36,7 @@ class Question:
         self._alone = requested.about != "call"
 
     async def ask(self, provenance: Provenance) -> str:
-        """Put the question once; return why it could not be put, or the empty string."""
+        """Ask the question; return the reason when it could not be asked, else an empty string."""
         if (place := self._place()) is None:
             return f"there is no place in {WORKPLACE.system} to ask at"
         page, failure = await self._people(provenance)
@@ -49,11 +49,11 @@ class Question:
                 case Result(text=why):
                     return f"nobody could be asked: {why.rstrip('.')}"
                 case _:
-                    pass  # It is unknown whether people see it.
+                    pass  # It is unknown whether people see the question, so it is asked again.
         return ""
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
-        """Return why the press of a button does not count, for the person who pressed it; empty when it does."""
+        """Return why a click does not count, for the person who clicked; empty when the click counts."""
         if click.arguments_sha256 != self.requested.arguments_sha256:
             return "This button belongs to other arguments than those that are asked for now."
         if click.at > self.requested.until:
@@ -67,33 +67,33 @@ class Question:
                 return "I could not look up whether you may decide this. Press the button again."
 
     def name_of(self, click: ApprovalClicked) -> str:
-        """Return the name of the person who pressed a button, as it was looked up."""
+        """Return the name of the person who clicked, as `objection` looked it up."""
         outcome = self._step.progress.outcomes.get(_who(click))
         if not isinstance(outcome, Result):
             return ""
         return self._asking.decider(as_object(outcome.details))
 
     async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
-        """Tell one person something; whether it arrived changes nothing."""
+        """Send a text to one person; a failure is recorded and changes nothing."""
         asked = self._asking.tell(user, text, self._place() or {})
         await self._step.call(PurposeCall(call, asked), provenance)
 
     async def show(self, provenance: Provenance) -> None:
-        """Show in place of the buttons what was decided; once."""
+        """Replace the buttons with the decision, once."""
         decided = self._step.progress.approvals[self.requested.about, self.requested.call].decided
         if decided is None:
             return
         clicked = [click.at for click in self._step.progress.clicks if click.item == decided.item]
         ending = self._ending(decided, clicked)
         if self._alone and decided.item:
-            # What only one person sees cannot be changed later.
+            # A message that only one person sees cannot be changed, so the decision is a message of its own.
             await self.say(_told(self.requested), self._requester(), ending, provenance)
         elif not self._alone:
             asked = {**self._fields({}, [], ""), "approve": "", "deny": ""}
             await close_shown(self._step, self.requested, ending, asked, provenance)
 
     async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
-        """Return the ids of the people who may decide, and why there are none."""
+        """Return the ids of the people to ask; when there are none, also the reason."""
         by = self.requested.by
         ids = dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
@@ -133,14 +133,14 @@ class Question:
         return {**shown, **buttons, "page": list(page), "to": to, **place}
 
     def _destination(self) -> str:
-        """Return the place that a call takes something to, as its tool declares it; empty where it declares none."""
+        """Return the destination of a call that takes data out of a private channel; empty if it declares none."""
         if self.requested.about != "leaving" or self._event is None:
             return ""
         return str(self._item.place(self._event) or "")
 
     @property
     def _direct(self) -> bool:
-        """Whether the run was asked in a direct message."""
+        """Whether the run was started in a direct message."""
         if self._event is None or (own := source_of(self._event).approvals) is None:
             return False
         return own.is_direct(self._event)
@@ -151,7 +151,7 @@ class Question:
         return token(self._step.services.installation_key, stamp)
 
     def _place(self) -> Mapping[str, object] | None:
-        """Return where it is asked: where the run began, or else its owner's channel; None for no such place."""
+        """Return where to ask: where the run began, else in the channel of the workflow's owner; None if neither."""
         event = self._event
         if event is not None and (approvals := source_of(event).approvals):
             return approvals.here(event)
@@ -183,7 +183,10 @@ async def close_shown(
     asked: Mapping[str, object] | None,
     provenance: Provenance,
 ) -> None:
-    """Show how a question ended wherever it has buttons; `asked` shows it further."""
+    """Replace the buttons of every message of a question with its ending.
+
+    `asked` holds the fields of the question, which stay visible; None removes them.
+    """
     approvals = asking_of(step.progress.event)
     for number, call in enumerate(ask_calls(requested), 1):
         match step.progress.outcomes.get(call):
@@ -195,7 +198,7 @@ async def close_shown(
 
 
 def arguments_sha256(item: Permitted) -> str:
-    """Return the hash that an approval holds for: tool, every argument, left out or not, and the ids of its place."""
+    """Return the hash that binds an approval to one call: its tool, all arguments with defaults, and its place ids."""
     asked: list[object] = [item.tool.name, _plain(item)]
     if item.ids:
         asked.append(dict(item.ids))
@@ -207,21 +210,21 @@ def _plain(item: Permitted) -> Mapping[str, object]:
 
 
 def asking_of(event: Event | None) -> Approvals:
-    """Return how people are asked about a run: by the source of its event, or else in the workplace."""
+    """Return the approvals of the event's source, or of the workplace if that source asks no people."""
     if event is None:
         return WORKPLACE.approvals
     return source_of(event).approvals or WORKPLACE.approvals
 
 
 def _person(event: Event | None) -> str:
-    """Return the id of the person who started the run and can be asked; empty where there is none."""
+    """Return the id of the person who started the run and can be asked; empty without such a person."""
     if event is None or source_of(event).approvals is None or event.actor.kind != "person":
         return ""
     return event.actor.id
 
 
 def ask_calls(requested: ApprovalRequested) -> Sequence[str]:
-    """Call ids of putting the question, the first and each further attempt."""
+    """Return the call ids of all attempts to ask the question."""
     return [QUESTION.format(requested.about, requested.call, number) for number in range(1, ASKS + 1)]
 
 
@@ -234,5 +237,5 @@ def _who(click: ApprovalClicked) -> str:
 
 
 def word_call(click: ApprovalClicked) -> str:
-    """Call id of telling a person why their press does not count."""
+    """Return the id of the call that tells a person why their click does not count."""
     return OBJECTION.format(click.item)

@@ -1,4 +1,4 @@
-"""The person behind an event, who is looked up before anything else is read, and whether they may start a workflow."""
+"""The asker: the person behind an event, looked up before any other read, and whether they may start a workflow."""
 
 from collections.abc import Collection, Mapping
 
@@ -22,7 +22,7 @@ _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a g
 
 
 async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
-    """Return who is behind an event. Raises RunStopped when the source does not say, Cancelled, OutOfTime."""
+    """Return the person or app behind an event. Raises RunStopped when the look-up fails, Cancelled, OutOfTime."""
     source = source_of(event)
     if source.trusted:
         return Person(event.actor.id, "member")
@@ -41,7 +41,7 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
 
 
 def known_person(step: OwnedRun, event: Event) -> Person:
-    """Return the person who started a run, as they were looked up when the run began."""
+    """Return the person who started a run, from the look-up of its admission."""
     people = source_of(event).people
     match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details=details) if people is not None:
@@ -51,7 +51,7 @@ def known_person(step: OwnedRun, event: Event) -> Person:
 
 
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
-    """Return whether a workflow is for a person. Raises RunStopped, Cancelled, OutOfTime."""
+    """Return whether a person may start a workflow. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
     plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
     if plain & set(who):
@@ -71,7 +71,7 @@ async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: P
 async def turn_away(
     step: OwnStep, event: Event, person: Person, loaded: Loaded, provenance: Provenance
 ) -> DoesNotMatch:
-    """Tell a person in one line whom the workflow is for, once a day; return the reason for lists."""
+    """Tell a person once a day, in one line, who may start the workflow; return the error that ends the run."""
     whom = _whom(loaded.workflow)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
@@ -84,7 +84,7 @@ async def turn_away(
 
 
 def private_words(event: Event) -> PrivateWords | None:
-    """Return how the person is told something alone who meant to start a run; None where no person waits."""
+    """Return how to answer the asker privately; None when no person waits for an answer."""
     source = source_of(event)
     if event.kind not in source.starts or source.answers is None:
         return None
@@ -104,7 +104,10 @@ async def _first_of_the_day(step: OwnStep, event: Event, workflow: str) -> bool:
 async def _details(
     step: OwnStep, call: str, asked: OwnCall, unseen: Collection[object], provenance: Provenance
 ) -> Mapping[str, object] | None:
-    """Return what a look-up gave for code; None when there is no such person or group."""
+    """Return the details of a look-up; None when there is no such person or group.
+
+    `unseen` are the vendor's codes for that. Raises RunStopped when the look-up fails.
+    """
     match await step.call(PurposeCall(call, asked), provenance):
         case ToolResult(status="ok", details=details):
             return details or {}
@@ -115,7 +118,7 @@ async def _details(
 
 
 def _whom(workflow: Workflow) -> str:
-    """Return whom a workflow is for, without ids of people."""
+    """Return the people who may start a workflow, as a phrase without ids of people."""
     named = dict.fromkeys(_NAMED.get(one, one if one.startswith("@") else "") or _plain(one) for one in workflow.who)
     *others, last = named
     return f"{', '.join(others)} and {last}" if others else last

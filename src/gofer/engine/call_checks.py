@@ -1,6 +1,6 @@
-"""The last checks before an intent: an earlier run that made the call, the place it acts on, the approval of a person.
+"""The last checks before an intent: whether an earlier run made the call, the rule for its place, and its approval.
 
-A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
+They apply to calls of a model, to `run.call` of a script, and to the runs of subagents.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ _KEPT = "Not called: this run began in a private channel, and may write nothing 
 
 @dataclass(frozen=True, slots=True)
 class Clearance:
-    """What the workflow of a run says about its calls."""
+    """The guard of a run's calls, by the rules of its workflow."""
 
     workflow: Workflow
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a place is looked up."""
+    """The lock held during the look-up of a place."""
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
-        """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        """Return the call as it may be made, or its outcome instead. Raises Cancelled, Parked."""
         step.heed_cancel()
         limited = item.tool.effect != "read" and item.tool.name in self._once
-        # People are not asked for what was done already; what a person decided holds.
+        # People are not asked to approve a call that an earlier run made; a decision of theirs stays valid.
         if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
             return outcome
         match await self._judged(step, item, provenance):
@@ -64,7 +64,7 @@ class Clearance:
                     wanted = Wanted("leaving", ("requester",), DAY_MS, where=judged.where)
                     if refused := await approved(step, item, wanted, provenance):
                         return refused
-                    # The same person agreed to the same call: one question is enough.
+                    # The asker has just approved this call, so the rule for places needs no second question.
                     if verdict == "ask":
                         verdict = "yes"
                 case "allow":

@@ -1,6 +1,6 @@
-"""The gates of a step: budgets and permissions, decided from the journal, never from what a model says.
+"""The gates of a step: budgets and permissions, decided from the journal and never from a model's claims.
 
-Gates are plain functions of the progress so far: they await nothing and write nothing.
+Gates are plain functions of the progress so far. They await nothing and write nothing.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,15 +20,15 @@ from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits, SubagentLimits
 
 CALLS_PER_TURN = 64
-"""Tool calls of one model answer that are looked at; the rest are refused."""
+"""Tool calls of one answer that may be made; further calls are refused."""
 REPETITIONS = 2
-"""How often in a row the same call may give the same before it is refused."""
+"""How often in a row the same call may return the same result before it is refused."""
 STRIKES = 3
-"""Answers in a row of which nothing is of use before a run ends."""
+"""Useless answers in a row that end a run."""
 _ALWAYS = frozenset({"todo_read", FINISH})
-"""Tools that are never refused for giving the same: what ends a run, and what gets a model back to its work."""
+"""Tools that may repeat their result: `finish` ends the run, and `todo_read` brings a model back to its plan."""
 _QUOTED = 300
-"""Characters people are shown of a refusal."""
+"""Characters of a model's refusal that people see."""
 _ANOTHER = "take another model"
 _BETTER = "take a model that is better at calling tools"
 _LARGER = "a larger max_output_tokens helps"
@@ -53,31 +53,31 @@ _FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
         _SHAPELESS,
     ),
 }
-"""Of the flaws that fail a run: what the last answer was and what to do, for the operator; then for the colleague."""
+"""By flaw: what the last answer was and what to do, both for the operator, then the text for the colleague."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The model is told why, and the run goes on."""
+    """A refused call. The model reads the reason, and the run continues."""
 
     call: str
     text: str
     code: str = ""
-    """For code: which gate it was, where that matters."""
+    """The gate that refused, for code; empty when code does not need it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run ends: with what it has so far, or as failed."""
+    """The end of a run at a gate, with the result so far or as failed."""
 
     reason: str
     status: Literal["limited", "failed"] = "limited"
     plain_reason: str = ""
-    """What the colleague reads instead of the reason, with `{owner}` for the owner of the workflow."""
+    """The text for the colleague in place of the reason, with `{owner}` for the owner of the workflow."""
 
 
 class Limited(GoferError):
-    """A limit ends what was asked for."""
+    """A limit stops a call of a script or a subagent."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.reason)
@@ -85,7 +85,7 @@ class Limited(GoferError):
 
 
 def answer(conversation: Conversation) -> Stop | None:
-    """Return the end that the last answer of the model brings: a refusal, or the third useless answer in a row."""
+    """Return the stop after the model's last answer: a refusal, or the third useless answer in a row; else None."""
     said = conversation.answer.strip()[:_QUOTED]
     match conversation.flaw:
         case "refusal" if said:
@@ -102,7 +102,7 @@ def answer(conversation: Conversation) -> Stop | None:
 
 
 def _useless(flaw: Flaw, said: str) -> Stop:
-    """Return the end after the third useless answer in a row, the last one with this flaw and this text."""
+    """Return the stop after the third useless answer in a row; `flaw` and `said` are those of the last answer."""
     match flaw:
         case "cut" if said:
             reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
@@ -121,7 +121,7 @@ def _useless(flaw: Flaw, said: str) -> Stop:
 
 
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
-    """Whether the run has reached a limit that ends it: money, tokens, minutes."""
+    """Return the stop of a run that has reached its limit of money, tokens or minutes."""
     used = progress.usage.input_tokens + progress.usage.output_tokens
     if progress.spent_usd >= limits.usd:
         return Stop(f"stopped at {limits.usd:.2f} USD")
@@ -136,28 +136,28 @@ def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
 
 
 def model_call(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
-    """Whether the model may be asked once more."""
+    """Return the stop of a run that may not ask its model again."""
     if progress.llm_calls >= limits.llm_calls:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     return budget(progress, limits, now_ms)
 
 
 def subagent_call(progress: Progress, limits: Limits, call: str, now_ms: int) -> Stop | None:
-    """Whether a subagent may be asked; those that are being asked count, and one that is asked again does once."""
+    """Return the stop of a run that may not ask a subagent. Open questions count, and a repeated one counts once."""
     if progress.llm_calls + progress.reserved(but=call).llm_calls >= limits.llm_calls:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     return budget(progress, limits, now_ms)
 
 
 def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> Stop | None:
-    """Whether the tool calls of a turn fit what is left."""
+    """Return the stop of a run that has no budget left for `wanted` tool calls."""
     if progress.tool_calls + wanted > limits.tool_calls:
         return Stop(f"stopped at {limits.tool_calls} tool calls")
     return budget(progress, limits, now_ms)
 
 
 def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permitted | Refused:
-    """Whether a tool the model asked for exists for this workflow and was called as it must be."""
+    """Permit a call of a granted tool with valid arguments; refuse any other call."""
     tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
         return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
@@ -173,7 +173,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
 
 
 def uncarried(call: str, conversation: Conversation) -> Refused | None:
-    """Refuse a call in an answer of which no call is carried out: cut off, or outdated."""
+    """Refuse a call in an answer that was cut off, or that uses the deprecated function_call."""
     match conversation.finish:
         case "length":
             text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
@@ -186,7 +186,7 @@ def uncarried(call: str, conversation: Conversation) -> Refused | None:
 
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
-    """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
+    """Refuse a call that returned the same result repeatedly, with nothing new since."""
     if repetition.fruitless(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
     text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
@@ -195,7 +195,7 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
-    """Refuse a call after one of the same tool, to the same destination, of unknown outcome."""
+    """Refuse a call if an earlier call of its tool to the same destination has an unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
@@ -205,9 +205,9 @@ def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None
 def slice_of(
     progress: Progress, limits: Limits, wanted: SubagentLimits, now_ms: int, *, parts: int, kept: int
 ) -> Slice | Stop:
-    """One of `parts` equal parts of what is left, or what the subagent wants at most; Stop when there is too little.
+    """Return one of `parts` equal parts of the remaining budget, within the subagent's limits; Stop if none is left.
 
-    `kept` model calls stay for the run that asks, so that it can say what came of it.
+    The asking run needs `kept` model calls afterwards, to report the result.
     """
     if stop := budget(progress, limits, now_ms):
         return stop
@@ -227,13 +227,13 @@ def slice_of(
         tool_calls=min(wanted.tool_calls, tools // parts),
         tokens=min(wanted.tokens, tokens // parts),
         usd=min(wanted.usd, usd / parts),
-        # They are at work at the same time.
+        # Subagents work at the same time, so they do not divide the minutes.
         minutes=min(wanted.minutes, minutes),
     )
 
 
 def limits_of(part: Slice) -> Limits:
-    """A slice as the limits of a run."""
+    """Return a slice as the limits of a run."""
     return Limits(
         tool_calls=part.tool_calls,
         llm_calls=part.llm_calls,

@@ -29,9 +29,9 @@ from gofer.workflows.reply_template import render
 from gofer.workflows.schema import Workflow
 
 MODEL_SECONDS = 300.0
-"""How long one model may take for one answer at most."""
+"""Longest time of one model for one answer."""
 LEAST_SECONDS = 60.0
-"""How long a model is given at least, however little the run has left: less would look as if it were not there."""
+"""Shortest time of one model for one answer, even if the run has less left: less would look like an outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,25 @@ class Ending:
 
     status: Status
     answer: str = ""
-    """What it has to show: the answer, or of work that ended early what there was by then."""
+    """The answer; of a run that ended early, the text that the model had written by then."""
     reason: str = ""
-    """For lists, logs and operators."""
+    """The reason for lists, logs and operators."""
     notice: str = ""
-    """What people are told instead of an answer."""
+    """The message to people in place of an answer."""
     output: Mapping[str, object] | None = None
-    """The answer as a value, where the workflow asks for one."""
+    """The answer as a value; None unless the workflow has an `output`."""
     cause: Cause = ""
-    """Why it ended without its work done, for code."""
+    """Why the run ended without its work done, for code."""
     system: str = ""
-    """The system outside that was the cause."""
+    """The external system that was the cause."""
     said: str = ""
-    """Of a failed one: words of a script that belong to the reason, for people only."""
+    """The text of a script's error. It may hold contents, so only people see it, and lists do not."""
     plain_reason: str = ""
-    """The reason as a colleague reads it, where those are other sentences."""
+    """The reason for a colleague; empty when `reason` serves both readers."""
 
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
-    """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
+    """Let the model decide until it answers or a limit stops it. Raises what `step` raises."""
     view = View(bundle)
     conversation = step.own.conversation
     while not conversation.answered:
@@ -77,12 +77,12 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
 
 
 def so_far(conversation: Conversation, tools: Collection[str]) -> str:
-    """Return what the model wrote for people before its work ended early, up to the first call written as text.
+    """Return the model's text for people before its run ended early, up to the first call written as text.
 
-    `tools` names the tools that such a call may be of.
+    `tools` are the names that identify such a call.
     """
     written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
-    # Words before a call announce what never happened, so that they come last.
+    # Words before a call announce an action that never happened, so other words take precedence.
     for text in [conversation.so_far, *reversed(written)]:
         if words := before_call(text, tools):
             return words
@@ -90,7 +90,7 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
 
 
 def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Collection[str]) -> Ending:
-    """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
+    """Return the ending of a run that an error stopped, with the model's text so far; `loaded` is None if removed."""
     owner = "the people who run Gofer"
     if loaded is not None:
         owner = loaded.workflow.owner
@@ -104,19 +104,19 @@ def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Coll
 
 
 def _with_owner(told: str, owner: str) -> str:
-    """Name the owner in a sentence for a colleague; one that quotes a model may hold any other braces."""
+    """Name the owner in a text for a colleague. `format` would fail on the braces of a quoted model."""
     return told.replace("{owner}", owner)
 
 
 def done(answer: str, workflow: Workflow) -> Ending:
-    """Return the end with an answer that passed; of one with an `output` people read a text made of its fields."""
+    """Return the ending with an accepted answer; if the workflow has an `output`, people read its fields as a text."""
     if workflow.output is None:
         return Ending("done", answer)
     return Ending("done", as_people_read(answer, workflow), output=read_answer(answer))
 
 
 def as_people_read(written: str, workflow: Workflow) -> str:
-    """Return what a model wrote as people read it: the fields of an object where the workflow has an `output`."""
+    """Return the text of a model for people: the fields of its object as a text if the workflow has an `output`."""
     if workflow.output is None or not written.strip():
         return written
     try:
@@ -127,7 +127,7 @@ def as_people_read(written: str, workflow: Workflow) -> str:
 
 
 def _gated(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
-    """Return what the gates make of one call, asked one after the other."""
+    """Return the first refusal of the gates, or the permitted call."""
     own = step.own
     granted = step.repertoire.tools
     return (
@@ -140,13 +140,13 @@ def _gated(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Pe
 
 
 async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | None:
-    """Asks the model what comes next."""
+    """Ask the model for its next answer, and note the remark that code makes about it."""
     limits = bundle.loaded.workflow.limits
     if stop := gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
-    # Making room may cost a call of its own.
+    # Compaction may use a model call, so the limit is checked again after it.
     stop = await view.make_room(step, bundle, _tail(step, bundle, view), timeout)
     if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
@@ -155,7 +155,7 @@ async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | No
     if said := finish_gate.remark(
         step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
     ):
-        # In the frame of the answer: it leaves no other trace in the history.
+        # The remark shares the frame of the answer, which leaves no other trace in the history.
         step.own.note(said)
     return None
 
@@ -165,7 +165,7 @@ def _tail(step: WorkingStep, bundle: Bundle, view: View) -> str:
 
 
 async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:
-    """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
+    """Give every open call of the model's last answer an outcome: all reads at once, then each write in order."""
     await step.settle(provenance)
     permitted: list[Permitted] = []
     for call, ask in step.own.conversation.open.items():
@@ -183,7 +183,7 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
         await step.call_together(reads, provenance)
     for item in permitted:
         if not item.tool.at_once:
-            # Asked again: the write before this one may have locked its destination.
+            # Checked right before the call, because the write before it may have locked its destination.
             if locked := gates.lock(item, step.own.locked):
                 step.own.note(ToolResult(locked.call, "refused", locked.text))
             else:
@@ -192,5 +192,5 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
 
 
 def _counts(step: WorkingStep, item: Permitted) -> bool:
-    """Whether a call is to be counted; one that goes on was."""
+    """Return whether a call counts towards the limit; a resumed call was counted before."""
     return item.tool.name not in BOOKKEEPING and item.call not in step.own.progress.in_doubt

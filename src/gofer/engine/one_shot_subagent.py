@@ -1,4 +1,4 @@
-"""The question that a one-shot subagent is asked, with the files that a script hands it, and the use of its answer."""
+"""One-shot subagents: the question to the model, with files of the run as data, and the judgement of the answer."""
 
 from collections.abc import Sequence
 
@@ -20,11 +20,11 @@ from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
 
 _QUOTED = 300
-"""Characters of what a model said to a refusal."""
+"""Characters of a model's refusal that the journal keeps."""
 CHARACTERS = 200_000
-"""Characters of all files of one question at most."""
+"""Greatest number of characters in all files of one question."""
 FILES = 20
-"""Files of one question at most."""
+"""Greatest number of files in one question."""
 
 
 def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
@@ -46,14 +46,14 @@ def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms:
 
 
 def read(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
-    """What is recorded of an answer, without what it cost: its text, or why it is of no use."""
+    """Return the journal entry of an answer, without its cost: its text, or the reason why it is useless."""
     code, text = _judged(subagent, answer)
     status = "error" if code else "ok"
     return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
 
 
 def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
-    """A code, empty for an answer of use, and the text that goes with it."""
+    """Return the code of an answer's flaw and its explanation; for a useful answer, an empty code and the text."""
     said = answer.text.strip()
     match answer.finish:
         case "refusal":
@@ -81,10 +81,10 @@ def _fitting(subagent: LoadedSubagent, said: str) -> tuple[str, str]:
 
 
 async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
-    """A prompt with the texts of some files after it, as data.
+    """Return a prompt followed by the texts of some files, as data.
 
-    Raises ToolError for a file that the run does not have, that is no text or too large; TemporaryError, Cancelled,
-    OutOfTime.
+    Raises ToolError for a file that the run does not have, that is no text, or that is too large. Also raises
+    TemporaryError, Cancelled, OutOfTime.
     """
     sections = [prompt]
     left = CHARACTERS

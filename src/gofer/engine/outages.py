@@ -1,4 +1,4 @@
-"""How long a call waits while a system outside is away or takes no more, and what the journal says of that wait."""
+"""Outages and rate limits: how long a call waits for an external system, and the journal entries of that wait."""
 
 import logging
 import math
@@ -13,9 +13,9 @@ from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
 OUTAGE_CODE = "outage"
 """Code of a call that failed because its system did not answer."""
 LONGEST_LIMIT = 3_900.0
-"""Seconds that a call waits in all because a system takes no more; the longest limits of vendors count by the hour."""
+"""Total seconds that a call waits for a rate limit; the longest limits of vendors are counted by the hour."""
 UNSAID_WAIT = 60.0
-"""Seconds that it waits where the system did not say how long."""
+"""Seconds that a call waits if the system named no time."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,9 +28,9 @@ def settle(
     waited_ms: int,
     now_ms: int,
 ) -> CallDeferred | ToolUnknown | Done | Refused | Later | Silence:
-    """Decide whether a call waits, and what it came to where it does not.
+    """Return the deferral of a call that waits, or else its final outcome.
 
-    `waited_ms` is how long it has waited so far, in milliseconds.
+    `waited_ms` is the time that the call has waited so far, in milliseconds.
     """
     deferred = _deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
     if deferred is not None:
@@ -75,7 +75,7 @@ def _deferral(
                 item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
             )
         case Refused(access="credential", text=why, code=code) if item.longest == DELIVERY:
-            # An answer that is paid for is kept until an operator has renewed the credential.
+            # The answer of the run is already paid for, so its delivery waits until an operator renews the credential.
             renewed = Later(why, code, 0.0, cause="outage")
             return _deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
         case _:
@@ -88,7 +88,7 @@ def _deferral(
 
 
 def _tried(waited_ms: int) -> str:
-    """Say for how long a call was tried; empty for one that never waited."""
+    """Return a clause that says how long a call was tried; empty for a call that never waited."""
     minutes = round(waited_ms / 60_000)
     if not minutes:
         return ""
@@ -98,7 +98,7 @@ def _tried(waited_ms: int) -> str:
 
 
 def parked(deferred: Sequence[CallDeferred]) -> RunParked:
-    """Return the entry of a run that waits for calls: until the last of them is due."""
+    """Return the entry that parks a run until the last of its deferred calls is due."""
     until = max(one.until for one in deferred)
     if any(one.cause == "outage" for one in deferred):
         return RunParked("outage", until)
@@ -106,6 +106,6 @@ def parked(deferred: Sequence[CallDeferred]) -> RunParked:
 
 
 def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:
-    """Return the seconds to the next attempt: as long again as the call has waited, and 0 when its time is over."""
+    """Return the seconds until the next attempt: as long as the call has waited so far; 0 or less if time is up."""
     pause = max(patience.pause, waited, later.seconds)
     return min(pause, max(LONGEST_PARKED, later.seconds), longest - waited)

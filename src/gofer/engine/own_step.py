@@ -1,4 +1,4 @@
-"""The run's own step: the calls that a run makes by itself, from admission to the summary, and no others."""
+"""The run's own step: only the calls that Gofer itself makes for a run, from admission to the summary."""
 
 import re
 from collections.abc import Sequence
@@ -18,25 +18,25 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
 _OWN_ID = re.compile(r"[a-z][a-z-]*/.+", re.DOTALL)
-"""The form of `<purpose>/<n>`. The ids of models and of scripts begin with a digit."""
+"""The form of `<purpose>/<n>`. The call ids of models and scripts begin with a digit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PurposeCall:
-    """A call that the run makes by itself: what its source asks for, under an id that names the purpose."""
+    """A call of the run's own, with an id that names its purpose."""
 
     call: str
     """`<purpose>/<n>`."""
     asked: OwnCall
     _: KW_ONLY
     recorded: bool = True
-    """Whether its arguments are journaled; they need not be where they follow from the journal."""
+    """Whether the journal records the arguments; it need not if they follow from other entries."""
     longest: float = OUTAGE
-    """Seconds that the call waits in all for a system that is away."""
+    """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
     """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
     shown: Shown | None = None
-    """How much of its text a model is shown, where that is for a model: the rest becomes a file. None: it is cut."""
+    """Display limits of a text for a model, beyond which the text becomes a file; None cuts a long text."""
 
     def __post_init__(self) -> None:
         if not _OWN_ID.fullmatch(self.call):
@@ -44,7 +44,7 @@ class PurposeCall:
 
 
 class OwnStep(OwnedRun):
-    """A run in the hands of its owner, who makes the calls that the run makes by itself."""
+    """A run whose owner makes the run's own calls."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class OwnStep(OwnedRun):
     ) -> None:
         super().__init__(journal, services, entries, deadline, above)
         self.below: dict[str, OwnStep] = {}
-        """The steps of its subagents that this owner has had in hand, by their runs."""
+        """The steps of the subagents that this owner has opened, by the ids of their runs."""
 
     async def call(self, asked: PurposeCall, provenance: Provenance) -> Outcome:
-        """Make a call of the run's own, or give its recorded outcome.
+        """Make a call of the run's own, or return its recorded outcome.
 
-        Raises Cancelled or OutOfTime when nothing new may begin, Parked when it has to wait, and ToolError for
+        Raises Cancelled or OutOfTime when nothing new may begin, Parked when the call has to wait, and ToolError for
         arguments that its tool does not take.
         """
         tool = self.services.tools[asked.asked.tool]
@@ -87,9 +87,9 @@ class OwnStep(OwnedRun):
         return outcome
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
-        """Return the content of a file, fetched first where it is elsewhere; `purpose` names the call that does it.
+        """Return the content of a file; fetch it first if the run does not have it. `purpose` names that call.
 
-        Raises ToolError when it cannot be had, TemporaryError, Cancelled, OutOfTime.
+        Raises ToolError when the file cannot be fetched, TemporaryError, Cancelled, OutOfTime.
         """
         if not added.body:
             source = added.source or {}

@@ -1,4 +1,4 @@
-"""Words that one person alone reads: private answers, the link to a private run, the notice of an earlier request."""
+"""Messages that only the asker sees: private answers, the link to a private run, the notice of an earlier request."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,16 +20,17 @@ from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
 Way = Literal["dm", "ephemeral"]
-"""How workflow files name the two."""
+"""The two kinds of private answers, as workflow files name them."""
 _TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
 
 
 async def answer_privately(
     step: OwnStep, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
 ) -> Sequence[Outcome]:
-    """Tell the person who started the run, in as many messages as it takes; the same text gives the same ones.
+    """Send an answer to the asker alone, in as many messages as it needs; the same text gives the same messages.
 
-    Nothing of it can be changed or attached later, so there is no announcement before it and no file after it.
+    A private message cannot be changed later and takes no files, so the answer has neither a progress message nor
+    attachments.
     """
     texts = words.split(text)
     outcomes: list[Outcome] = []
@@ -54,10 +55,9 @@ def _asked(step: OwnStep, event: Event, words: PrivateWords, way: Way, text: str
 
 
 async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Show the asker where the page of a private run is; once per run, in one attempt.
+    """Show the asker the link to the page of a private run; once per run, in one attempt.
 
-    Without effect on the run: what became of the call is recorded, and nothing follows from it. Raises Cancelled,
-    OutOfTime.
+    The outcome of the call is recorded and has no effect on the run. Raises Cancelled, OutOfTime.
     """
     words = private_words(event)
     if words is None or not _is_wanted(step, event, reply):
@@ -69,15 +69,15 @@ async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Prove
 
 
 def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
-    """Return whether there is a page that the asker can open, and a place where the workflow says something."""
-    # With `reply: none` nothing is written where a run began.
+    """Return whether the asker can open a page of the run, and the workflow replies in the channel."""
+    # With `reply: none` Gofer writes nothing where a run began.
     if reply == "none" or not step.progress.private or not step.services.links.signs_in:
         return False
     return "channel" in event.place and _is_member(step)
 
 
 def _is_member(step: OwnStep) -> bool:
-    """Return whether the asker is a full member: guests do not sign in."""
+    """Return whether the asker is a full member; guests cannot sign in."""
     match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details={"kind": "member"}):
             return True
@@ -86,22 +86,22 @@ def _is_member(step: OwnStep) -> bool:
 
 
 def nothing_new(step: OwnStep) -> bool:
-    """Return whether the run asked for writes, and an earlier run had made every one of them.
+    """Return whether the run asked for writes, and earlier runs had made all of them.
 
-    A run that asked a subagent, or that has a failed call, may have more to say.
+    A run that asked a subagent, or that has a failed call, may have more to report.
     """
     progress = step.progress
     asked = (outcome for call, outcome in progress.outcomes.items() if not is_own(call))
     if progress.subagents or not all(isinstance(one, ToolResult) and one.status == "ok" for one in asked):
         return False
     tools = step.services.tools
-    # Of a tool that is gone by now nothing is known: it may have written.
+    # A tool that was removed may have written, so its calls do not count as reads.
     only_read = all(name in tools and tools[name].effect == "read" for name in progress.called)
     return only_read and bool(_answered(progress))
 
 
 def notice(progress: Progress) -> str:
-    """Return what the second person reads, with the links of what there is."""
+    """Return the notice for the second asker, with links to the results of the earlier run."""
     linked = [details for result in _answered(progress) if (details := as_object(result.details)).get("url")]
     if not linked:
         return "An earlier request for this message did the same; nothing was done again."
@@ -112,7 +112,7 @@ def notice(progress: Progress) -> str:
 
 
 async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
-    """Show the notice to the person who asked, and to no other; return whether it certainly arrived."""
+    """Show the notice to the asker alone; return whether it certainly arrived."""
     asked = words.in_place(thread_of(step, event), notice(step.progress))
     shown = await step.call(PurposeCall(DONE_BEFORE, asked), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"

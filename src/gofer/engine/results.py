@@ -1,4 +1,4 @@
-"""The entries that follow from the outcome of a call: its result, the files it made, the facts it found."""
+"""The journal entries of a call's outcome: its result, the files it made, and the facts it found."""
 
 import asyncio
 import json
@@ -23,70 +23,70 @@ from gofer.values.missing import Missing
 from gofer.workflows.load import Loaded
 
 TEXT_LIMIT = 100_000
-"""Characters of one text that a model is shown at most, in every workflow."""
+"""Longest text that a model is shown, in characters, in every workflow."""
 VALUE_LIMIT = 2_000_000
-"""Bytes of what a script gets of one call at most, as JSON."""
+"""Largest value of one call for a script, in bytes of JSON."""
 _ASIDE = 1_000_000
-"""Characters of a text from which its preview is not made in between."""
+"""Characters from which on the preview of a text is made on a thread."""
 PREFIX = "result"
-"""What the ids of long texts begin with."""
+"""The prefix of the file ids of long texts."""
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
 LOOK = "[Gofer, by code] What {} gave, to look at:"
-"""Said before images that follow a result."""
+"""The message before the images and documents of a result."""
 CROWDED = "is not shown: what is looked at already takes the room. Load it in a later turn, by itself."
-"""Said of what would make a request too large."""
+"""The note for a file that would make the request too large."""
 SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so if it matters."
-"""Said of an image to a model without eyes."""
+"""The note for an image when the model takes no images."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """How much of one text a model is shown, in tokens, and what else."""
+    """The display limits of one result, in tokens, and the kinds of media that the model takes."""
 
     whole: int = 10_000
-    """A longer text becomes a file."""
+    """Longest text that is shown whole; a longer text becomes a file."""
     preview: int = 1_000
-    """What is shown of one that did."""
+    """Length of the preview of such a file."""
     most: int = PREVIEW_TOKENS
-    """What one result may take of the window, also where its tool has a larger preview of its own."""
+    """Longest preview of one result, even if its tool sets a larger one."""
     look: int = 6_000_000
-    """Characters of base64 that one call may give to look at."""
+    """Characters of base64 that one call may add as images and documents."""
     vision: bool = True
-    """Whether its model looks at images."""
+    """Whether the model takes images."""
     pdf: bool = True
-    """Whether it reads PDFs by itself."""
+    """Whether the model takes PDFs."""
 
     def of(self, tool: AnyTool) -> "Shown":
-        """Return how much is shown of what a tool gives; its own preview comes before that of the workflow."""
+        """Return the display limits for a tool; its own preview length takes precedence over the workflow's."""
         if not tool.preview_tokens:
             return self
         return replace(self, preview=min(tool.preview_tokens, self.most))
 
     def looks_at(self, media: Media) -> bool:
-        """Whether the model takes something that is no text."""
+        """Return whether the model takes an image or a PDF."""
         return self.pdf if media.media_type == "application/pdf" else self.vision
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One call as its outcome is written down."""
+    """The properties of a call that decide how its outcome is recorded."""
 
     call: str
     tool: str
     read: bool
-    """Whether its tool only reads."""
+    """Whether the tool only reads."""
     valued: bool
-    """Whether a script asked."""
+    """Whether a script made the call."""
     long: bool
-    """Whether a text that is too long for the window becomes a file; else it is cut."""
+    """Whether a text that is too long for the window becomes a file; if not, the text is cut."""
 
 
 async def entries_of(
     taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, run_files: RunFiles, shown: Shown
 ) -> Sequence[Entry]:
-    """What follows from an outcome: facts, the result, what the model looks at.
+    """Return the entries of an outcome: files and facts, the result, and the images for the model.
 
-    `took` is milliseconds. Raises TemporaryError.
+    `took` is the duration in milliseconds. Raises TemporaryError.
     """
     fetched: Sequence[Entry] = reach.fetched
     match outcome:
@@ -104,7 +104,7 @@ async def entries_of(
 
 
 def shown_of(loaded: Loaded, services: Services) -> Shown:
-    """Return how much of one text the models of a workflow are shown, and what else each of them takes."""
+    """Return the display limits that a workflow sets, and the kinds of media that all its models take."""
     files = loaded.workflow.files
     ability = services.ability(loaded.models)
     return Shown(whole=files.whole_tokens, preview=files.preview_tokens, vision=ability.vision, pdf=ability.pdf)
@@ -119,10 +119,10 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
 async def shorten(
     text: str, name: str, origin: str, run_files: RunFiles, shown: Shown, *, missing: tuple[Missing, ...] = ()
 ) -> tuple[str, FileAdded | None]:
-    """Return a text as a model is shown it: whole, or as a preview of the file that it became.
+    """Return a text whole, or the preview and the entry of the file that it became.
 
-    `missing` is what the files lack that the text was made from. Raises ToolError for a text that is too large to be
-    kept, before anything is made of it, and TemporaryError.
+    `missing` lists the parts that the sources of the text lack. Raises ToolError for a text that is too large to be
+    kept, and TemporaryError.
     """
     if _fits(text, shown):
         return text, None
@@ -133,7 +133,7 @@ async def shorten(
     if len(text) < _ASIDE:
         made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
     else:
-        # On a thread: this takes seconds, and others are waiting.
+        # The preview of such a text takes seconds, and other calls share this event loop.
         made = await asyncio.to_thread(preview, text, prefix=PREFIX, max_tokens=shown.preview)
     suffix, media_type = _KINDS[made.kind]
     file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX, missing=missing)
@@ -143,12 +143,12 @@ async def shorten(
 
 
 def _fits(text: str, shown: Shown) -> bool:
-    # What has few tokens for its length is cut at its characters, unless it is a file.
+    # A text with few tokens for its length would still be cut at TEXT_LIMIT, so it becomes a file.
     return len(text) <= shown.whole or (len(text) <= TEXT_LIMIT and estimate(text) <= shown.whole)
 
 
 def _told(made: Preview) -> str:
-    """A preview as a model reads it: what is said of it, and then the part itself, without escapes."""
+    """Return the text of a preview: its description as JSON, then the partial data without escapes."""
     fields = made.fields()
     part = fields.pop("partial_data")
     return f"{json.dumps(fields, ensure_ascii=False)}\npartial_data:\n{part}"
@@ -157,7 +157,7 @@ def _told(made: Preview) -> str:
 async def _done(
     taken: Taken, done: ToolResult, took: int, run_files: RunFiles, shown: Shown, missing: tuple[Missing, ...]
 ) -> Sequence[Entry]:
-    # Only of reads: what took effect is not said to be an error, and such a tool gives little.
+    # The limit applies to reads only, because a write that took effect must not be reported as an error.
     if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
         raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
     media, unseen = _looked_at(done.media, shown)
@@ -182,7 +182,7 @@ async def _shortened(
     except (ToolError, TemporaryError):
         if taken.read:
             raise
-        # It took effect, and that has to be known also where what it said is lost.
+        # The write took effect, so the model must learn of it even if its long answer is lost.
         return f"{text[: shown.preview]}\n[{len(text) - shown.preview} further characters could not be kept.]", None
 
 
@@ -192,7 +192,7 @@ def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Res
 
 
 def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:
-    """What of it the model is shown, and of the other files why not."""
+    """Return the media that the model is shown, and for each other file the reason why it is not shown."""
     seen = list[Media]()
     unseen = dict[str, str]()
     room = shown.look
@@ -217,7 +217,7 @@ def _unseen(media: Media) -> str:
 
 
 def cut(text: str) -> str:
-    """Text a model may be shown: at most TEXT_LIMIT characters, and it says so when it was longer."""
+    """Return a text cut to TEXT_LIMIT characters, with a note if it was longer."""
     if len(text) <= TEXT_LIMIT:
         return text
     return f"{text[:TEXT_LIMIT]}\n[{len(text) - TEXT_LIMIT} further characters were cut; ask for less.]"

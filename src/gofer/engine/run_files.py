@@ -1,4 +1,4 @@
-"""The files of a run: their contents come from bodies and from outside, and new ones become bodies."""
+"""The files of a run: read from stored bodies or fetched from their source, and new files stored as bodies."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,21 @@ from gofer.values.errors import Corrupt, Gone, ToolError
 from gofer.values.missing import Missing
 
 FILE_LIMIT = FILE_BYTES
-"""Bytes of one file at most."""
+"""Largest file, in bytes."""
 RUN_LIMIT = 200_000_000
-"""Bytes of all files of one run at most."""
+"""Bytes of all files of one run together."""
 FILES = 500
-"""Files of one run at most."""
+"""Greatest number of files of one run."""
 FETCHES = 4
-"""Files of one run that are fetched at once at most: each may be large."""
+"""Files of one run that are fetched at the same time; each may be large."""
 _REMEMBERED = 64_000_000
-"""Bytes of contents that are kept in memory between calls at most."""
+"""Bytes of contents that stay in memory between calls."""
 _SHOWN = 20
-"""Ids that a model is told of when it names one that is not there."""
+"""File ids that an error lists when a model names an unknown file."""
 
 
 class RunFiles:
-    """The files of one run."""
+    """The files of one run, with a cache of their contents."""
 
     def __init__(self, journal: Journal, services: Services, workspace: Workspace) -> None:
         self._journal = journal
@@ -43,9 +43,9 @@ class RunFiles:
         self.fetching = asyncio.Semaphore(FETCHES)
 
     async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
-        """Stores new files; gives what is written down of each.
+        """Store new files; return the journal entry of each.
 
-        Raises ToolError for too many or too much, unless they have to be kept `always`.
+        Raises ToolError when a limit is exceeded, unless `always` is set.
         """
         room = RUN_LIMIT - self._workspace.bytes_held
         added = list[FileAdded]()
@@ -73,7 +73,7 @@ class RunFiles:
         return added
 
     async def content(self, added: FileAdded) -> bytes:
-        """What a file holds. Raises ToolError when it is gone, TemporaryError."""
+        """Return the content of a stored file. Raises ToolError when the file is gone, TemporaryError."""
         if (known := self._contents.get(added.body)) is not None:
             return known
         try:
@@ -92,9 +92,9 @@ class RunFiles:
 
 
 class Reach(Files):
-    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards.
+    """The files of a run for one call; files that the call had to fetch are in `fetched` afterwards.
 
-    `call` is the call that reaches for them. It lends its identity to fetching.
+    A file is fetched under the identity of `call`.
     """
 
     def __init__(self, files: RunFiles, services: Services, workspace: Workspace, call: Call) -> None:
@@ -114,7 +114,7 @@ class Reach(Files):
         try:
             return await self._files.content(added)
         except ToolError:
-            # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
+            # The earlier run that fetched the file may have been deleted since. Its source may still have the file.
             if not (added.run and added.source):
                 raise
             return await self._files.content(await self._fetch(added))
@@ -129,7 +129,7 @@ class Reach(Files):
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """Return what the files lack that the call read, and so all that it made of them."""
+        """The missing parts of all files that the call read, which its results lack as well."""
         return together(self.added(file).missing for file in self._read)
 
     async def _fetch(self, added: FileAdded) -> FileAdded:

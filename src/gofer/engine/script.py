@@ -1,4 +1,4 @@
-"""A script that works through a run: from its top each time; what the journal has is not done again."""
+"""The script coordinator: a script always runs from its top, and the journal answers the calls that it made before."""
 
 import asyncio
 import inspect
@@ -20,15 +20,15 @@ from gofer.workflows.script_module import Modules, place_of
 from gofer.workflows.script_source import Script
 
 ENTRY = "coordinate"
-"""The function of a script that decides."""
+"""The name of a script's main function."""
 ANSWER_LIMIT = 200_000
-"""Characters of what a script may return."""
+"""Longest answer of a script, in characters."""
 _QUOTED = 300
-"""Characters people are shown of what an error of a script says."""
+"""Characters of a script's error that people see."""
 
 
 class ScriptFailed(GoferError):
-    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for the asker."""
+    """The script has a bug. The message is for lists; `said` is for the asker only, because it may hold contents."""
 
     def __init__(self, reason: str, said: str = "") -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class ScriptFailed(GoferError):
 
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
-    """Runs the workflow's script until it returns or something ends the run. Raises what `step` raises."""
+    """Run the workflow's script until it returns or the run ends. Raises what `step` raises."""
     script = step.own.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
         step.own.record_unknown_calls("its script was taken away meanwhile")
@@ -57,7 +57,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
 
 
 async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limits) -> object:
-    """What the script returns. Raises what ended the run, or ScriptFailed."""
+    """Run the script and return its value. Raises the exception that ended the run, or ScriptFailed."""
     task = asyncio.create_task(_call(run, script))
     try:
         while not task.done():
@@ -65,7 +65,7 @@ async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limit
             await asyncio.wait({task}, timeout=max(left, 1.0))
             stop = gates.budget(step.own.progress, limits, step.own.now_ms())
             if stop and not task.done() and not run.under_way:
-                # It waits for something that is no call, and would for ever.
+                # No call is in progress, so the script waits for something that Gofer does not control.
                 run.why = run.why or Limited(stop)
                 break
     finally:
@@ -96,7 +96,7 @@ async def _call(run: ScriptRun, script: Script) -> object:
 
 
 def _kind(error: BaseException) -> str:
-    """Return what failed: a tool with its code, or the script with the type of its error, all free of contents."""
+    """Return the kind of a failure without contents: the tool and its code, or the type of the script's error."""
     if not isinstance(error, ToolFailed):
         return f" failed with {type(error).__name__}"
     code = f" ({error.code})" if error.code else ""
@@ -106,7 +106,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
-    """The end with what a script returned; where the workflow asks for a form, it has to have it."""
+    """Return the ending with the value of a script, or a failure if the value has not the form of the answer."""
     schema = as_object(workflow.output)
     if returned is None and not schema:
         return Ending("done", notice="Done.")
@@ -123,7 +123,7 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     except ValueError as error:
         wrong = [f"it is {error}"]
     if wrong:
-        # What is wrong quotes the answer, and reasons stand in lists.
+        # The problem quotes the answer, so it must not be part of the reason, which lists show.
         reason = f"{script.file} returned an answer that has not the form of the output"
         return Ending("failed", reason=reason, said=wrong[0])
     return done(returned, workflow)

@@ -1,7 +1,7 @@
-"""What a script's `Run` does: each call is answered from the journal, or passes the gates and happens.
+"""The `Run` of a script: each call is answered from the journal, or passes the gates and is made.
 
-What ends the run (a limit, a cancel, another owner) goes through the script as an exception that no `except Exception`
-catches. After it nothing more happens, and what the script returns does not count.
+A limit, a cancellation or another owner ends the run with an exception that no `except Exception` of the script
+catches. After that no call is made, and the return value of the script does not count.
 """
 
 import asyncio
@@ -44,37 +44,37 @@ from gofer.workflows.subagent import LoadedSubagent
 
 T = TypeVar("T")
 VALUES = 1_000
-"""Values of the clock and of chance that one run may record."""
+"""Greatest number of recorded times and random numbers of one run."""
 _BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
-"""The branch of a script that the current task is; None is the whole of it."""
+"""The branch that the current task works on; None outside of any `gather`."""
 
 
 class Halted(BaseException):
-    """Nothing more happens in this run now; `ScriptRun.why` says why."""
+    """The run has ended for this worker; `ScriptRun.why` holds the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A branch that cannot go on now."""
+    """A branch that waits."""
 
     parked: Parked
     clicks: int
-    """How many presses had been journaled when it looked."""
+    """Number of journaled clicks when the branch last looked."""
 
 
 class ScriptRun(Run):
-    """See gofer.coordinator.Run."""
+    """The run that a script gets; see gofer.coordinator.Run."""
 
     def __init__(self, step: WorkingStep, bundle: Bundle, provenance: Provenance, script: Script) -> None:
         self.why: BaseException | None = None
-        """What ended the run while the script was at work."""
+        """The exception that ended the run while the script was running."""
         self.under_way = 0
-        """How many calls are happening."""
+        """Number of calls in progress."""
         self._branches = 1
-        """How many branches are at work or wait, without those that wait for their own parts."""
+        """Number of branches that run or wait, without those that wait for their own parts."""
         self._waiting: list[_Waiting] = []
         self._stuck = asyncio.Event()
-        """Set when no branch can go on, or when the run is over."""
+        """Set when no branch can continue, or when the run is over."""
         self._step = step
         self._bundle = bundle
         self._provenance = provenance
@@ -96,7 +96,7 @@ class ScriptRun(Run):
     @property
     @override
     def files(self) -> Mapping[str, Mapping[str, object]]:
-        # What this branch was told, so that it is the same whenever the script is run again.
+        # Only files that this branch knows, so that a script sees the same files each time it runs.
         return MappingProxyType({added.file: _described(added) for added in self._branch.files.values()})
 
     @override
@@ -133,7 +133,7 @@ class ScriptRun(Run):
             await put_an_end_to(*tasks)
         for part in parts:
             branch.learn(part.files.values())
-        # In the order given, so that the same error is raised whenever the script is run again.
+        # The first error in the given order is raised, so that it is the same each time the script runs.
         failed = [error for task in tasks if (error := task.exception())]
         self._alive()
         if failed:
@@ -151,7 +151,7 @@ class ScriptRun(Run):
         return Random(cast(int, self._recorded("random", partial(chance.getrandbits, 53))))  # noqa: S311
 
     def check_end(self, place: str) -> None:
-        """The script is over. Raises what ended it before, or Diverged when something on record was not asked for."""
+        """Raise the exception that ended the run, or Diverged if the script did not ask again for a recorded write."""
         if self.why is not None:
             raise self.why
         self._ledger.check_end((), place)
@@ -166,9 +166,9 @@ class ScriptRun(Run):
         raise Halted from why
 
     async def _wait(self, parked: Parked) -> NoReturn:
-        """A branch that has to wait does so until no other can go on; then the run is parked.
+        """Wait until no other branch can continue, then park the run.
 
-        Others come to the end of what they have claimed, and a press on what they ask for is looked at.
+        Until then, other branches finish the calls that they have claimed, and react to clicks.
         """
         self._waiting.append(_Waiting(parked, len(self._step.own.progress.clicks)))
         self.under_way -= 1
@@ -178,7 +178,7 @@ class ScriptRun(Run):
         finally:
             self.under_way += 1
         self._alive()
-        # A person pressed a button after the branch had looked: it is run again at once.
+        # After a click that a waiting branch has not seen, the run is woken at once.
         pressed = self._step.own.progress.clicks[min(one.clicks for one in self._waiting) :]
         asked = self._step.own.progress.approvals
         news = any((one := asked.get((click.about, click.call))) and one.decided is None for click in pressed)
@@ -190,7 +190,7 @@ class ScriptRun(Run):
             self._stuck.set()
 
     def _here(self) -> str:
-        """The line of the script that is being run; that of its branch when a call was handed to `gather` as it is."""
+        """Return `file:line` of the running script; without a frame of the script on the stack, that of the branch."""
         frame = inspect.currentframe()
         while frame is not None:
             if frame.f_code.co_filename in self._files:
@@ -207,7 +207,7 @@ class ScriptRun(Run):
         return self._branch.ask(tool, arguments, self._here())
 
     async def _guarded(self, work: Awaitable[T]) -> T:
-        """Does the work of one call; what goes wrong with the run itself ends the script."""
+        """Await the work of one call; an error of the run itself ends the script."""
         self.under_way += 1
         try:
             return await work
@@ -221,7 +221,7 @@ class ScriptRun(Run):
             self.under_way -= 1
 
     async def _part(self, part: Branch, work: Awaitable[T]) -> T:
-        """One part of a `gather`, in a task and so in a context of its own."""
+        """Await one part of a `gather`, in a task and therefore in a context of its own."""
         _BRANCH.set(part)
         try:
             result = await work
@@ -251,7 +251,7 @@ class ScriptRun(Run):
             return self._refused(asked, error.message_to_model)
 
     def _gate(self, asked: Asked, item: Permitted) -> None:
-        """Raises when a call may not begin: Diverged, Limited, or ToolError when it is only refused."""
+        """Raise Diverged or Limited when a call may not begin and the run ends, ToolError when it is only refused."""
         self._alive()
         if item.tool.effect != "read":
             self._ledger.check(asked)
@@ -260,7 +260,7 @@ class ScriptRun(Run):
             raise ToolError(refused.text)
 
     def _within_limits(self) -> None:
-        # A refused call counts: a script that asks for the same in vain for ever has to end.
+        # Refused calls count, so that a script that repeats a refused call for ever reaches the limit.
         step = self._step
         wanted = 1 + self._step.own.replay.refused
         if stop := gates.tool_calls(step.own.progress, self._limits, wanted, step.own.now_ms()):
@@ -299,7 +299,7 @@ class ScriptRun(Run):
         return await step.ask_one_shot(one_shot, partial(self._gate_subagent, asked, name))
 
     async def _agent(self, asked: Asked, wanted: Asking, subagent: LoadedSubagent) -> SubagentFinished | ToolResult:
-        """The answer of a subagent that works in a run of its own."""
+        """Return the answer of a subagent that has a run of its own."""
         try:
             gate = partial(self._gate_agent, asked, subagent)
             return await self._step.agents.ask(self._step, wanted, self._provenance, gate)
@@ -331,7 +331,7 @@ class ScriptRun(Run):
 
 
 async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
-    """Cancels what is not done, more than once: a script may catch it."""
+    """Cancel the tasks that are not done, several times if needed: a script may catch the cancellation."""
     for _ in range(10):
         if left := [task for task in tasks if not task.done()]:
             for task in left:
@@ -339,7 +339,7 @@ async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
             await asyncio.wait(left, timeout=1)
     for task in tasks:
         if task.done() and not task.cancelled():
-            # Retrieved, so that asyncio does not log an error that was never retrieved.
+            # asyncio logs every exception that was never retrieved.
             task.exception()
 
 
@@ -350,10 +350,10 @@ def _described(added: FileAdded) -> Mapping[str, object]:
 
 
 def _value(outcome: Outcome, tool: str) -> object:
-    """Return what a script gets for the outcome of a call of a tool. Raises ToolFailed."""
+    """Return the value of a call for the script. Raises ToolFailed for a call without success."""
     match outcome:
         case ToolResult(status="ok", text=text, details=details, value=value):
-            # Through JSON, as it comes back from the journal: the same the first time and every other.
+            # The value passes through JSON, so that it is the same as when it is read from the journal later.
             return json.loads(encode({"text": text, **(details or {})} if value is None else value))
         case ToolResult(status="refused", text=text):
             raise ToolFailed(text, code="refused", tool=tool)

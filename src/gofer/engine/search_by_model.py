@@ -1,8 +1,8 @@
-"""A search for tools and skills, answered by the model of the role `search` where there is one, else by words.
+"""The search for tools and skills, answered by the model of the role `search` if there is one, else by matching words.
 
-The model is asked beside the conversation, in a window of its own: what there is to choose from, the newest part of the
-conversation, and what is looked for. It only chooses among names that the run has, or says that nothing fits. When it
-says neither, does not answer, or would be one call too many, words decide.
+The model is asked outside the conversation. It reads the available tools and skills, the newest part of the
+conversation, and the query. It chooses among the names that the run has, or says that nothing fits. If it does neither,
+does not answer, or would be one call too many, matching words decide.
 """
 
 import re
@@ -29,14 +29,14 @@ from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
 
 WINDOW = 24_000
-"""Tokens of one question at most; fewer where the model takes less."""
+"""Largest question, in tokens; smaller if the model takes less."""
 SECONDS = 30.0
-"""How long each model of the role has for its choice."""
+"""Seconds for each model of the role."""
 _LINE = 400
-"""Characters of one tool or skill in the list."""
+"""Longest line of one tool or skill in the list, in characters."""
 _CHOOSER = Subagent(description="chooses tools and skills")
 _NAME = re.compile(r"""\s*(?:(?:[-*+•]|\d+[.)])\s+)?["'`*]*([A-Za-z0-9_-]+)["'`*]*[,;.]?\s*""")
-"""A line that is one name. A name within a sentence is no choice: the sentence may say what not to use."""
+"""A line that is one name. A name within a sentence is no choice, because the sentence may advise against the tool."""
 _FENCE = re.compile(r"\A\s*```\w*|```\s*\Z")
 _NOTHING = "none"
 _CHOOSE = f"""\
@@ -57,9 +57,9 @@ async def search(step: WorkingStep, bundle: Bundle, call: str, wanted: SearchToo
 
 
 async def _chosen(step: WorkingStep, loaded: Loaded, call: str, query: str, there: Searched) -> Sequence[str] | None:
-    """Return the names that the model of the role chose, empty when it says that nothing fits.
+    """Return the names that the model of the role chose, empty if it says that nothing fits.
 
-    None leaves the choice to words.
+    None leaves the choice to matching words.
     """
     asked = f"{SEARCH}/{call}"
     answered = step.own.replay.answers.get(asked)
@@ -77,7 +77,7 @@ async def _chosen(step: WorkingStep, loaded: Loaded, call: str, query: str, ther
 
 
 def _names(said: str) -> Sequence[str]:
-    """Return the names that an answer lists: one on each line, or as JSON, in lists or in an object of lists."""
+    """Return the names that an answer lists: one on each line, or as JSON in a list or in an object of lists."""
     bare = _FENCE.sub("", said)
     try:
         value = decode(bare.encode())
@@ -88,13 +88,13 @@ def _names(said: str) -> Sequence[str]:
 
 
 def _affordable(step: WorkingStep, limits: Limits, call: str) -> bool:
-    """Return whether a call more is within the limits and leaves one to the conversation."""
+    """Return whether one more model call is within the limits and leaves another one to the conversation."""
     used = step.own.progress.llm_calls + step.own.progress.reserved(but=call).llm_calls
     return used + 1 < limits.llm_calls and gates.budget(step.own.progress, limits, step.own.now_ms()) is None
 
 
 async def _ask(step: WorkingStep, loaded: Loaded, call: str, query: str, there: Searched) -> SubagentFinished:
-    """Return what came of the question; a model that gives no answer is recorded, and the run goes on by words."""
+    """Ask the models of the role; return and record an error entry if none answers, so that the run can continue."""
     chooser = LoadedSubagent(_CHOOSER, _CHOOSE, loaded.search_models)
     prompt = _prompt(step, loaded, query, there)
     asked = question(call, SEARCH, chooser, prompt, step.own.progress.accepted_at, SECONDS)
@@ -109,14 +109,14 @@ async def _ask(step: WorkingStep, loaded: Loaded, call: str, query: str, there: 
 
 
 def _prompt(step: WorkingStep, loaded: Loaded, query: str, there: Searched) -> str:
-    """Return what there is, the newest part of the conversation, and what is looked for."""
+    """Return the question: the tools and skills, the newest part of the conversation, and the query."""
     window = min(step.own.services.ability(loaded.search_models).window or WINDOW, WINDOW)
     conversation = digest(Folded(step.own.conversation.parts), window // 4)
     return f"{_listed(there, query, window // 2)}\n\n# Conversation\n\n{conversation}\n\n# Looked for\n\n{query}"
 
 
 def _listed(there: Searched, query: str, tokens: int) -> str:
-    """Return a line for each tool and skill, in the order of the names; of too many, those that fit best."""
+    """Return a line for each tool and skill, sorted by name; if they exceed `tokens`, only the best matches."""
     lines = {name: f"- {name}: {' '.join(text.split())}"[:_LINE] for name, text in there.texts.items()}
     if sum(map(estimate, lines.values())) > tokens:
         lines = _fitting(lines, [*ranked(query, there.texts), *lines], tokens)

@@ -1,8 +1,9 @@
-"""How a call happens: intent, effect, outcome, each journaled in this order, and only here.
+"""The making of calls: the intent is journaled, then the effect happens, then the outcome is journaled.
 
-An intent is committed before its effect begins. An outcome waits in the draft for the next intent, so that both share a
-frame. On resume a call with an outcome is answered from the journal, and a call in doubt by its effect
-(`engine/effects.py`). What may be called is decided before: by `own_step.py` and `working_step.py`, its only callers.
+Only this module makes calls. An intent is committed before its effect begins. An outcome waits in the draft for the
+next intent, so that both share a frame. On resume, the journal answers a call that has an outcome, and
+`engine/effects.py` treats a call in doubt. The only callers, `own_step.py` and `working_step.py`, decide which calls
+may be made.
 """
 
 import asyncio
@@ -24,27 +25,26 @@ from gofer.tools.definition import Call, Provenance, Repertoire, RunAtHand
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError
 
 Happen = Callable[[Permitted, str], Awaitable[Sequence[e.Entry]]]
-"""Makes a call happen that has its intent, and gives what is journaled of it; the text says why it is in doubt."""
+"""The function that makes a call after its intent and returns its entries. The text says why the call is in doubt."""
 T = TypeVar("T")
 _WORST_FIRST = (asyncio.CancelledError, Fenced, Cancelled, TemporaryError, RunStopped, OutOfTime, Parked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """What one call sees of its run, and how much of its outcome is shown."""
+    """The context of one call: links, display limits, and the run's repertoire."""
 
     provenance: Provenance
     shown: Shown
     repertoire: Repertoire
     long: bool
-    """Whether a text that is too long for the window becomes a file; else it is cut."""
+    """Whether a text that is too long for the window becomes a file; if not, the text is cut."""
 
 
 async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, happen: Happen) -> Sequence[Outcome]:
-    """Make calls at once, with intents that share one frame; return the outcomes in the order given.
+    """Make calls at the same time, with their intents in one frame; return the outcomes in the given order.
 
-    Raises Cancelled or OutOfTime when nothing new may begin, Parked when one of them has to wait, and what the gate
-    raises.
+    Raises Cancelled or OutOfTime when nothing new may begin, Parked when a call has to wait, and the errors of `gate`.
     """
     known = {*run.progress.outcomes, *run.progress.in_doubt}
     fresh = [item for item in calls if item.call not in known]
@@ -67,7 +67,7 @@ async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, happ
 
 
 async def attempt(run: OwnedRun, item: Permitted, doubt: str, sight: Sight) -> Sequence[e.Entry]:
-    """Make one call happen by its effect; return what is journaled of it."""
+    """Make one call by the rules of its effect; return its entries for the journal."""
     clock = run.services.outside.clock
     began = clock.monotonic()
     alone = _call(run, item, sight)
@@ -85,7 +85,7 @@ async def attempt(run: OwnedRun, item: Permitted, doubt: str, sight: Sight) -> S
 
 
 def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
-    """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
+    """Return why an earlier attempt of a call may have had its effect; empty if there was no attempt."""
     if item in fresh and not item.key:
         return doubt_after_restore(item.tool, item.call, restored=run.progress.restored)
     if waited := run.progress.waits.get(item.call):
@@ -94,12 +94,12 @@ def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
 
 
 def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
-    """Return a call as its tool sees it, without files."""
+    """Return the call that the tool gets, still without files."""
     event = run.progress.event
     if event is None:
         raise RunStopped(f"Run {run.run} has no event; its journal does not begin with a claim.")
     outside = run.services.outside
-    # Of a call under an earlier run's key the journal knows since when: an owner after this one has to, too.
+    # The journal keeps the key and start of a call that an earlier run may have made, for every later owner.
     recorded = run.progress.in_doubt.get(item.call)
     key = (recorded.key if recorded else "") or f"{run.run}/{item.call}"
     since = ((recorded.since if recorded else 0) or run.progress.accepted_at) / 1000
@@ -122,9 +122,9 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
 
 
 async def together(*parts: Awaitable[T]) -> tuple[Sequence[T], BaseException | None]:
-    """What those gave that came to their end, in the order given, and the one reason why the others did not.
+    """Await all parts; return the results of those that succeeded, in the given order, and the worst failure.
 
-    All of them come to an end before it returns: nothing goes on behind the back of the caller.
+    Every part has ended when this returns, even after a failure.
     """
     results = await asyncio.gather(*parts, return_exceptions=True)
     failures = [result for result in results if isinstance(result, BaseException)]
@@ -139,5 +139,5 @@ def _worst(failures: Sequence[BaseException]) -> BaseException | None:
 
 
 def _rank(failure: BaseException) -> int:
-    """Return the rank of a failure; an unforeseen one comes first."""
+    """Return the rank of a failure; unexpected failures come first."""
     return next((at for at, kind in enumerate(_WORST_FIRST) if isinstance(failure, kind)), -1)

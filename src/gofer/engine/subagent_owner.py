@@ -1,6 +1,6 @@
-"""The run of a subagent in the hands of the owner of its root: opened, taken over, left, settled.
+"""The run of a subagent and its owner: opening, taking over, leaving and settling the run.
 
-Its journal is like any other. But it has no queue message and no lease: the owner of the root owns all runs below.
+The run has a journal like any other, but no queue message and no lease: the owner of the root run owns all runs below.
 """
 
 from collections.abc import Sequence
@@ -29,16 +29,16 @@ from gofer.values.messages import Usage
 
 
 async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
-    """The run of a subagent, claimed if it is new.
+    """Return the run of a subagent, and claim it if it is new.
 
-    `fresh`: whether this owner just said that it begins; then another owner that has it owns the root too by now.
-    Raises Fenced, Damaged, TemporaryError.
+    `fresh` says that this owner has just journaled the start. If another owner claimed the run nevertheless, that owner
+    has taken over the root. Raises Fenced, Corrupt, TemporaryError.
     """
     services = step.services
     run = started.run
     event = step.progress.event
     if living := step.below.get(run):
-        # With what was noted of it and is not durable yet.
+        # This object also has the entries that are not durable yet.
         return living
     if fresh or not await has_begun(run, services.store):
         if event is None:
@@ -55,7 +55,10 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
 
 
 async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) -> None:
-    """Makes it this owner's. Raises Parked while it waits, or while a lost owner may still be sending."""
+    """Take over the run of a subagent. Raises Parked while it waits, or while a crashed owner may still be sending.
+
+    `alone` says whether every earlier owner is known to be dead.
+    """
     parked = child.progress.parked
     above = child.above
     if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
@@ -63,10 +66,10 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
     again = bool(child.progress.owned_at or child.progress.in_doubt)
     child.note(RunOwned())
     if again:
-        # From this frame on a predecessor can append nothing more.
+        # This frame fences an earlier owner.
         await child.commit()
         if above is not None and child.progress.attempts.crashed <= 1:
-            # What is new below is new: the run is not one that breaks off at the same point again and again.
+            # Progress of the subagent counts for the parent, so that repeated crashes do not end the parent too early.
             resumed = above.progress.asking.get(started.call, started)
             above.note(replace(resumed, resumed=resumed.resumed + 1))
             await above.commit()
@@ -78,13 +81,13 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
 
 
 async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) -> None:
-    """Writes down how this owner leaves it. Raises Fenced, TemporaryError."""
+    """Record how this owner leaves the run of a subagent. Raises Fenced, TemporaryError."""
     child.note(entry)
     await child.commit()
 
 
 async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None:
-    """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
+    """End and settle the subagents that are at work, because the run that asked them is over."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
             unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
@@ -104,7 +107,7 @@ async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None
 
 
 def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
-    """What is recorded of one that ended: its answer, and all that it used."""
+    """Return the journal entry of a subagent that ended: its answer, and its usage."""
     state = child.progress
     status, code, text = _told(child, started.name)
     return SubagentFinished(
@@ -127,7 +130,7 @@ def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
 
 
 def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
-    """The files of a subagent that its answer names and that the run does not have."""
+    """Return the files that a subagent's answer names and that the asking run does not have."""
     concluded = child.progress.concluded
     said = concluded.text if concluded else ""
     held = child.workspace.files.items()
@@ -137,7 +140,7 @@ def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
 
 
 def _told(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
-    """Status, code and text."""
+    """Return status, code and text of a subagent that ended."""
     concluded = child.progress.concluded
     finished = child.progress.finished
     if concluded is not None and concluded.status == "done":

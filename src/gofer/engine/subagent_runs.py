@@ -1,6 +1,6 @@
-"""The subagents of a run: the loop that works the run works them too, in runs of their own.
+"""The subagents of a run: each has a run of its own, worked by the same loop.
 
-One that has no tools and is given no file is one question to a model, in the journal of the run that asks it.
+A subagent without tools and files is only a question to a model, in the journal of the asking run.
 """
 
 import asyncio
@@ -48,13 +48,14 @@ from gofer.workflows.subagent import LoadedSubagent
 from gofer.workflows.subagent_run import DEPTH, beneath
 
 _SHOWN = 20
-"""Names that a model is told of when it names one that is not there."""
+"""Names that an error lists when a model names an unknown subagent or file."""
 
 
 def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: frozenset[str]) -> WorkingStep:
-    """Return the step that works a run by its bundle; its workflow prohibits the skills `withdrawn` by now.
+    """Return the step that works a run by its bundle.
 
-    `alone` says whether every earlier owner is known to be dead.
+    `alone` says whether every earlier owner is known to be dead. `withdrawn` are the skills that the workflow has
+    prohibited since the run began.
     """
     loaded = bundle.loaded
     return WorkingStep(
@@ -73,14 +74,14 @@ def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: fro
 
 @dataclass(frozen=True, slots=True)
 class Subagents:
-    """The subagents of one run. See working_step.Agents."""
+    """The subagents of one run; see working_step.Agents."""
 
     bundle: Bundle
     alone: bool = False
     """Whether every earlier owner is known to be dead."""
 
     async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
-        """Return what came of a call that asks another model: its answer, a long one as a file, or what it chose."""
+        """Return the entries of a call that asks a subagent or searches for tools. A long answer becomes a file."""
         if isinstance(item.arguments, SearchTools):
             return await search(step, self.bundle, item.call, item.arguments)
         if not isinstance(item.arguments, AskSubagent):
@@ -88,7 +89,7 @@ class Subagents:
         said = item.arguments
         asked = Asked(call=item.call, name=said.agent_name, prompt=said.prompt, files=tuple(dict.fromkeys(said.files)))
         try:
-            # One part for each that this turn asks and has not begun, and one for what the model does with the answers.
+            # One part for each subagent of this turn that has not begun, and one part for the asking run.
             finished = await self.ask(step, asked, provenance, parts=self._waiting(step.own, item.tool) + 1, kept=1)
         except ToolError as error:
             return [_failed(item.call, error.message_to_model, error.code)]
@@ -113,10 +114,11 @@ class Subagents:
         parts: int = 2,
         kept: int = 0,
     ) -> SubagentFinished:
-        """The answer on record, or a new one; the subagent goes on where it was.
+        """Return the recorded answer of a subagent, or let the subagent work and return its answer.
 
-        Raises ToolError when there is no such subagent or file, Limited when nothing is left for it, Parked when it
-        waits, and what `WorkingStep.call` raises.
+        `parts` is the number of parts into which the remaining budget is divided, and `kept` the model calls that the
+        asking run needs afterwards. Raises ToolError when there is no such subagent or file, Limited when no budget is
+        left, Parked when the subagent waits, and what `WorkingStep.call` raises.
         """
         loaded = self.bundle.loaded.asks.get(asked.name)
         if loaded is None:
@@ -128,7 +130,7 @@ class Subagents:
             return finished
         started = step.own.progress.asking.get(asked.call)
         if fresh := started is None:
-            # An owner that goes on with the call of one that was lost has not asked for leave to begin anything.
+            # A call that is resumed after a crash did not pass `begin`, so a cancellation is checked here.
             step.own.heed_cancel()
             gate()
             part = _slice(step.own, self.bundle, asked, loaded, parts=parts, kept=kept)
@@ -148,7 +150,7 @@ class Subagents:
     async def _question(
         self, step: WorkingStep, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
     ) -> SubagentFinished:
-        # What is put off is not the call itself, which would be made anew.
+        # The question has an id of its own, so that deferring it does not defer the call, which would start again.
         call = SUBAGENT_QUESTION.format(asked.call)
         if finished := step.own.replay.answers.get(call):
             return finished
@@ -161,7 +163,7 @@ class Subagents:
         limits = self.bundle.loaded.workflow.limits
         left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        # The time of the run, which stays the same when the question is asked again.
+        # The question names the time of the run, so that it has the same bytes when it is asked again.
         at_ms = step.own.progress.accepted_at
         return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
 
@@ -195,7 +197,7 @@ class Subagents:
         return step.services.granted(own.workflow, own.skills)
 
     def _waiting(self, step: OwnStep, tool: AnyTool) -> int:
-        """How many subagents the turn asks that have not begun, this one included."""
+        """Return the number of subagents that the turn asks and that have not begun, this one included."""
         asks = step.conversation.open.items()
         return max(1, sum(ask.tool == tool.name and call not in step.progress.asking for call, ask in asks))
 
@@ -207,7 +209,7 @@ class Subagents:
         started: SubagentStarted,
         provenance: Provenance,
     ) -> None:
-        """Lets it work to its end, and leaves it in good order when that is not now."""
+        """Let the subagent work until its run ends, or leave the run in good order when this worker has to stop."""
         try:
             ending = await self._end(step, child, loaded, started, provenance)
         except Parked as parked:
@@ -248,7 +250,7 @@ class Subagents:
             return loop.stopped(child, error, self.bundle.loaded, tools)
 
     async def _begin(self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
-        """What it works with, pinned when it began: what it may do, and what it is asked."""
+        """Return the pinned bundle of a subagent's run; on the first call, pin it and note the prompt and the files."""
         if child.progress.started is not None:
             return await pinned(child.services, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
@@ -261,12 +263,12 @@ class Subagents:
         for file in started.files:
             child.note(step.workspace.files[file].added)
         child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
-        # Read back, so that what is begun and what is gone on with is the same.
+        # The bundle is read back, so that a new run and a resumed run work with the same one.
         return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
 
 
 def _slice(step: OwnStep, bundle: Bundle, asked: Asked, loaded: LoadedSubagent, *, parts: int, kept: int) -> Slice:
-    """What it may use. Raises Limited."""
+    """Return the budget of a subagent. Raises Limited."""
     most = loaded.subagent.limits.calls
     calls = step.progress.subagents.get(asked.name, set[str]())
     if len(calls) >= most:

@@ -1,4 +1,4 @@
-"""The tail of every request: made anew for this call, read by the model, and not kept."""
+"""The tail of every request: usage, files and plan, built for one model call and not part of the history."""
 
 from collections.abc import Sequence
 
@@ -14,20 +14,20 @@ from gofer.values.canonical_json import encode_text
 from gofer.workflows.schema import Limits
 
 OLD_MS = 3_600_000
-"""Milliseconds after which the time in the first message is told anew."""
+"""Age of the first message, in milliseconds, from which on the tail gives the time again."""
 LISTED = 40
-"""Files that are listed at most; the rest is counted."""
+"""Greatest number of files in the list; the others are counted."""
 LASTING = 30
-"""Of these, attachments and turns that left at most."""
+"""Greatest number of attachments and files of compacted turns among them."""
 PLAN = 4_000
-"""Characters of a plan that is shown whole."""
+"""Longest plan that is shown whole, in characters."""
 LINE = 80
-"""Characters that are shown of each item of a longer one."""
+"""Characters of each item of a longer plan."""
 _UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 
 def tail(progress: Progress, workspace: Workspace, limits: Limits, context: str = "") -> str:
-    """The bytes every request ends with, as text; `context` says how full the window is."""
+    """Return the end of a request, as JSON text; `context` says how full the window is."""
     sections = [" ".join(filter(None, [_used(progress, limits), context])), *_files(workspace), *_plan(workspace)]
     return "," + messages.user("\n".join(sections)).decode() + "]}"
 
@@ -44,14 +44,14 @@ def _used(progress: Progress, limits: Limits) -> str:
 
 
 def _now(progress: Progress) -> str:
-    """Return the time where the one in the first message is old, as after a wait for a person; empty otherwise."""
+    """Return the current time if the first message is old, as after a wait for a person; empty otherwise."""
     if progress.last_at - progress.accepted_at < OLD_MS:
         return ""
     return f"{today(progress.last_at)} "
 
 
 def _files(workspace: Workspace) -> Sequence[str]:
-    """A line for each file: its id for tools, its name as data, how large it is, and what of it was read."""
+    """Return a line for each file: its id for tools, its name as data, its size, and the parts that were read."""
     files = list(workspace.files.values())
     if not files:
         return []
@@ -61,14 +61,14 @@ def _files(workspace: Workspace) -> Sequence[str]:
 
 
 def _listed(files: Sequence[HeldFile]) -> Sequence[HeldFile]:
-    """The newest; but before results what nothing else may tell of any more: attachments, and turns that left."""
+    """Return the newest files; attachments and compacted turns first, because no message may name them any more."""
     lasting = [one.added.file for one in files if one.added.source or one.added.file.startswith(HISTORY)][-LASTING:]
     results = [one.added.file for one in files if one.added.file not in lasting][len(lasting) - LISTED :]
     return [one for one in files if one.added.file in {*lasting, *results}]
 
 
 def _plan(workspace: Workspace) -> Sequence[str]:
-    """The plan, and the exact call that comes next."""
+    """Return the plan, and a reminder of the next call for it."""
     plan = workspace.plan
     if not plan:
         return []
@@ -76,7 +76,7 @@ def _plan(workspace: Workspace) -> Sequence[str]:
 
 
 def _brief(plan: Sequence[Todo]) -> str:
-    """The plan, of a long one the beginning of each line: it is sent with every call."""
+    """Return the plan; a long plan is shortened to the beginning of each line, because every request contains it."""
     whole = shown(plan)
     if len(whole) <= PLAN:
         return whole
@@ -118,7 +118,7 @@ def _read(held: HeldFile) -> str:
 
 
 def size_of(size: int) -> str:
-    """A number of bytes as people read it."""
+    """Return a number of bytes for people, such as `1.2 MB`."""
     for unit, name in _UNITS:
         if size >= unit:
             return f"{size / unit:.1f} {name}"

@@ -1,4 +1,4 @@
-"""Messages that leave the window, as text: word for word for a file, or shortened by code."""
+"""The messages that leave the window, as text: a full transcript for a file, or a digest that code shortens."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,38 +11,38 @@ from gofer.projections.conversation import LEFT, SUMMARY
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 SHORT = 300
-"""Characters of one result in a digest."""
+"""Characters of one message in a digest."""
 HISTORY = "history"
-"""What the ids of files begin with that hold turns which left."""
+"""The prefix of the ids of files with compacted turns."""
 OPENING = 0.5
-"""Share of a digest that its oldest message may have."""
+"""Share of a digest that its oldest message may take."""
 SHORTENED = "Shortened by code, without judgement:\n"
 SINCE = "\n\nWhat came after that, as far as there is room:\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Encoded messages that leave."""
+    """The messages that leave the window."""
 
     parts: Sequence[bytes]
     turn: int = 1
-    """The turn of the first answer of the model among them."""
+    """The turn of the model's first answer among them."""
     tokens: int = 0
-    """What they weigh, by estimate."""
+    """The estimated tokens of the messages."""
     after_first: bool = True
-    """Whether the first message stays."""
+    """Whether the first message of the conversation stays."""
 
     def messages(self) -> Sequence[Mapping[str, object]]:
-        """The same as objects."""
+        """Return the messages as JSON objects."""
         return [as_object(json.loads(part)) for part in self.parts]
 
     def texts(self) -> Sequence[str]:
-        """What each of them says."""
+        """Return the text of each message."""
         return [_said(message) for message in self.messages()]
 
 
 def transcript(folded: Folded) -> str:
-    """Every message with its role and turn, in order, and nothing left out but what was looked at or thought."""
+    """Return every message with its role and turn, in order, without images, documents and thoughts."""
     rows = list[str]()
     turn = folded.turn - 1
     for message in folded.messages():
@@ -52,8 +52,7 @@ def transcript(folded: Folded) -> str:
 
 
 def digest(folded: Folded, tokens: int) -> str:
-    """What was said first, or an earlier summary; then the beginnings of what was said and given, the newest, when
-    there is not room for all."""
+    """Return the oldest message or an earlier summary, then the beginnings of the newest messages that fit."""
     first, *rest = folded.messages()
     opening = _opening(_said(first), round(OPENING * tokens))
     lines = list[str]()
@@ -68,10 +67,10 @@ def digest(folded: Folded, tokens: int) -> str:
 
 
 def _opening(said: str, tokens: int) -> str:
-    """What nothing that follows says again: the goal in the first message, or what is known from before."""
+    """Return the part that no later message repeats: the goal in the first message, or an earlier summary."""
     earlier = said.partition(SUMMARY)[2] if said.startswith(LEFT) else ""
     if earlier.startswith(SHORTENED):
-        # As it is: shortened each time, nothing would be left of it in the end.
+        # An earlier digest keeps its opening unchanged; shortened at each compaction, the goal would disappear.
         return earlier.removeprefix(SHORTENED).partition(SINCE)[0]
     return preview_text(earlier or said, max_tokens=tokens).partial_data
 

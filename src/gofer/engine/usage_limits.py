@@ -1,7 +1,8 @@
-"""Limits per person and per workflow: whether one more run may begin, and what it may spend.
+"""Limits per person and per workflow: whether one more run may begin, and how much money it may spend.
 
-A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
-spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
+A run writes its own row before it counts the rows of others. So each of several simultaneous runs counts those accepted
+before it. The row gets the run's spending when an owner leaves the run. Rows hold numbers, and tokens in place of
+names, also for private runs.
 """
 
 import math
@@ -19,7 +20,7 @@ from gofer.workflows.schema import Allowance
 
 
 class NotNow(GoferError):
-    """The run does not begin; the message is for lists, `told` is the one line for the person who asked."""
+    """The run does not begin. The message is for lists; `notice` is one line for the asker."""
 
     def __init__(self, reason: str, notice: str) -> None:
         super().__init__(reason)
@@ -28,29 +29,29 @@ class NotNow(GoferError):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one scope may use."""
+    """The allowance of one scope, and the texts about it."""
 
     scope: str
     allowance: Allowance
     whose: str
-    """Without a name, for lists."""
+    """The scope for lists, without the name of a person."""
     started: str
-    """What people are told of its runs, with `{runs}`."""
+    """The text for the asker about the number of runs, with `{runs}`."""
     spent: str
-    """What they are told of its money, with `{usd}`."""
+    """The text for the asker about the money, with `{usd}`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a run may spend before a limit beyond its own ends it; None is without end."""
+    """The money that the limits of person and workflow leave to a run; None means no limit."""
 
     usd: float | None = None
     of: str = ""
-    """The limit, without a name."""
+    """The limit, without the name of a person."""
 
 
 def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
-    """The limits beyond its own that a run of a workflow is under."""
+    """Return the limits of person and workflow that apply to a run."""
     person = ("person", event.source, event.actor.id)
     name = loaded.name
     workflow = loaded.workflow
@@ -81,7 +82,7 @@ def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
 
 
 async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
-    """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
+    """Count a run that is about to begin; return the money that it may spend. Raises NotNow and does not count it."""
     store = step.services.store
     limited = shares(event, loaded, step.services.tokens)
     await store.put_usage(_rows(step, limited))
@@ -99,13 +100,13 @@ async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
 
 
 async def record(step: OwnStep, loaded: Loaded | None) -> None:
-    """Writes down what a run that began has spent so far."""
+    """Record the money that a started run has spent so far."""
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
         return
     limited = shares(event, loaded, step.services.tokens)
     if limited:
-        # What cannot be counted now must not be done again for it.
+        # The run's results become durable first, so that a failure to count does not repeat them.
         await step.commit()
         await step.services.store.put_usage(_rows(step, limited))
 
@@ -152,7 +153,7 @@ def _runs(count: int) -> str:
 
 
 def _moment(step: OwnStep, at_ms: int) -> str:
-    """A time for people, up to the next full minute; with its day when that is not today."""
+    """Return a time for people, rounded up to a full minute, with its date unless that is today."""
     now_ms = step.now_ms()
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
