@@ -13,7 +13,7 @@ Each step is durable before the next begins, so a run that crashed between two s
 
 from dataclasses import dataclass
 
-from gofer.engine.approval_question import Question, arguments_sha256, ask_calls, close_shown, word_call
+from gofer.engine.approval_question import Question, arguments_sha256, close_shown, objection_call, question_calls
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
@@ -25,7 +25,7 @@ from gofer.tools.definition import Provenance
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ApprovalTerms:
     """The terms of an approval: its subject, its approvers, and how long they have."""
 
     about: About
@@ -37,31 +37,31 @@ class Wanted:
     """The name of the place that the call writes to; empty unless the question is about that place."""
 
 
-async def approved(step: OwnStep, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
+async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, provenance: Provenance) -> Result | None:
     """Return None when the call may be made, else its refusal. Raises Parked until a person has decided."""
     sha256 = arguments_sha256(item)
-    name = _name(wanted.about, item.call)
-    if before := _denied_before(step, item, sha256, wanted.about):
-        return before
+    name = _name(terms.about, item.call)
+    if refused := _denied_before(step, item, sha256, terms.about):
+        return refused
     if name not in step.progress.approvals:
-        until = step.now_ms() + wanted.expires_ms
+        until = step.now_ms() + terms.expires_ms
         step.note(
             ApprovalRequested(
                 call=item.call,
                 tool=item.tool.name,
                 arguments_sha256=sha256,
-                by=wanted.by,
+                by=terms.by,
                 until=until,
-                about=wanted.about,
+                about=terms.about,
             )
         )
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
         return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
-    question = Question(step, item, requested, wanted.owner, wanted.where)
+    question = Question(step, item, requested, terms.owner, terms.where)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
-    await question.show(provenance)
+    await question.show_decision(provenance)
     return _outcome(item.call, step.progress.approvals[name].decided)
 
 
@@ -71,7 +71,7 @@ async def close(step: OwnStep, provenance: Provenance) -> None:
         requested = approval.requested
         if approval.decided is not None or requested.about != "call":
             continue
-        for call in ask_calls(requested):
+        for call in question_calls(requested):
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
                 asked = OwnCall(recorded.tool, recorded.arguments)
                 await step.call(PurposeCall(call, asked), provenance)
@@ -92,9 +92,9 @@ async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> 
         return
     while True:
         # A new click may arrive while an earlier one is judged.
-        while click := _unheard(step, name):
-            if why := await question.objection(click, provenance):
-                await question.say(word_call(click), click.actor, why, provenance)
+        while click := _open_click(step, name):
+            if objection := await question.objection(click, provenance):
+                await question.notify(objection_call(click), click.actor, objection, provenance)
             else:
                 by = question.name_of(click)
                 step.note(ApprovalDecided(requested.call, click.decision, by, click.item, requested.about))
@@ -104,15 +104,15 @@ async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> 
             raise Parked(RunParked("approval", requested.until))
         # An entry gets the time at which its frame began. A frame from before the deadline would expire too early.
         await step.commit()
-        if _unheard(step, name) is None:
+        if _open_click(step, name) is None:
             step.note(ApprovalDecided(requested.call, "expired", about=requested.about))
             return
 
 
-def _unheard(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
+def _open_click(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
     """Return the first click for a request that has not been objected to; None when there is none."""
     clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
-    return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
+    return next((one for one in clicks if objection_call(one) not in step.progress.outcomes), None)
 
 
 def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) -> Result | None:
@@ -140,6 +140,6 @@ def _outcome(call: str, decided: ApprovalDecided | None) -> Result | None:
             return _refused(call, "nobody approved it in time", "expired")
 
 
-def _refused(call: str, why: str, code: str) -> Result:
-    text = f"Not called: {why}. Do not try the same again; go on without it, or tell the person."
+def _refused(call: str, reason: str, code: str) -> Result:
+    text = f"Not called: {reason}. Do not try the same again; go on without it, or tell the person."
     return Result(call, "refused", text, details={"code": code})

@@ -17,7 +17,7 @@ from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
-_NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
+_GROUP_NAMES = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
 
@@ -53,8 +53,8 @@ def known_person(step: OwnedRun, event: Event) -> Person:
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
     """Return whether a person may start a workflow. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
-    plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
-    if plain & set(who):
+    kinds = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
+    if kinds & set(who):
         return True
     handles = [one.removeprefix("@") for one in who if one.startswith("@")]
     if person.handle and person.handle.casefold() in map(str.casefold, handles):
@@ -72,14 +72,14 @@ async def turn_away(
     step: OwnStep, event: Event, person: Person, loaded: Loaded, provenance: Provenance
 ) -> DoesNotMatch:
     """Tell a person once a day, in one line, who may start the workflow; return the error that ends the run."""
-    whom = _whom(loaded.workflow)
+    entitled = _entitled_people(loaded.workflow)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
-        text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
-        told = words.in_place(thread_of_event(event), text)
-        await step.call(PurposeCall(TURNED_AWAY, told), provenance)
+        text = f"Sorry, {loaded.name} is for {entitled}. {loaded.workflow.owner} can tell you more."
+        asked = words.in_place(thread_of_event(event), text)
+        await step.call(PurposeCall(TURNED_AWAY, asked), provenance)
     return DoesNotMatch(
-        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
+        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {entitled}", cause="turned_away"
     )
 
 
@@ -117,12 +117,14 @@ async def _details(
             raise stopped(PERSON, outcome, step.services.tools[asked.tool].target.system)
 
 
-def _whom(workflow: Workflow) -> str:
+def _entitled_people(workflow: Workflow) -> str:
     """Return the people who may start a workflow, as a phrase without ids of people."""
-    named = dict.fromkeys(_NAMED.get(one, one if one.startswith("@") else "") or _plain(one) for one in workflow.who)
+    named = dict.fromkeys(
+        _GROUP_NAMES.get(one, one if one.startswith("@") else "") or _person_or_group(one) for one in workflow.who
+    )
     *others, last = named
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _plain(one: str) -> str:
+def _person_or_group(one: str) -> str:
     return one if one.islower() else "people named in its file"

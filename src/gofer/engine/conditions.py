@@ -51,11 +51,13 @@ def meets(routes: Sequence[Route], facts: Facts, *, whole: bool = True) -> bool:
     return not routes or any(passes(route.where, facts, whole=whole) for route in routes)
 
 
-def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "", *, whole: bool = True) -> None:
-    """Raise DoesNotMatch when the facts meet no route of the workflow; `why` replaces the generated reason if given."""
+def check_conditions(
+    event: Event, routes: Sequence[Route], facts: Facts, reason: str = "", *, whole: bool = True
+) -> None:
+    """Raise DoesNotMatch when the facts meet no route of the workflow; `reason` replaces the generated one if given."""
     if not meets(routes, facts, whole=whole):
         miss = nearest(event.kind, routes, facts, whole=whole)
-        raise DoesNotMatch(why or miss.tell())
+        raise DoesNotMatch(reason or miss.tell())
 
 
 def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], facts_of: FactsOf) -> None:
@@ -65,14 +67,14 @@ def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], fac
     """
     winning = winners(standings(event.kind, accepted, facts_of))
     if winning and all(one.workflow != workflow for one in winning):
-        told = " and ".join(one.described() for one in winning)
+        names = " and ".join(one.described() for one in winning)
         verdict = "wins: of the workflows that match, it names"
         if len(winning) > 1:
             verdict = "win: of the workflows that match, they name"
-        raise DoesNotMatch(f"{told} {verdict} the place most specifically")
+        raise DoesNotMatch(f"{names} {verdict} the place most specifically")
 
 
-def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
+def check_reporter(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
     """Raise DoesNotMatch when the run of another workflow reports that the event could not be read.
 
     Without that read it stays unknown which workflow wins. The workflow with the most specific condition among those

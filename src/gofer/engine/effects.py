@@ -88,17 +88,17 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class NoAnswer:
     """A call without an answer that confirms it."""
 
-    why: str
+    reason: str
     retry_after: float = 0.0
     """Seconds that the system asked to wait; 0 when it named none."""
     code: Literal["", "fault", "too_large"] = ""
     """The failure when the system did answer: a fault of the tool, or an answer that was too large."""
 
     @property
-    def away(self) -> bool:
+    def is_outage(self) -> bool:
         """Whether the system did not answer, so that a later attempt may succeed."""
         return not self.code
 
@@ -107,7 +107,7 @@ class Silence:
 class Unknown:
     """A call of which the outcome cannot be determined; it is not attempted again."""
 
-    why: str
+    reason: str
 
 
 class Permit:
@@ -175,7 +175,7 @@ class PermittedHttp(Http):
 
 async def carry_out(
     tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, doubt: str = "", wanted: bool = True
-) -> Done | Refused | Later | Silence | Unknown:
+) -> Done | Refused | Later | NoAnswer | Unknown:
     """Make a call, or determine the outcome of an earlier attempt.
 
     `doubt` says why an earlier attempt may have had its effect; it is empty for a new call. A call that is no longer
@@ -186,17 +186,17 @@ async def carry_out(
         case "read":
             return await _repeated(lambda: _attempt(tool, call, arguments), call.clock, permit.patience)
         case "keyed" if wanted:
-            return await _with_its_key(tool, guarded, arguments, permit.patience, doubt)
+            return await _with_key(tool, guarded, arguments, permit.patience, doubt)
         case "keyed":
             return Unknown("it was not confirmed before the run was stopped")
         case "lookup" if wanted:
-            return await _after_a_look(tool, guarded, arguments, permit, fresh=not doubt)
+            return await _with_look_up(tool, guarded, arguments, permit, fresh=not doubt)
         case "lookup":
-            looked = await _look(tool, guarded, arguments, permit.patience)
+            looked = await _look_up(tool, guarded, arguments, permit.patience)
             return looked or Refused("It did not happen, and is not wanted any more.")
         case "blind" if not doubt:
             outcome = await _attempt(tool, guarded, arguments)
-            return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
+            return Unknown(outcome.reason) if isinstance(outcome, NoAnswer) else outcome
         case "blind":
             return Unknown(doubt)
 
@@ -209,22 +209,22 @@ def doubt_after_restore(tool: AnyTool, call: str, *, restored: bool) -> str:
     return ""
 
 
-def longest(tool: AnyTool, patience: Patience) -> float:
+def longest_seconds(tool: AnyTool, patience: Patience) -> float:
     """Return the longest time of a call in seconds, with all look-ups, waits and attempts that its effect allows."""
-    wait = max(tool.in_doubt.settle, patience.inflight)
+    settle_seconds = max(tool.in_doubt.settle, patience.inflight)
     match tool.effect:
         case "blind":
             return tool.timeout
         case "read" | "keyed":
             return ATTEMPTS_WITHIN + tool.timeout
         case "lookup":
-            return 2 * (tool.timeout + wait + ATTEMPTS_WITHIN + tool.timeout)
+            return 2 * (tool.timeout + settle_seconds + ATTEMPTS_WITHIN + tool.timeout)
 
 
 def quiet_seconds(tool: AnyTool, patience: Patience, *, predecessor_is_dead: bool) -> float:
     """Return the seconds, from its first frame on, that a new owner waits before it looks for earlier effects."""
-    late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
-    return max(tool.in_doubt.settle, late)
+    late_seconds = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
+    return max(tool.in_doubt.settle, late_seconds)
 
 
 def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
@@ -233,15 +233,15 @@ def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predec
     return max(waits, default=0.0)
 
 
-async def _with_its_key(
+async def _with_key(
     tool: AnyTool, call: Call, arguments: Arguments, patience: Patience, doubt: str
 ) -> Done | Refused | Later | Unknown:
     doubts = [doubt] if doubt else []
 
-    async def attempt() -> Done | Refused | Later | Silence:
+    async def attempt() -> Done | Refused | Later | NoAnswer:
         outcome = await _attempt(tool, call, arguments)
-        if isinstance(outcome, Silence):
-            doubts.append(outcome.why)
+        if isinstance(outcome, NoAnswer):
+            doubts.append(outcome.reason)
         return outcome
 
     match await _repeated(attempt, call.clock, patience):
@@ -251,48 +251,50 @@ async def _with_its_key(
             return refused
         case Later() as later:
             return replace(later, in_doubt=bool(doubts))
-        case Silence(away=True, why=why, retry_after=seconds):
+        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
             return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case Refused(text=why) | Silence(why=why):
+        case Refused(text=why) | NoAnswer(reason=why):
             return Unknown(f"{doubts[0]}; then: {why}")
 
 
-async def _after_a_look(
+async def _with_look_up(
     tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
 ) -> Done | Refused | Later | Unknown:
     if fresh:
         first = await _attempt(tool, call, arguments)
-        if not isinstance(first, Silence):
+        if not isinstance(first, NoAnswer):
             return first
         await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
-    if found := await _look(tool, call, arguments, permit.patience):
+    if found := await _look_up(tool, call, arguments, permit.patience):
         return found
     # An owner that takes over from here on has to wait again before it looks.
     await permit.renew()
     again = await _attempt(tool, call, arguments)
-    if not isinstance(again, Silence):
+    if not isinstance(again, NoAnswer):
         return again
     await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
-    if found := await _look(tool, call, arguments, permit.patience):
+    if found := await _look_up(tool, call, arguments, permit.patience):
         return found
-    if again.away:
-        return Later(again.why, "", again.retry_after, in_doubt=True, cause="outage")
-    return Unknown(again.why)
+    if again.is_outage:
+        return Later(again.reason, "", again.retry_after, in_doubt=True, cause="outage")
+    return Unknown(again.reason)
 
 
-async def _look(tool: AnyTool, call: Call, arguments: Arguments, patience: Patience) -> Done | Later | Unknown | None:
+async def _look_up(
+    tool: AnyTool, call: Call, arguments: Arguments, patience: Patience
+) -> Done | Later | Unknown | None:
     """Look for our marker: return Done if it is there, None if it is not, Later in an outage, Unknown otherwise."""
-    looked = await _repeated(lambda: _look_once(tool, call, arguments), call.clock, patience)
+    looked = await _repeated(lambda: _look_up_once(tool, call, arguments), call.clock, patience)
     match looked:
-        case Silence(away=True, why=why, retry_after=seconds):
+        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
             return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case Silence(why=why):
+        case NoAnswer(reason=why):
             return Unknown(f"looking for it failed: {why}")
         case _:
             return looked
 
 
-async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
+async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | NoAnswer | None:
     if tool.in_doubt.look is None:
         return Unknown("its tool cannot look for it")
     try:
@@ -305,7 +307,7 @@ async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | 
     except Unwritten:
         raise
     except (TemporaryError, TimeoutError) as error:
-        return _silence(tool, error)
+        return _no_answer(tool, error)
     except GoferError:
         raise
     except Exception as error:  # noqa: BLE001 - a bug of a tool must not end the run
@@ -315,13 +317,13 @@ async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | 
     return Done(found)
 
 
-async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock, patience: Patience) -> T | Silence:
+async def _repeated(attempt: Callable[[], Awaitable[T | NoAnswer]], clock: Clock, patience: Patience) -> T | NoAnswer:
     """Repeat an attempt while the system does not answer; return the last outcome."""
     began = clock.monotonic()
     pause = patience.backoff
     for number in range(1, ATTEMPTS + 1):
         outcome = await attempt()
-        if not isinstance(outcome, Silence) or not outcome.away:
+        if not isinstance(outcome, NoAnswer) or not outcome.is_outage:
             return outcome
         wait = max(pause, outcome.retry_after)
         if number == ATTEMPTS or clock.monotonic() - began + wait > ATTEMPTS_WITHIN:
@@ -331,7 +333,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock,
     raise AssertionError("the last attempt returns")
 
 
-async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
+async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | NoAnswer:
     try:
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
@@ -342,20 +344,20 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
     except (Fenced, Unwritten):
         raise
     except (TemporaryError, TimeoutError) as error:
-        return _silence(tool, error)
+        return _no_answer(tool, error)
     except Exception as error:  # noqa: BLE001
         # A bug of a tool must not end the run. The text of the error may hold contents, so only its type is logged.
         _log.error("tool %s failed with %s", tool.name, fault(error))
-        return Silence(f"it failed with {type(error).__name__}", code="fault")
+        return NoAnswer(f"it failed with {type(error).__name__}", code="fault")
 
 
-def _silence(tool: AnyTool, error: TemporaryError | TimeoutError) -> Silence:
+def _no_answer(tool: AnyTool, error: TemporaryError | TimeoutError) -> NoAnswer:
     if not isinstance(error, TemporaryError):
-        return Silence(f"{tool.target.system or 'it'} did not answer within {tool.timeout:g} seconds")
-    said = str(error)
-    if tool.target.system and tool.target.system not in said:
-        said = f"{tool.target.system} could not be reached: {said}"
+        return NoAnswer(f"{tool.target.system or 'it'} did not answer within {tool.timeout:g} seconds")
+    reason = str(error)
+    if tool.target.system and tool.target.system not in reason:
+        reason = f"{tool.target.system} could not be reached: {reason}"
     # The system answered, and its answer would be as large the next time.
     if isinstance(error, TooLarge):
-        return Silence(said, code="too_large")
-    return Silence(said, retry_after=error.retry_after)
+        return NoAnswer(reason, code="too_large")
+    return NoAnswer(reason, retry_after=error.retry_after)

@@ -23,36 +23,39 @@ REMARKS: Mapping[Flaw, str] = {
     "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
 }
 """Messages to the model after an empty or cut answer."""
-WRITTEN = (
+CALL_AS_TEXT = (
     "[Gofer, by code] Your last answer holds a call{call} as text. It was not carried out, and people did not see it. "
     "Ask for tools in tool_calls, or answer in words."
 )
 """The message to a model that wrote a call as text."""
-_ANEW = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
-_GO_ON = (
+_ANSWER_AGAIN = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
+_FINISH_PLAN = (
     "Do them, and say so with todo_update; an item that only a person can help with is blocked, with what it needs. "
     "Then answer."
 )
 
 
-def premature(workspace: Workspace, workflow: Workflow) -> str:
+def plan_objection(workspace: Workspace, workflow: Workflow) -> str:
     """Return the message to a model that ends before its plan is done; empty when the run may end."""
     if workflow.plan == "required" and not workspace.plan:
         return "[Gofer, by code] Not finished: this work needs a plan. Write it with todo_write, and follow it."
     if left := open_items(workspace.plan):
         listed = "\n".join(line(todo) for todo in left)
-        return f"[Gofer, by code] Not finished: your plan has open items:\n{listed}\n{_GO_ON}"
+        return f"[Gofer, by code] Not finished: your plan has open items:\n{listed}\n{_FINISH_PLAN}"
     return ""
 
 
-def unfit(answer: str, schema: Mapping[str, object]) -> str:
+def form_objection(answer: str, schema: Mapping[str, object]) -> str:
     """Return the message to a model whose answer does not fit the output schema; empty when the answer fits."""
     try:
         wrong = problems(schema, read_answer(answer))
     except ValueError as error:
         wrong = [f"it is {error}"]
     listed = "\n".join(f"- {problem}" for problem in wrong)
-    return listed and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANEW}"
+    return (
+        listed
+        and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
+    )
 
 
 def remark(
@@ -60,12 +63,12 @@ def remark(
 ) -> MessageReceived | None:
     """Return the message of code about the model's last answer; None when the run can continue or end with it."""
     if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
-        return MessageReceived(WRITTEN.format(call=""), code="call_as_text")
+        return MessageReceived(CALL_AS_TEXT.format(call=""), code="call_as_text")
     if not conversation.answered:
-        said = REMARKS.get(conversation.flaw, "")
-        return MessageReceived(said) if said else None
-    if against := objection(conversation.answer, workspace, workflow, offered):
-        return MessageReceived(against.text, code=against.code)
+        text = REMARKS.get(conversation.flaw, "")
+        return MessageReceived(text) if text else None
+    if problem := objection(conversation.answer, workspace, workflow, offered):
+        return MessageReceived(problem.text, code=problem.code)
     return None
 
 
@@ -81,20 +84,20 @@ class Objection:
 def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Collection[str]) -> Objection | None:
     """Return the objection to ending with an answer, or None; `offered` are the names of the tools."""
     schema = as_object(workflow.output)
-    wrong = ""
+    form_problem = ""
     if schema:
-        wrong = unfit(answer, schema)
+        form_problem = form_objection(answer, schema)
     # An answer that fits the output schema may look like a call.
-    if (not schema or wrong) and (call := written_call(answer, offered)) is not None:
-        return Objection(WRITTEN.format(call=f" of {call}" * bool(call)), "call_as_text")
-    if said := premature(workspace, workflow):
-        return Objection(said, "premature")
-    if wrong:
-        return Objection(wrong)
+    if (not schema or form_problem) and (call := written_call(answer, offered)) is not None:
+        return Objection(CALL_AS_TEXT.format(call=f" of {call}" * bool(call)), "call_as_text")
+    if plan_problem := plan_objection(workspace, workflow):
+        return Objection(plan_problem, "premature")
+    if form_problem:
+        return Objection(form_problem)
     return None
 
 
-def finishing(
+def early_finish(
     call: str,
     ask: ToolAsk,
     conversation: Conversation,
@@ -111,12 +114,12 @@ def finishing(
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
         return None  # the gate `permission` refuses these arguments
-    if against := objection(str(answer), workspace, workflow, offered):
-        return Refused(call, against.text, code=against.code or UNFIT)
+    if problem := objection(str(answer), workspace, workflow, offered):
+        return Refused(call, problem.text, code=problem.code or UNFIT)
     return None
 
 
-def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:
+def missing_plan(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:
     """Refuse a call that comes before the plan that its workflow requires."""
     if workflow.plan != "required" or workspace.plan or ask.tool in BOOKKEEPING:
         return None

@@ -29,24 +29,24 @@ _ALWAYS = frozenset({"todo_read", FINISH})
 """Tools that may repeat their result: `finish` ends the run, and `todo_read` brings a model back to its plan."""
 _QUOTED = 300
 """Characters of a model's refusal that people see."""
-_ANOTHER = "take another model"
-_BETTER = "take a model that is better at calling tools"
+_OTHER_MODEL = "take another model"
+_BETTER_MODEL = "take a model that is better at calling tools"
 _LARGER = "a larger max_output_tokens helps"
-_AGAIN = "Please ask again, and tell {owner} if that does not help."
-_MISUSED = f"The language model did not use its tools correctly three times. {_AGAIN}"
-_SILENT = f"The language model gave no answer three times. {_AGAIN}"
-_SHAPELESS = f"The language model did not answer in the form that this workflow asks for three times. {_AGAIN}"
-_LONG = "The answers were too long for this workflow. Please ask for less, or tell {owner}."
+_ASK_AGAIN = "Please ask again, and tell {owner} if that does not help."
+_MISUSED = f"The language model did not use its tools correctly three times. {_ASK_AGAIN}"
+_SILENT = f"The language model gave no answer three times. {_ASK_AGAIN}"
+_SHAPELESS = f"The language model did not answer in the form that this workflow asks for three times. {_ASK_AGAIN}"
+_TOO_LONG = "The answers were too long for this workflow. Please ask for less, or tell {owner}."
 _FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
-    "": ("was empty", _ANOTHER, _SILENT),
-    "empty": ("was empty", _ANOTHER, _SILENT),
-    "cut": ("was cut off before its first word", _LARGER, _LONG),
-    "cut_call": ("was cut off in the middle of a tool call", _LARGER, _LONG),
-    "call_as_text": ("was a tool call written as text", _BETTER, _MISUSED),
-    "deprecated": ("called a tool in the deprecated function_call", _BETTER, _MISUSED),
-    "broken": ("called a tool with arguments that it does not take", _BETTER, _MISUSED),
-    "unknown_tool": ("called a tool that does not exist", _BETTER, _MISUSED),
-    "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER, _MISUSED),
+    "": ("was empty", _OTHER_MODEL, _SILENT),
+    "empty": ("was empty", _OTHER_MODEL, _SILENT),
+    "cut": ("was cut off before its first word", _LARGER, _TOO_LONG),
+    "cut_call": ("was cut off in the middle of a tool call", _LARGER, _TOO_LONG),
+    "call_as_text": ("was a tool call written as text", _BETTER_MODEL, _MISUSED),
+    "deprecated": ("called a tool in the deprecated function_call", _BETTER_MODEL, _MISUSED),
+    "broken": ("called a tool with arguments that it does not take", _BETTER_MODEL, _MISUSED),
+    "unknown_tool": ("called a tool that does not exist", _BETTER_MODEL, _MISUSED),
+    "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER_MODEL, _MISUSED),
     "unfit": (
         "did not have the form that the `output` of its workflow asks for",
         "take a better model, or simplify the form",
@@ -86,38 +86,40 @@ class Limited(GoferError):
 
 def answer(conversation: Conversation) -> Stop | None:
     """Return the stop after the model's last answer: a refusal, or the third useless answer in a row; else None."""
-    said = conversation.answer.strip()[:_QUOTED]
+    text = conversation.answer.strip()[:_QUOTED]
     match conversation.flaw:
-        case "refusal" if said:
-            return Stop("the model refused", "failed", f"The language model declined to answer: “{said}”")
+        case "refusal" if text:
+            return Stop("the model refused", "failed", f"The language model declined to answer: “{text}”")
         case "refusal":
             return Stop("the model refused", "failed", "The language model declined to answer.")
         case "filtered":
             reason = "the filter of the model's provider stopped its answer; ask in other words"
             return Stop(reason, "failed", RULES["filtered"].plain_reason)
         case flaw if conversation.strikes >= STRIKES:
-            return _useless(flaw, said)
+            return _useless(flaw, text)
         case _:
             return None
 
 
-def _useless(flaw: Flaw, said: str) -> Stop:
-    """Return the stop after the third useless answer in a row; `flaw` and `said` are those of the last answer."""
+def _useless(flaw: Flaw, text: str) -> Stop:
+    """Return the stop after the third useless answer in a row; `flaw` and `text` are those of the last answer."""
     match flaw:
-        case "cut" if said:
+        case "cut" if text:
             reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
             return Stop(reason, plain_reason="The answer was too long for one piece. This is its beginning:")
         case "repeated":
             reason = f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
-            told = "I stopped because I looked up the same thing again and again. Here is what I have:"
-            return Stop(f"{reason}; {_ANOTHER}", plain_reason=told)
+            plain_reason = "I stopped because I looked up the same thing again and again. Here is what I have:"
+            return Stop(f"{reason}; {_OTHER_MODEL}", plain_reason=plain_reason)
         case "premature":
             reason = f"stopped after {STRIKES} answers in a row that came before the plan was done"
-            return Stop(f"{reason}; {_ANOTHER}", plain_reason="I stopped before my plan was done. Here is what I have:")
+            return Stop(
+                f"{reason}; {_OTHER_MODEL}", plain_reason="I stopped before my plan was done. Here is what I have:"
+            )
         case _:
-            what, remedy, told = _FAILURES[flaw]
+            what, remedy, plain_reason = _FAILURES[flaw]
             reason = f"{STRIKES} answers of the model in a row were of no use: the last one {what}; {remedy}"
-            return Stop(reason, "failed", f"I could not finish this. {told}")
+            return Stop(reason, "failed", f"I could not finish this. {plain_reason}")
 
 
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
@@ -149,9 +151,9 @@ def subagent_call(progress: Progress, limits: Limits, call: str, now_ms: int) ->
     return budget(progress, limits, now_ms)
 
 
-def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> Stop | None:
-    """Return the stop of a run that has no budget left for `wanted` tool calls."""
-    if progress.tool_calls + wanted > limits.tool_calls:
+def tool_calls(progress: Progress, limits: Limits, calls: int, now_ms: int) -> Stop | None:
+    """Return the stop of a run that has no budget left for so many tool calls."""
+    if progress.tool_calls + calls > limits.tool_calls:
         return Stop(f"stopped at {limits.tool_calls} tool calls")
     return budget(progress, limits, now_ms)
 
@@ -172,7 +174,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
         return Refused(call, error.message_to_model, code="broken")
 
 
-def uncarried(call: str, conversation: Conversation) -> Refused | None:
+def not_carried_out(call: str, conversation: Conversation) -> Refused | None:
     """Refuse a call in an answer that was cut off, or that uses the deprecated function_call."""
     match conversation.finish:
         case "length":
@@ -203,7 +205,7 @@ def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None
 
 
 def slice_of(
-    progress: Progress, limits: Limits, wanted: SubagentLimits, now_ms: int, *, parts: int, kept: int
+    progress: Progress, limits: Limits, subagent: SubagentLimits, now_ms: int, *, parts: int, kept: int
 ) -> Slice | Stop:
     """Return one of `parts` equal parts of the remaining budget, within the subagent's limits; Stop if none is left.
 
@@ -223,12 +225,12 @@ def slice_of(
     tools = max(0, limits.tool_calls - progress.tool_calls - reserved.tool_calls)
     minutes = limits.minutes - progress.owned_ms(now_ms) / 60_000
     return Slice(
-        llm_calls=min(wanted.llm_calls, max(1, calls // parts)),
-        tool_calls=min(wanted.tool_calls, tools // parts),
-        tokens=min(wanted.tokens, tokens // parts),
-        usd=min(wanted.usd, usd / parts),
+        llm_calls=min(subagent.llm_calls, max(1, calls // parts)),
+        tool_calls=min(subagent.tool_calls, tools // parts),
+        tokens=min(subagent.tokens, tokens // parts),
+        usd=min(subagent.usd, usd / parts),
         # Subagents work at the same time, so they do not divide the minutes.
-        minutes=min(wanted.minutes, minutes),
+        minutes=min(subagent.minutes, minutes),
     )
 
 

@@ -16,7 +16,7 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.answer_text import before_call
-from gofer.models.failures import said_of, told_of
+from gofer.models.failures import plain_reason_of, provider_error_of
 from gofer.projections.conversation import Conversation
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
@@ -64,14 +64,14 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     while not conversation.answered:
         stop = gates.answer(conversation)
         if not stop and conversation.open:
-            sharing = replace(step, shown=view.share(step, bundle))
-            stop = await _turn(sharing, bundle, provenance)
+            limited = replace(step, shown=view.display_limits(step, bundle))
+            stop = await _turn(limited, bundle, provenance)
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            told = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
-            written = as_people_read(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
-            return Ending(stop.status, written, stop.reason, plain_reason=told)
+            plain_reason = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
+            text = text_for_people(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
+            return Ending(stop.status, text, stop.reason, plain_reason=plain_reason)
     ended = done(conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=finish_gate.with_needs(ended.answer, step.own.workspace.plan))
 
@@ -94,47 +94,47 @@ def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Coll
     owner = "the people who run Gofer"
     if loaded is not None:
         owner = loaded.workflow.owner
-    told = _with_owner(error.plain_reason, owner)
-    if said := said_of(error):
-        told = f"I could not finish this. {told_of(said, owner)}"
-    written = so_far(step.conversation, tools)
+    plain_reason = _with_owner(error.plain_reason, owner)
+    if said := provider_error_of(error):
+        plain_reason = f"I could not finish this. {plain_reason_of(said, owner)}"
+    text = so_far(step.conversation, tools)
     if loaded is not None:
-        written = as_people_read(written, loaded.workflow)
-    return Ending("failed", written, str(error), plain_reason=told, cause=error.cause, system=error.system)
+        text = text_for_people(text, loaded.workflow)
+    return Ending("failed", text, str(error), plain_reason=plain_reason, cause=error.cause, system=error.system)
 
 
-def _with_owner(told: str, owner: str) -> str:
+def _with_owner(text: str, owner: str) -> str:
     """Name the owner in a text for a colleague. `format` would fail on the braces of a quoted model."""
-    return told.replace("{owner}", owner)
+    return text.replace("{owner}", owner)
 
 
 def done(answer: str, workflow: Workflow) -> Ending:
     """Return the ending with an accepted answer; if the workflow has an `output`, people read its fields as a text."""
     if workflow.output is None:
         return Ending("done", answer)
-    return Ending("done", as_people_read(answer, workflow), output=read_answer(answer))
+    return Ending("done", text_for_people(answer, workflow), output=read_answer(answer))
 
 
-def as_people_read(written: str, workflow: Workflow) -> str:
+def text_for_people(text: str, workflow: Workflow) -> str:
     """Return the text of a model for people: the fields of its object as a text if the workflow has an `output`."""
-    if workflow.output is None or not written.strip():
-        return written
+    if workflow.output is None or not text.strip():
+        return text
     try:
-        value = read_answer(written)
+        value = read_answer(text)
     except ValueError:
-        return written
+        return text
     return render(workflow.reply_template, as_object(workflow.output), value)
 
 
-def _gated(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
+def _check(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
     """Return the first refusal of the gates, or the permitted call."""
     own = step.own
     granted = step.repertoire.tools
     return (
-        gates.uncarried(call, own.conversation)
+        gates.not_carried_out(call, own.conversation)
         or gates.repeated(call, ask, own.repetition)
-        or finish_gate.unplanned(call, ask, own.workspace, workflow)
-        or finish_gate.finishing(call, ask, own.conversation, own.workspace, workflow, granted)
+        or finish_gate.missing_plan(call, ask, own.workspace, workflow)
+        or finish_gate.early_finish(call, ask, own.conversation, own.workspace, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
@@ -151,17 +151,17 @@ async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | No
     if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     end = _tail(step, bundle, view)
-    await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step.own, bundle, end))
-    if said := finish_gate.remark(
+    await step.ask_model(view.window, bundle.chain(), end, timeout, view.estimates(step.own, bundle, end))
+    if remark := finish_gate.remark(
         step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
     ):
         # The remark shares the frame of the answer, which leaves no other trace in the history.
-        step.own.note(said)
+        step.own.note(remark)
     return None
 
 
 def _tail(step: WorkingStep, bundle: Bundle, view: View) -> str:
-    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.told(step.own, bundle))
+    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.usage_text(step.own, bundle))
 
 
 async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:
@@ -169,7 +169,7 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
     await step.settle(provenance)
     permitted: list[Permitted] = []
     for call, ask in step.own.conversation.open.items():
-        match _gated(step, bundle.loaded.workflow, call, ask):
+        match _check(step, bundle.loaded.workflow, call, ask):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):

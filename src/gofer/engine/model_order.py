@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gofer.engine.services import Services
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
-from gofer.models.failures import end_of, said_of
+from gofer.models.failures import end_of, provider_error_of
 from gofer.models.language_model import Answer, Model, Refused, Unusable
 from gofer.models.served_model import Candidate, Endpoint, ServedModel
 from gofer.projections.progress import Progress
@@ -62,7 +62,7 @@ class Parked(GoferError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class TimedAnswer:
     """One answer, with its cost and duration."""
 
     answer: Answer
@@ -101,7 +101,7 @@ def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
     return [*chain[first:], *chain[:first]]
 
 
-async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> Heard:
+async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> TimedAnswer:
     """Ask one model with one request, up to ATTEMPTS times within `timeout` seconds; return its answer.
 
     Raises TemporaryError when no answer came, Unusable when the response was no answer, RunStopped when the provider
@@ -111,12 +111,12 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
     began = clock.monotonic()
     deadline = began + timeout
     pause = services.patience.backoff
-    behind = _behind(services, model.endpoint)
+    endpoint = _open(services, model.endpoint)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            answered = await behind.ask(body, deadline - clock.monotonic())
+            answered = await endpoint.ask(body, deadline - clock.monotonic())
             took_ms = int((clock.monotonic() - began) * 1000)
-            return Heard(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
+            return TimedAnswer(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
         except TemporaryError as error:
             wait = max(pause, error.retry_after)
             late = clock.monotonic() + wait >= deadline
@@ -128,7 +128,7 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
     raise AssertionError("the last attempt returns or raises")
 
 
-def _behind(services: Services, endpoint: Endpoint) -> Model:
+def _open(services: Services, endpoint: Endpoint) -> Model:
     if endpoint.is_default:
         return services.model
     return services.reach(endpoint)
@@ -142,7 +142,7 @@ def _cost(services: Services, model: ServedModel, answered: Answer) -> float | N
     return cost
 
 
-def barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
+def is_barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
     """Return whether the failures of other models forbid to ask this model."""
     for failure in failures:
         match failure.error:
@@ -159,18 +159,23 @@ def deferral(
     run: str, call: str, error: TemporaryError | RunStopped, progress: Progress, until: int = 0
 ) -> CallDeferred:
     """Return the journal entry of a model that gave no answer, and log the failure."""
-    said = said_of(error)
-    _report(run, error, said or ProviderError("refused"), progress)
-    return CallDeferred(call, str(error), until, provider_error=said)
+    provider_error = provider_error_of(error)
+    _report(run, error, provider_error or ProviderError("refused"), progress)
+    return CallDeferred(call, str(error), until, provider_error=provider_error)
 
 
-def _report(run: str, error: Exception, said: ProviderError, progress: Progress) -> None:
-    fields = {"failure": said.failure, "code": said.code, "type": said.type, "parameter": said.parameter}
+def _report(run: str, error: Exception, provider_error: ProviderError, progress: Progress) -> None:
+    fields = {
+        "failure": provider_error.failure,
+        "code": provider_error.code,
+        "type": provider_error.type,
+        "parameter": provider_error.parameter,
+    }
     if progress.private:
         # A log line with the id of a private run would show that the run exists.
         _log.warning("a model gave no answer: %s", error, extra={"fields": fields})
         return
-    contents = {"provider_message": said.message}
+    contents = {"provider_message": provider_error.message}
     _log.warning("a model gave no answer: %s", error, extra={"fields": {"run": run, **fields}, "contents": contents})
 
 
@@ -178,7 +183,7 @@ def defer(
     services: Services,
     run: str,
     call: str,
-    failed: Sequence[Failure],
+    failures: Sequence[Failure],
     progress: Progress,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """Return the journal entry when all models of a run failed, and the exception that parks or ends the run.
@@ -186,22 +191,24 @@ def defer(
     The run first waits for `patience.pause`, then twice as long each time. It ends when waiting cannot help, or when it
     has waited for DEFERRED_MINUTES.
     """
-    failures = [failure.error for failure in failed]
-    absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
-    if not absent:
-        return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])
+    errors = [failure.error for failure in failures]
+    temporary = [error for error in errors if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
+    if not temporary:
+        return deferral(run, call, errors[-1], progress), _end(str(errors[-1]), errors[-1])
     # Only time in which a model could be asked counts, not the time in which the computer slept.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
-        why = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(absent[-1])}"
-        return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
+        reason = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(temporary[-1])}"
+        return deferral(run, call, temporary[-1], progress), _end(reason, temporary[-1])
     # The exponent is limited, because a run that is woken early is deferred more often than its pauses suggest.
-    pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
+    pause = max(
+        services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in temporary)
+    )
     now_ms = int(services.outside.clock.now() * 1000)
     until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
-    return deferral(run, call, absent[-1], progress, until), Parked(RunParked("model", until))
+    return deferral(run, call, temporary[-1], progress, until), Parked(RunParked("model", until))
 
 
 def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:
-    said = said_of(error)
+    said = provider_error_of(error)
     return RunStopped(reason) if said is None else Refused(reason, said)

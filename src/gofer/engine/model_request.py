@@ -43,7 +43,7 @@ class Window:
         self._hash = hashlib.sha256(self._prefix)
         self._taken = 0
 
-    def up_to(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
+    def partial_request(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
         """Return a request with a part of the history and a tail; it shares every byte up to the tail."""
         beginning = head(params, self._bundle.tools, self._bundle.loaded.system)
         return b",".join([beginning, *parts]) + tail.encode()
@@ -66,7 +66,7 @@ def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], sy
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
 
 
-def seen_tokens(media: Media) -> int:
+def media_tokens(media: Media) -> int:
     """Return the estimated tokens of an image or a document."""
     return IMAGE if media.media_type.startswith("image/") else _document(media.pages)
 
@@ -88,13 +88,13 @@ class Weight:
         self._count(role, content_of(text), tokens)
         return tokens
 
-    def add_seen(self, role: str, piece: Mapping[str, object]) -> int:
+    def add_media(self, role: str, piece: Mapping[str, object]) -> int:
         """Add an image or a document of a message; return its tokens. The file name of a document holds its pages."""
         if piece.get("type") != "file":
             self._count(role, "image", IMAGE)
             return IMAGE
-        told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
-        tokens = _document(int(told[1]) if told else 1)
+        pages = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
+        tokens = _document(int(pages[1]) if pages else 1)
         self._count(role, "document", tokens)
         return tokens
 
@@ -110,7 +110,7 @@ class Weight:
         self.kinds[kind] = self.kinds.get(kind, 0) + tokens
 
 
-class Scale:
+class RequestWeights:
     """The estimates of one run's requests. Each message is weighed once, until a compaction changes the history."""
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
@@ -141,10 +141,10 @@ class Scale:
         if conversation.epoch != self._epoch:
             self._begin(conversation.epoch)
         for part in conversation.parts[len(self._parts) :]:
-            self._parts.append(self._take(as_object(json.loads(part))))
+            self._parts.append(self._weigh_message(as_object(json.loads(part))))
         return self._parts
 
-    def _take(self, message: Mapping[str, object]) -> int:
+    def _weigh_message(self, message: Mapping[str, object]) -> int:
         role = self._role(message)
         content = message.get("content")
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
@@ -152,7 +152,7 @@ class Scale:
         for piece in map(as_object, as_list(content)):
             looked_at = piece.get("type") != "text"
             text = as_text(piece.get("text"))
-            tokens += self._weight.add_seen("files", piece) if looked_at else self._weight.add(role, text)
+            tokens += self._weight.add_media("files", piece) if looked_at else self._weight.add(role, text)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))
@@ -169,11 +169,11 @@ class Scale:
         return "history"
 
 
-MOST = 18_000_000
+MOST_BYTES = 18_000_000
 """Largest request in bytes. Providers refuse more than 20 to 32 MB, and every later request with the same history."""
-FULL = 0.58
+COMPACT_AT = 0.58
 """Share of MOST at which compaction begins; below it, any single image or document still fits."""
-SPARE = 0.1
+SPARE_SHARE = 0.1
 """Share of MOST that the images and documents of one turn leave free."""
 
 
@@ -185,7 +185,7 @@ def sizes(conversation: Conversation) -> list[int]:
     return counted
 
 
-def left(conversation: Conversation, calls: int) -> int:
+def media_left(conversation: Conversation, calls: int) -> int:
     """Return how many characters of base64 each of `calls` calls may add as images and documents."""
-    room = round((1 - SPARE) * MOST) - sum(sizes(conversation))
+    room = round((1 - SPARE_SHARE) * MOST_BYTES) - sum(sizes(conversation))
     return max(0, room // max(1, calls) - EACH)

@@ -32,7 +32,7 @@ from gofer.values.events import Event
 
 PAUSE_MS = 15_000
 """First wait for an earlier run that makes the same call, in milliseconds."""
-MARK = "done_before"
+EARLIER_TOOL = "done_before"
 """The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 LONGEST_PAUSE_MS = 300_000
 """Longest wait between two looks. Each look is journaled, and the earlier run may wait for a person for days."""
@@ -51,10 +51,10 @@ class _Claim:
         return f"{self.holder} {self.key} {self.since}"
 
 
-async def answered(step: OwnStep, item: Permitted) -> Outcome | None:
+async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
     """Return the known outcome of an earlier call of any run; None when there is none. Raises Parked."""
-    stands = await step.services.store.memo(_key(step, item))
-    found = await _look(step, item, _read(stands)) if stands else None
+    stored = await step.services.store.memo(_key(step, item))
+    found = await _look(step, item, _parse(stored)) if stored else None
     return found if isinstance(found, ToolResult | ToolUnknown) else None
 
 
@@ -70,8 +70,8 @@ async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
     own = f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
     step.claims.taken.add(own)
-    stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
-    while (held := _read(stands)).holder != own:
+    stored = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
+    while (held := _parse(stored)).holder != own:
         match await _look(step, item, held):
             case ToolResult() | ToolUnknown() as outcome:
                 return outcome
@@ -80,7 +80,7 @@ async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
             case _:
                 # The holder may have made the call under an inherited key, so that key stays in use.
                 mine = replace(held, holder=own)
-        stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
+        stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())
     return item if held.key == own else replace(item, key=held.key, since=held.since)
 
 
@@ -94,7 +94,7 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
     if run == step.run:
         if call == item.call:
             return "own"
-        return _told(step, item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
+        return _earlier_outcome(step, item, run, call, step.progress, own=True) if _is_making(step, call) else "free"
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, EarlierVersion):
@@ -106,9 +106,9 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
         return "gone"
     if not entries:  # the run was deleted long ago
         return "gone"
-    if (outcome := _told(step, item, run, call, project(entries), own=False)) != "open":
+    if (outcome := _earlier_outcome(step, item, run, call, project(entries), own=False)) != "open":
         return outcome
-    if (above := _above(step, run)) is not None and not _at_it(above, call):
+    if (ancestor := _ancestor(step, run)) is not None and not _is_making(ancestor, call):
         # The parent waits for this run, so waiting for a call that the parent does not make would never end.
         return "free"
     raise _parked(step)
@@ -120,41 +120,43 @@ def _parked(step: OwnStep) -> Parked:
     return Parked(RunParked("earlier_run", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
-def _at_it(step: OwnedRun, call: str) -> bool:
+def _is_making(step: OwnedRun, call: str) -> bool:
     """Return whether the owner of a run makes a call, or is about to; a crashed owner may have claimed more calls."""
     progress = step.progress
     return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
 
-def _above(step: OwnStep, run: str) -> OwnedRun | None:
+def _ancestor(step: OwnStep, run: str) -> OwnedRun | None:
     """Return the ancestor of this run with that id; None when there is none."""
-    above = step.above
-    while above is not None and above.run != run:
-        above = above.above
-    return above
+    ancestor = step.above
+    while ancestor is not None and ancestor.run != run:
+        ancestor = ancestor.above
+    return ancestor
 
 
-def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+def _earlier_outcome(
+    step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool
+) -> Outcome | str:
     """Return the outcome of an earlier call, as the outcome of this one.
 
     Without an outcome return `open` if the earlier call is still being made, `free` if it was not made, and `gone` if
     its journal cannot tell. A call of the same run (`own`) counts as being made until it has an outcome.
     """
     same = root_of(run) == root_of(step.run)
-    who = "another call of this run" if same else f"an earlier run ({run[:8]})"
+    doer = "another call of this run" if same else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
-            text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
-            details = {**(done.details or {}), **({} if same else {MARK: item.tool.name})}
-            summary = f"was done already by {who}"
+            text = f"Not done again: {doer} did this for the same message already. It gave:\n\n{done.text}"
+            details = {**(done.details or {}), **({} if same else {EARLIER_TOOL: item.tool.name})}
+            summary = f"was done already by {doer}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, duration_ms=0)
         case ToolResult():
             return "free"
         case ToolUnknown() as unknown:
-            text = f"Not done again: {who} tried this for the same message. {unknown.text}"
+            text = f"Not done again: {doer} tried this for the same message. {unknown.text}"
             return replace(unknown, call=item.call, text=text)
         case None if own:
-            return ToolResult(item.call, "refused", f"Not done: {who} is doing this for the same message.")
+            return ToolResult(item.call, "refused", f"Not done: {doer} is doing this for the same message.")
         case None if earlier.finished is None:
             return "open"
         case None:
@@ -173,6 +175,6 @@ def _message(event: Event | None) -> Sequence[str]:
     return source_of(event).message(event)
 
 
-def _read(stands: str) -> _Claim:
-    holder, key, since = stands.split(" ")
+def _parse(memo: str) -> _Claim:
+    holder, key, since = memo.split(" ")
     return _Claim(holder, key, int(since))

@@ -21,18 +21,18 @@ from gofer.workflows.subagent import LoadedSubagent
 
 _QUOTED = 300
 """Characters of a model's refusal that the journal keeps."""
-CHARACTERS = 200_000
+MOST_CHARACTERS = 200_000
 """Greatest number of characters in all files of one question."""
-FILES = 20
+MOST_FILES = 20
 """Greatest number of files in one question."""
 
 
 def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
     """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
-    said = messages.user(f"{today(at_ms)}\n\n{prompt}")
+    message = messages.user(f"{today(at_ms)}\n\n{prompt}")
 
     def request(params: Params) -> bytes:
-        return head(params, (), subagent.system) + b"," + said + b"]}"
+        return head(params, (), subagent.system) + b"," + message + b"]}"
 
     return OneShot(
         call=call,
@@ -40,60 +40,60 @@ def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms:
         prompt=prompt,
         chain=subagent.chain(),
         request=request,
-        finish=lambda answer: read(call, subagent, answer),
+        finish=lambda answer: answer_entry(call, subagent, answer),
         timeout=timeout,
     )
 
 
-def read(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
+def answer_entry(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
     """Return the journal entry of an answer, without its cost: its text, or the reason why it is useless."""
-    code, text = _judged(subagent, answer)
+    code, text = _judge(subagent, answer)
     status = "error" if code else "ok"
     return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
 
 
-def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
+def _judge(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
     """Return the code of an answer's flaw and its explanation; for a useful answer, an empty code and the text."""
-    said = answer.text.strip()
+    text = answer.text.strip()
     match answer.finish:
         case "refusal":
-            return "refusal", f"The model refused: {said[:_QUOTED]}"
+            return "refusal", f"The model refused: {text[:_QUOTED]}"
         case "content_filter":
             return "filtered", "The filter of the model's provider stopped the answer."
         case "length":
             return "cut", "The answer was cut off at the limit of one answer; a larger max_output_tokens helps."
-        case _ if not said:
+        case _ if not text:
             return "empty", "The answer was empty."
-        case _ if subagent.output is None and written_call(said, ()) is not None:
+        case _ if subagent.output is None and written_call(text, ()) is not None:
             return "call_as_text", "The answer was a tool call written as text."
         case _:
-            return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
+            return _check_output(subagent, text) if subagent.output is not None else ("", answer.text)
 
 
-def _fitting(subagent: LoadedSubagent, said: str) -> tuple[str, str]:
+def _check_output(subagent: LoadedSubagent, text: str) -> tuple[str, str]:
     try:
-        value = read_answer(said)
+        value = read_answer(text)
     except ValueError as error:
         return "unfit", f"The answer is {error}."
-    if wrong := problems(subagent.output or {}, value):
-        return "unfit", f"The answer has not the form of the output: {'; '.join(wrong)}."
+    if problems_found := problems(subagent.output or {}, value):
+        return "unfit", f"The answer has not the form of the output: {'; '.join(problems_found)}."
     return "", encode_text(value)
 
 
-async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
+async def prompt_with_files(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
     """Return a prompt followed by the texts of some files, as data.
 
     Raises ToolError for a file that the run does not have, that is no text, or that is too large. Also raises
     TemporaryError, Cancelled, OutOfTime.
     """
     sections = [prompt]
-    left = CHARACTERS
+    left = MOST_CHARACTERS
     for file in files:
         held = step.workspace.files.get(file)
         if held is None:
             raise ToolError(f"The run has no file {file[:64]!r}.")
-    if len(files) > FILES:
-        raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
+    if len(files) > MOST_FILES:
+        raise ToolError(f"A subagent is given {MOST_FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
         content = await step.content(added, provenance, SUBAGENT_FILE)
@@ -103,7 +103,9 @@ async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: P
             raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")
         left -= len(found.text)
         if left < 0:
-            raise ToolError(f"{file} is too large: the files of one question have {CHARACTERS} characters at most.")
+            raise ToolError(
+                f"{file} is too large: the files of one question have {MOST_CHARACTERS} characters at most."
+            )
         rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
         sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
     return "\n\n".join(sections)

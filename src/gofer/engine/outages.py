@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Sequence
 
-from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
+from gofer.engine.effects import Done, Later, NoAnswer, Patience, Refused, Unknown
 from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.permitted_call import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
@@ -14,7 +14,7 @@ OUTAGE_CODE = "outage"
 """Code of a call that failed because its system did not answer."""
 LONGEST_LIMIT = 3_900.0
 """Total seconds that a call waits for a rate limit; the longest limits of vendors are counted by the hour."""
-UNSAID_WAIT = 60.0
+DEFAULT_WAIT = 60.0
 """Seconds that a call waits if the system named no time."""
 
 _log = logging.getLogger(__name__)
@@ -22,12 +22,12 @@ _log = logging.getLogger(__name__)
 
 def settle(
     item: Permitted,
-    outcome: Done | Refused | Later | Silence | Unknown,
+    outcome: Done | Refused | Later | NoAnswer | Unknown,
     patience: Patience,
     *,
     waited_ms: int,
     now_ms: int,
-) -> CallDeferred | ToolUnknown | Done | Refused | Later | Silence:
+) -> CallDeferred | ToolUnknown | Done | Refused | Later | NoAnswer:
     """Return the deferral of a call that waits, or else its final outcome.
 
     `waited_ms` is the time that the call has waited so far, in milliseconds.
@@ -36,15 +36,15 @@ def settle(
     if deferred is not None:
         _log.warning("a call of %s waits: %s", item.tool.name, deferred.reason)
         return deferred
-    tried = _tried(waited_ms)
+    tried = _tried_clause(waited_ms)
     match outcome:
-        case Unknown(why=why):
+        case Unknown(reason=why):
             return unknown(item.call, item.tool.name, why, item.destination)
         case Later(in_doubt=True, text=why):
             return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.destination)
-        case Silence(away=True, why=why) if item.patience:
+        case NoAnswer(is_outage=True, reason=why) if item.outage_wait:
             return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
-        case Silence(away=False, why=why, code=code):
+        case NoAnswer(is_outage=False, reason=why, code=code):
             return Refused(f"{item.tool.name} got no answer: {why}", code)
         case _:
             return outcome
@@ -52,7 +52,7 @@ def settle(
 
 def _deferral(
     item: Permitted,
-    outcome: Done | Refused | Later | Silence | Unknown,
+    outcome: Done | Refused | Later | NoAnswer | Unknown,
     patience: Patience,
     *,
     waited_ms: int,
@@ -63,18 +63,18 @@ def _deferral(
         return None
     match outcome:
         case Later(cause="rate_limit") as later:
-            longest = max(LONGEST_LIMIT, item.longest)
-            wait = UNSAID_WAIT if math.isinf(later.seconds) else later.seconds
+            longest = max(LONGEST_LIMIT, item.longest_wait)
+            wait = DEFAULT_WAIT if math.isinf(later.seconds) else later.seconds
             over = wait > longest - waited_ms / 1000
         case Later() as later:
-            longest = item.patience
+            longest = item.outage_wait
             wait = _pause(later, patience, longest=longest, waited=waited_ms / 1000)
             over = wait <= 0
-        case Silence(away=True, why=why, retry_after=seconds):
+        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
             return _deferral(
                 item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
             )
-        case Refused(access="credential", text=why, code=code) if item.longest == DELIVERY:
+        case Refused(access="credential", text=why, code=code) if item.longest_wait == DELIVERY:
             # The answer of the run is already paid for, so its delivery waits until an operator renews the credential.
             renewed = Later(why, code, 0.0, cause="outage")
             return _deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
@@ -87,7 +87,7 @@ def _deferral(
     return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.target.system)
 
 
-def _tried(waited_ms: int) -> str:
+def _tried_clause(waited_ms: int) -> str:
     """Return a clause that says how long a call was tried; empty for a call that never waited."""
     minutes = round(waited_ms / 60_000)
     if not minutes:

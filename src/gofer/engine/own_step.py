@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from gofer.engine.owned_run import Deadline, OwnedRun
-from gofer.engine.permitted_call import OUTAGE, Permitted, unasked
-from gofer.engine.results import Shown
+from gofer.engine.permitted_call import OUTAGE, Permitted, permit_all
+from gofer.engine.results import DisplayLimits
 from gofer.engine.services import Services
-from gofer.engine.step import Sight, attempt, make_calls
+from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import FileAdded
@@ -27,7 +27,7 @@ class PurposeCall:
 
     call: str
     """`<purpose>/<n>`."""
-    asked: OwnCall
+    request: OwnCall
     _: KW_ONLY
     recorded: bool = True
     """Whether the journal records the arguments; it need not if they follow from other entries."""
@@ -35,7 +35,7 @@ class PurposeCall:
     """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
     """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
-    shown: Shown | None = None
+    shown: DisplayLimits | None = None
     """Display limits of a text for a model, beyond which the text becomes a file; None cuts a long text."""
 
     def __post_init__(self) -> None:
@@ -55,35 +55,35 @@ class OwnStep(OwnedRun):
         above: OwnedRun | None = None,
     ) -> None:
         super().__init__(journal, services, entries, deadline, above)
-        self.below: dict[str, OwnStep] = {}
+        self.children: dict[str, OwnStep] = {}
         """The steps of the subagents that this owner has opened, by the ids of their runs."""
 
-    async def call(self, asked: PurposeCall, provenance: Provenance) -> Outcome:
+    async def call(self, purpose: PurposeCall, provenance: Provenance) -> Outcome:
         """Make a call of the run's own, or return its recorded outcome.
 
         Raises Cancelled or OutOfTime when nothing new may begin, Parked when the call has to wait, and ToolError for
         arguments that its tool does not take.
         """
-        tool = self.services.tools[asked.asked.tool]
+        tool = self.services.tools[purpose.request.tool]
         item = Permitted(
-            asked.call,
+            purpose.call,
             tool,
-            tool.parse(asked.asked.arguments),
-            asked.asked.arguments if asked.recorded else None,
-            longest=asked.longest,
-            waits=asked.waits,
+            tool.parse(purpose.request.arguments),
+            purpose.request.arguments if purpose.recorded else None,
+            longest_wait=purpose.longest,
+            waits=purpose.waits,
         )
-        sight = Sight(
+        context = CallContext(
             provenance=provenance,
-            shown=asked.shown or Shown(),
+            shown=purpose.shown or DisplayLimits(),
             repertoire=Repertoire(),
-            long=asked.shown is not None,
+            long_as_file=purpose.shown is not None,
         )
 
-        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
-            return await attempt(self, item, doubt, sight)
+        async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+            return await attempt(self, item, doubt, context)
 
-        (outcome,) = await make_calls(self, [item], unasked, happen)
+        (outcome,) = await make_calls(self, [item], permit_all, make)
         return outcome
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.engine.effects import Permit, longest_quiet
-from gofer.engine.results import Shown, shorten, unknown
+from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
 from gofer.journal import entries as e
@@ -141,12 +141,12 @@ class OwnedRun:
         """Return the time of the wall clock, in unix milliseconds."""
         return int(self.services.outside.clock.now() * 1000)
 
-    async def shorten(self, text: str, name: str, origin: str, shown: Shown) -> str:
+    async def shorten(self, text: str, name: str, origin: str, shown: DisplayLimits) -> str:
         """Return a text within the display limits; note the file that a long text becomes. Raises TemporaryError."""
-        said, added = await shorten(text, name, origin, self.files, shown)
+        shown_text, added = await shorten(text, name, origin, self.files, shown)
         if added is not None:
             self.note(added)
-        return said
+        return shown_text
 
     async def begin(self, seconds: float) -> None:
         """Take the inbox, and return if a step of so many seconds may begin. Raises Cancelled, OutOfTime."""
@@ -183,9 +183,9 @@ class OwnedRun:
             self.above.heed_cancel()
 
     @property
-    def wanted(self) -> bool:
+    def is_wanted(self) -> bool:
         """Whether no person asked this run, or a run above it, to stop."""
-        return not self.progress.stopping and (self.above is None or self.above.wanted)
+        return not self.progress.stopping and (self.above is None or self.above.is_wanted)
 
     @property
     def locked(self) -> set[tuple[str, str]]:

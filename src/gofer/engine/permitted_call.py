@@ -19,7 +19,7 @@ Gate = Callable[[], None]
 """A last check, called right before the intent of a call is noted; it raises when the call may not begin."""
 
 
-def unasked() -> None:
+def permit_all() -> None:
     """Permit every call; the caller has checked before."""
 
 
@@ -32,13 +32,13 @@ class Permitted:
     arguments: Arguments
     recorded: Mapping[str, object] | None = None
     """The arguments for the journal; None when an llm.response has them already."""
-    valued: bool = False
+    for_script: bool = False
     """Whether a script made the call, so that the journal also records the tool's value for scripts."""
     key: str = ""
     """The idempotency key of an earlier run that may have made the same call; empty uses a key of this run."""
     since: int = 0
     """With such a key: the unix milliseconds before which no run can have made the call."""
-    longest: float = OUTAGE
+    longest_wait: float = OUTAGE
     """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
     """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
@@ -50,7 +50,7 @@ class Permitted:
     """Whether a look-up found that the run may read the place although it is private."""
 
     @property
-    def sent(self) -> Arguments:
+    def sent_arguments(self) -> Arguments:
         """The arguments that the tool gets, with ids in place of names."""
         return self.arguments.model_copy(update=dict(self.ids))
 
@@ -98,15 +98,15 @@ class Permitted:
         return replace(self, arguments=self.tool.parse(intent.arguments))
 
     @property
-    def patience(self) -> float:
+    def outage_wait(self) -> float:
         """Total seconds that the call waits in an outage; 0 for a read of a model or a script, which gets an error."""
         if self.tool.effect == "read" and not is_own(self.call):
             return 0.0
-        return self.longest
+        return self.longest_wait
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SubagentCall:
     """A call of a subagent: its prompt, and the files that it gets."""
 
     call: str

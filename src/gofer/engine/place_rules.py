@@ -30,14 +30,14 @@ from gofer.workflows.schema import Workflow
 from gofer.workflows.writes import Destinations
 
 
-def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
+def leaves_private_channel(item: Permitted, event: Event, *, private: bool) -> bool:
     """Return whether a call of a private run writes to a place other than the one where the run began."""
     if not private or item.tool.effect == "read":
         return False
     writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return True
-    return not writes.here(_said(item), event.place)
+    return not writes.here(_given_arguments(item), event.place)
 
 
 def at_origin(item: Permitted, event: Event) -> bool:
@@ -45,10 +45,10 @@ def at_origin(item: Permitted, event: Event) -> bool:
     writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return False
-    return writes.at(_said(item), event.place)
+    return writes.at(_given_arguments(item), event.place)
 
 
-def _said(item: Permitted) -> dict[str, object]:
+def _given_arguments(item: Permitted) -> dict[str, object]:
     return item.arguments.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -56,11 +56,11 @@ FRESH_MS = 300_000
 """How long a look-up of a place stays valid, in milliseconds."""
 
 _NO_PERSON = f"no person of {WORKPLACE.system}"
-_ANSWERS = (
+_ANSWER_REVEALS = (
     f"Not called: the channel is private, and {_NO_PERSON} started this run, so nobody can be asked whether its "
     "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
 )
-_TAKES_OUT = (
+_WRITE_REVEALS = (
     f"Not called: this run read a private channel, and {_NO_PERSON} started it, so nobody can be asked whether "
     "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
     "`private_channels: allow`."
@@ -144,7 +144,7 @@ class Judge:
             # A workflow that lists the tool may read any place of kind `other`.
             if place is None or (place.kind == "other" and item.tool.effect == "read"):
                 return Judged(item, "yes")
-            known = await self._known(item, place)
+            known = await self._known_place(item, place)
             if known.id and place.argument:
                 item = replace(item, ids={place.argument: known.id})
             if item.tool.effect == "read":
@@ -152,8 +152,8 @@ class Judge:
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
-        if verdict == "yes" and self._takes_out(known):
-            return Judged(item, "no", refusal=_TAKES_OUT)
+        if verdict == "yes" and self._reveals_private(known):
+            return Judged(item, "no", refusal=_WRITE_REVEALS)
         return Judged(item, verdict, known.name or str(place), refusal(place))
 
     @property
@@ -161,7 +161,7 @@ class Judge:
         """The places that the workflow file lets runs write to."""
         return self.workflow.writes
 
-    def _takes_out(self, known: Known) -> bool:
+    def _reveals_private(self, known: Known) -> bool:
         """Return whether a run without an asker would write data of a private channel to another place.
 
         There is no person to ask, so `private_channels` alone decides.
@@ -189,9 +189,9 @@ class Judge:
         """Return the judgement of a permitted read. Raises ToolError for a read that is not permitted."""
         asker = asker_of(self.step)
         if not may_read(known, asker, alone=self._alone):
-            raise _hidden(place)
+            raise _hidden_error(place)
         if asker is None and not (known.home or known.public or self._keeps_to_itself):
-            raise ToolError(_ANSWERS, code="private")
+            raise ToolError(_ANSWER_REVEALS, code="private")
         return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
 
     @property
@@ -210,7 +210,7 @@ class Judge:
             return ""
         return own.home(self.event)
 
-    async def _known(self, item: Permitted, place: Place) -> Known:
+    async def _known_place(self, item: Permitted, place: Place) -> Known:
         """Return the facts about a place, looked up if they decide. Raises ToolError, and what `judge` raises."""
         if item.tool.effect != "read" and at_origin(item, self.event):
             return Known(home=True)
@@ -227,16 +227,16 @@ class Judge:
             case Known() as known:
                 return known
             case OwnCall() as asked:
-                details = await self._looked_up(asked, _use(item, place))
+                details = await self._look_up(asked, _purpose(item, place))
                 return places.found(place, seen_from, details)
             case _:
                 assert_never(looked)
 
-    async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
+    async def _look_up(self, asked: OwnCall, purpose: str) -> Mapping[str, object]:
         """Return the details of a look-up, which stay the same for FRESH_MS. Raises ToolError when it fails."""
         digest = hashlib.sha256(encode([asked.tool, asked.arguments])).hexdigest()[:16]
         # The call id holds the time, so that any owner of the run repeats a look-up that is too old.
-        call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
+        call = f"{purpose}/{digest}/{self.step.now_ms() // FRESH_MS}"
         async with self.looking:
             outcome = await self.step.call(PurposeCall(call, asked), self.provenance)
         match outcome:
@@ -248,7 +248,7 @@ class Judge:
                 raise ToolError(f"Not called: {outcome.text}")
 
 
-def _use(item: Permitted, place: Place) -> str:
+def _purpose(item: Permitted, place: Place) -> str:
     # Only reads of channels count for `_private_channels_read`; reads of issues and pages do not.
     if item.tool.effect == "read" and place.kind == "channel":
         return READ_PLACE
@@ -296,7 +296,7 @@ def _entry(place: Place) -> str:
     return places.entry(place)
 
 
-def _hidden(place: Place) -> ToolError:
+def _hidden_error(place: Place) -> ToolError:
     """Return the error for a place that the run may not see; it looks like the error for a missing place."""
     places = _places_of(place)
     if places is None:

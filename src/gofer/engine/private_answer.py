@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal, assert_never
 
 from gofer.engine.asker import private_words
-from gofer.engine.once import MARK
+from gofer.engine.once import EARLIER_TOOL
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.source_context import thread_of
@@ -19,13 +19,13 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
-Way = Literal["dm", "ephemeral"]
+PrivateWay = Literal["dm", "ephemeral"]
 """The two kinds of private answers, as workflow files name them."""
-_TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
+_LINK_TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
 
 
 async def answer_privately(
-    step: OwnStep, event: Event, words: PrivateWords, way: Way, provenance: Provenance, text: str
+    step: OwnStep, event: Event, words: PrivateWords, way: PrivateWay, provenance: Provenance, text: str
 ) -> Sequence[Outcome]:
     """Send an answer to the asker alone, in as many messages as it needs; the same text gives the same messages.
 
@@ -36,15 +36,15 @@ async def answer_privately(
     outcomes: list[Outcome] = []
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
-        asked = _asked(step, event, words, way, part)
-        said = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest=DELIVERY)
-        outcomes.append(await step.call(said, links))
+        asked = _private_call(step, event, words, way, part)
+        call = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest=DELIVERY)
+        outcomes.append(await step.call(call, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
     return outcomes
 
 
-def _asked(step: OwnStep, event: Event, words: PrivateWords, way: Way, text: str) -> OwnCall:
+def _private_call(step: OwnStep, event: Event, words: PrivateWords, way: PrivateWay, text: str) -> OwnCall:
     match way:
         case "dm":
             return words.direct(text)
@@ -63,7 +63,7 @@ async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Prove
     if words is None or not _is_wanted(step, event, reply):
         return
     url = step.services.links.run_url(step.run)
-    shown = words.in_place(thread_of(step, event), _TEXT.format(url=url))
+    shown = words.in_place(thread_of(step, event), _LINK_TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
     await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest=0.0, waits=False), bare)
 
@@ -106,7 +106,7 @@ def notice(progress: Progress) -> str:
     if not linked:
         return "An earlier request for this message did the same; nothing was done again."
     listed = ", ".join(dict.fromkeys(as_text(details.get("url")) for details in linked))
-    if all("issue" in as_text(details.get(MARK)) for details in linked):
+    if all("issue" in as_text(details.get(EARLIER_TOOL)) for details in linked):
         return f"Already filed: {listed}"
     return f"Already done: {listed}"
 
@@ -120,4 +120,4 @@ async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Pro
 
 def _answered(progress: Progress) -> Sequence[ToolResult]:
     outcomes = progress.outcomes.values()
-    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(MARK)]
+    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(EARLIER_TOOL)]

@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gofer.engine.effects import Done, Later, Refused, Silence
-from gofer.engine.run_files import FILE_LIMIT, Reach, RunFiles
+from gofer.engine.effects import Done, Later, NoAnswer, Refused
+from gofer.engine.run_files import FILE_LIMIT, CallFiles, RunFiles
 from gofer.engine.services import Services
 from gofer.files.completeness import incomplete
 from gofer.files.document import EACH
@@ -26,21 +26,21 @@ TEXT_LIMIT = 100_000
 """Longest text that a model is shown, in characters, in every workflow."""
 VALUE_LIMIT = 2_000_000
 """Largest value of one call for a script, in bytes of JSON."""
-_ASIDE = 1_000_000
+_ON_A_THREAD = 1_000_000
 """Characters from which on the preview of a text is made on a thread."""
 PREFIX = "result"
 """The prefix of the file ids of long texts."""
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
-LOOK = "[Gofer, by code] What {} gave, to look at:"
+MEDIA_NOTE = "[Gofer, by code] What {} gave, to look at:"
 """The message before the images and documents of a result."""
-CROWDED = "is not shown: what is looked at already takes the room. Load it in a later turn, by itself."
+NO_ROOM = "is not shown: what is looked at already takes the room. Load it in a later turn, by itself."
 """The note for a file that would make the request too large."""
-SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so if it matters."
+NO_VISION = "is an image that you cannot see: your model takes no images. Say so if it matters."
 """The note for an image when the model takes no images."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class DisplayLimits:
     """The display limits of one result, in tokens, and the kinds of media that the model takes."""
 
     whole: int = 10_000
@@ -49,14 +49,14 @@ class Shown:
     """Length of the preview of such a file."""
     most: int = PREVIEW_TOKENS
     """Longest preview of one result, even if its tool sets a larger one."""
-    look: int = 6_000_000
+    media: int = 6_000_000
     """Characters of base64 that one call may add as images and documents."""
     vision: bool = True
     """Whether the model takes images."""
     pdf: bool = True
     """Whether the model takes PDFs."""
 
-    def of(self, tool: AnyTool) -> "Shown":
+    def of(self, tool: AnyTool) -> "DisplayLimits":
         """Return the display limits for a tool; its own preview length takes precedence over the workflow's."""
         if not tool.preview_tokens:
             return self
@@ -68,56 +68,61 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RecordedCall:
     """The properties of a call that decide how its outcome is recorded."""
 
     call: str
     tool: str
     read: bool
     """Whether the tool only reads."""
-    valued: bool
+    for_script: bool
     """Whether a script made the call."""
-    long: bool
+    long_as_file: bool
     """Whether a text that is too long for the window becomes a file; if not, the text is cut."""
 
 
 async def entries_of(
-    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, run_files: RunFiles, shown: Shown
+    recorded: RecordedCall,
+    outcome: Done | Later | Refused | NoAnswer,
+    duration_ms: int,
+    reach: CallFiles,
+    run_files: RunFiles,
+    shown: DisplayLimits,
 ) -> Sequence[Entry]:
     """Return the entries of an outcome: files and facts, the result, and the images for the model.
 
-    `took` is the duration in milliseconds. Raises TemporaryError.
+    Raises TemporaryError.
     """
     fetched: Sequence[Entry] = reach.fetched
     match outcome:
         case Done(result=done):
             try:
-                return [*fetched, *await _done(taken, done, took, run_files, shown, reach.missing)]
+                return [*fetched, *await _done(recorded, done, duration_ms, run_files, shown, reach.missing)]
             except ToolError as error:
-                return [*fetched, _failed(taken.call, error.message_to_model, error.code, took)]
+                return [*fetched, _failed(recorded.call, error.message_to_model, error.code, duration_ms)]
         case Refused(text=text, code=code, access=access):
-            return [*fetched, _failed(taken.call, text, code, took, access)]
+            return [*fetched, _failed(recorded.call, text, code, duration_ms, access)]
         case Later(text=text, code=code):
-            return [*fetched, _failed(taken.call, text, code, took)]
-        case Silence(why=why):
-            return [*fetched, _failed(taken.call, f"{taken.tool} got no answer: {why}", "", took)]
+            return [*fetched, _failed(recorded.call, text, code, duration_ms)]
+        case NoAnswer(reason=why):
+            return [*fetched, _failed(recorded.call, f"{recorded.tool} got no answer: {why}", "", duration_ms)]
 
 
-def shown_of(loaded: Loaded, services: Services) -> Shown:
+def display_limits_of(loaded: Loaded, services: Services) -> DisplayLimits:
     """Return the display limits that a workflow sets, and the kinds of media that all its models take."""
     files = loaded.workflow.files
     ability = services.ability(loaded.models)
-    return Shown(whole=files.whole_tokens, preview=files.preview_tokens, vision=ability.vision, pdf=ability.pdf)
+    return DisplayLimits(whole=files.whole_tokens, preview=files.preview_tokens, vision=ability.vision, pdf=ability.pdf)
 
 
-def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
+def unknown(call: str, tool: str, reason: str, destination: str = "") -> ToolUnknown:
     """Return the entry of a call of unknown outcome."""
-    text = f"The outcome of {tool} cannot be determined: {why.rstrip('.')}. It is not tried again."
+    text = f"The outcome of {tool} cannot be determined: {reason.rstrip('.')}. It is not tried again."
     return ToolUnknown(call=call, text=cut(text), destination=destination)
 
 
 async def shorten(
-    text: str, name: str, origin: str, run_files: RunFiles, shown: Shown, *, missing: tuple[Missing, ...] = ()
+    text: str, name: str, origin: str, run_files: RunFiles, shown: DisplayLimits, *, missing: tuple[Missing, ...] = ()
 ) -> tuple[str, FileAdded | None]:
     """Return a text whole, or the preview and the entry of the file that it became.
 
@@ -127,10 +132,10 @@ async def shorten(
     if _fits(text, shown):
         return text, None
     if len(text) > FILE_LIMIT:
-        said = f"{origin} gave {len(text):,} characters, and at most {FILE_LIMIT:,} are kept; ask it for less."
-        raise ToolError(said, code="too_large")
+        problem = f"{origin} gave {len(text):,} characters, and at most {FILE_LIMIT:,} are kept; ask it for less."
+        raise ToolError(problem, code="too_large")
     text = clean(text)
-    if len(text) < _ASIDE:
+    if len(text) < _ON_A_THREAD:
         made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
     else:
         # The preview of such a text takes seconds, and other calls share this event loop.
@@ -138,16 +143,16 @@ async def shorten(
     suffix, media_type = _KINDS[made.kind]
     file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX, missing=missing)
     (added,) = await run_files.add([file])
-    told = [_told(made.of_file(added.file)), incomplete(missing, added.file)]
-    return "\n".join(filter(None, told)), added
+    parts = [_preview_text(made.of_file(added.file)), incomplete(missing, added.file)]
+    return "\n".join(filter(None, parts)), added
 
 
-def _fits(text: str, shown: Shown) -> bool:
+def _fits(text: str, shown: DisplayLimits) -> bool:
     # A text with few tokens for its length would still be cut at TEXT_LIMIT, so it becomes a file.
     return len(text) <= shown.whole or (len(text) <= TEXT_LIMIT and estimate(text) <= shown.whole)
 
 
-def _told(made: Preview) -> str:
+def _preview_text(made: Preview) -> str:
     """Return the text of a preview: its description as JSON, then the partial data without escapes."""
     fields = made.fields()
     part = fields.pop("partial_data")
@@ -155,65 +160,70 @@ def _told(made: Preview) -> str:
 
 
 async def _done(
-    taken: Taken, done: ToolResult, took: int, run_files: RunFiles, shown: Shown, missing: tuple[Missing, ...]
+    recorded: RecordedCall,
+    done: ToolResult,
+    duration_ms: int,
+    run_files: RunFiles,
+    shown: DisplayLimits,
+    missing: tuple[Missing, ...],
 ) -> Sequence[Entry]:
     # The limit applies to reads only, because a write that took effect must not be reported as an error.
-    if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
-        raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
-    media, unseen = _looked_at(done.media, shown)
+    if recorded.for_script and recorded.read and len(encode(done.value)) > VALUE_LIMIT:
+        raise ToolError(f"{recorded.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
+    media, unseen = _visible_media(done.media, shown)
     read = (fact for fact in done.facts if not (isinstance(fact, FileRead) and fact.file in unseen))
     facts: list[Entry] = [*await run_files.add(done.files), *read]
     text = done.text
-    if taken.long:
-        text, added = await _shortened(taken, text, run_files, shown, missing)
+    if recorded.long_as_file:
+        text, added = await _shortened(recorded, text, run_files, shown, missing)
         facts += [added] if added else []
     text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
-    value = done.value if taken.valued else None
-    result = Result(taken.call, "ok", cut(text), done.summary, done.details or None, took, value)
-    seen = [MessageReceived(LOOK.format(taken.tool), media=media)] if media else []
+    value = done.value if recorded.for_script else None
+    result = Result(recorded.call, "ok", cut(text), done.summary, done.details or None, duration_ms, value)
+    seen = [MessageReceived(MEDIA_NOTE.format(recorded.tool), media=media)] if media else []
     return [*facts, result, *seen]
 
 
 async def _shortened(
-    taken: Taken, text: str, run_files: RunFiles, shown: Shown, missing: tuple[Missing, ...]
+    recorded: RecordedCall, text: str, run_files: RunFiles, shown: DisplayLimits, missing: tuple[Missing, ...]
 ) -> tuple[str, FileAdded | None]:
     try:
-        return await shorten(text, taken.tool, taken.tool, run_files, shown, missing=missing)
+        return await shorten(text, recorded.tool, recorded.tool, run_files, shown, missing=missing)
     except (ToolError, TemporaryError):
-        if taken.read:
+        if recorded.read:
             raise
         # The write took effect, so the model must learn of it even if its long answer is lost.
         return f"{text[: shown.preview]}\n[{len(text) - shown.preview} further characters could not be kept.]", None
 
 
-def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:
+def _failed(call: str, text: str, code: str, duration_ms: int, access: str = "") -> Result:
     details = {name: said for name, said in (("code", code), ("access", access)) if said}
-    return Result(call, "error", cut(text), details=details or None, duration_ms=took)
+    return Result(call, "error", cut(text), details=details or None, duration_ms=duration_ms)
 
 
-def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:
+def _visible_media(media: Sequence[Media], shown: DisplayLimits) -> tuple[tuple[Media, ...], Mapping[str, str]]:
     """Return the media that the model is shown, and for each other file the reason why it is not shown."""
     seen = list[Media]()
     unseen = dict[str, str]()
-    room = shown.look
+    room = shown.media
     for one in media:
         if not shown.looks_at(one):
-            unseen[one.file] = _unseen(one)
+            unseen[one.file] = _unseen_reason(one)
         elif len(one.data) > room:
-            unseen[one.file] = CROWDED
+            unseen[one.file] = NO_ROOM
         else:
             seen.append(one)
             room -= len(one.data) + EACH
     return tuple(seen), unseen
 
 
-def _unseen(media: Media) -> str:
+def _unseen_reason(media: Media) -> str:
     if media.media_type == "application/pdf":
         return (
             "is a PDF that your model does not read by itself; use extract_file to get its text, or load_file with "
             "first_page to look at its pages as images."
         )
-    return SIGHTLESS
+    return NO_VISION
 
 
 def cut(text: str) -> str:

@@ -91,7 +91,7 @@ class RunFiles:
             del self._contents[next(iter(self._contents))]
 
 
-class Reach(Files):
+class CallFiles(Files):
     """The files of a run for one call; files that the call had to fetch are in `fetched` afterwards.
 
     A file is fetched under the identity of `call`.
@@ -138,10 +138,10 @@ class Reach(Files):
         if tool is None:
             raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
         async with self._files.fetching:
-            given = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
-            if not given.files or given.files[0].content is None:
-                raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
-            (fresh,) = await self._files.add(given.files[:1])
+            result = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
+            if not result.files or result.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {result.text}", code="gone")
+            (fresh,) = await self._files.add(result.files[:1])
         fetched = replace(
             added,
             body=fresh.body,

@@ -8,7 +8,7 @@ from gofer.engine import gates
 from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
 from gofer.engine.script_branches import Diverged
-from gofer.engine.script_run import Halted, ScriptRun, put_an_end_to
+from gofer.engine.script_run import Halted, ScriptRun, cancel_all
 from gofer.engine.working_step import WorkingStep
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
@@ -28,11 +28,11 @@ _QUOTED = 300
 
 
 class ScriptFailed(GoferError):
-    """The script has a bug. The message is for lists; `said` is for the asker only, because it may hold contents."""
+    """The script has a bug. The message is for lists; only the asker sees `error_text`, which may hold contents."""
 
-    def __init__(self, reason: str, said: str = "") -> None:
+    def __init__(self, reason: str, error_text: str = "") -> None:
         super().__init__(reason)
-        self.said = said
+        self.error_text = error_text
 
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
@@ -53,7 +53,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     except Limited as error:
         return Ending(error.stop.status, reason=error.stop.reason)
     except ScriptFailed as error:
-        return Ending("failed", reason=str(error), said=error.said)
+        return Ending("failed", reason=str(error), said=error.error_text)
 
 
 async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limits) -> object:
@@ -64,15 +64,15 @@ async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limit
             left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
             await asyncio.wait({task}, timeout=max(left, 1.0))
             stop = gates.budget(step.own.progress, limits, step.own.now_ms())
-            if stop and not task.done() and not run.under_way:
+            if stop and not task.done() and not run.calls_in_progress:
                 # No call is in progress, so the script waits for something that Gofer does not control.
-                run.why = run.why or Limited(stop)
+                run.ended_by = run.ended_by or Limited(stop)
                 break
     finally:
-        await put_an_end_to(task)
+        await cancel_all(task)
     failed = task.exception() if task.done() and not task.cancelled() else None
-    if run.why is not None:
-        raise run.why
+    if run.ended_by is not None:
+        raise run.ended_by
     if failed is not None:
         raise failed
     if task.cancelled():
@@ -91,8 +91,8 @@ async def _call(run: ScriptRun, script: Script) -> object:
     except SystemExit as error:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
     except BaseException as error:
-        said = " ".join(str(error).split())[:_QUOTED]
-        raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", said) from error
+        error_text = " ".join(str(error).split())[:_QUOTED]
+        raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", error_text) from error
 
 
 def _kind(error: BaseException) -> str:
@@ -119,11 +119,11 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     if not schema:
         return done(returned, workflow)
     try:
-        wrong = problems(schema, read_answer(returned))
+        found = problems(schema, read_answer(returned))
     except ValueError as error:
-        wrong = [f"it is {error}"]
-    if wrong:
+        found = [f"it is {error}"]
+    if found:
         # The problem quotes the answer, so it must not be part of the reason, which lists show.
         reason = f"{script.file} returned an answer that has not the form of the output"
-        return Ending("failed", reason=reason, said=wrong[0])
+        return Ending("failed", reason=reason, said=found[0])
     return done(returned, workflow)

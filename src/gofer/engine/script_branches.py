@@ -30,7 +30,7 @@ QUOTED = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScriptCall:
     """One call of a script."""
 
     call: str
@@ -49,25 +49,25 @@ class Branch:
     """`file:line` where the branch began."""
     path: Path = ()
     gathers: int = 0
-    asked: Counter[str] = field(default_factory=Counter[str])
+    counts: Counter[str] = field(default_factory=Counter[str])
     files: dict[str, FileAdded] = field(default_factory=dict[str, FileAdded])
     """The files that the branch knows, by id."""
 
-    def learn(self, files: Iterable[FileAdded]) -> None:
+    def add_files(self, files: Iterable[FileAdded]) -> None:
         """Add files, or fetched versions of files that the branch knows; a known file keeps its name."""
         for added in files:
             known = self.files.get(added.file)
             if known is None or added.body:
                 self.files[added.file] = replace(added, name=known.name if known else added.name)
 
-    def ask(self, tool: str, arguments: Mapping[str, object], place: str) -> Asked:
+    def next_call(self, tool: str, arguments: Mapping[str, object], place: str) -> ScriptCall:
         """Return the next call of the branch. Raises TypeError or ValueError for arguments that are no plain JSON."""
         raw = encode(arguments)
         if len(raw) > ARGUMENTS_LIMIT or deeper_than(arguments, MAX_DEPTH):
             raise ValueError(f"arguments larger than {ARGUMENTS_LIMIT} bytes or nested deeper than {MAX_DEPTH} levels")
         name = f"{_name(self.path)}:{tool}:{hashlib.sha256(raw).hexdigest()[:12]}"
-        self.asked[name] += 1
-        return Asked(f"{name}:{self.asked[name]}", self.path, tool, json.loads(raw), place)
+        self.counts[name] += 1
+        return ScriptCall(f"{name}:{self.counts[name]}", self.path, tool, json.loads(raw), place)
 
     def split(self, parts: int, place: str) -> list["Branch"]:
         """Return the branches of the next `gather`. Raises ValueError when they are too many or too deep."""
@@ -84,7 +84,7 @@ def path_of(call: str) -> Path:
     return tuple((int(gather), int(index)) for gather, _, index in (level.partition("-") for level in levels))
 
 
-def beside(one: Path, other: Path) -> bool:
+def are_concurrent(one: Path, other: Path) -> bool:
     """Return whether two branches run at the same time, in different parts of one `gather`."""
     for (gather, part), (other_gather, other_part) in zip(one, other, strict=False):
         if (gather, part) != (other_gather, other_part):
@@ -113,19 +113,19 @@ class Ledger:
     def __init__(self, effects: Mapping[str, ToolCall]) -> None:
         self._left = dict(effects)
 
-    def account(self, call: str) -> None:
+    def mark_asked(self, call: str) -> None:
         """Remove a call from the ledger, because the script asked for it again."""
         self._left.pop(call, None)
 
-    def check(self, asked: Asked) -> None:
+    def check(self, asked: ScriptCall) -> None:
         """Raise Diverged when a new write would follow a recorded write that the script did not ask for again."""
-        if (recorded := self._first(asked.path, asked.tool)) is None:
+        if (recorded := self._likely_replaced(asked.path, asked.tool)) is None:
             return
         other = _other_arguments(recorded, asked) if recorded.tool == asked.tool else ""
         raise Diverged(
             f"{asked.place} asks for {asked.tool}, and the journal has {recorded.tool}{other} instead",
-            f"{_shown(recorded.tool, recorded.arguments)}   (the journal, call {recorded.call})",
-            f"{_shown(asked.tool, asked.arguments)}   ({asked.place})",
+            f"{_call_text(recorded.tool, recorded.arguments)}   (the journal, call {recorded.call})",
+            f"{_call_text(asked.tool, asked.arguments)}   ({asked.place})",
         )
 
     def check_end(self, path: Path, place: str) -> None:
@@ -136,22 +136,22 @@ class Ledger:
         recorded = within[0]
         raise Diverged(
             f"{place} ended without asking for {recorded.tool}, which the journal has",
-            f"{_shown(recorded.tool, recorded.arguments)}   (the journal, call {recorded.call})",
+            f"{_call_text(recorded.tool, recorded.arguments)}   (the journal, call {recorded.call})",
             f"nothing more   ({place})",
         )
 
-    def _first(self, path: Path, tool: str) -> ToolCall | None:
+    def _likely_replaced(self, path: Path, tool: str) -> ToolCall | None:
         """Return the recorded write that the script most likely replaced: one of the same tool if possible."""
-        found = [call for call in self._left.values() if not beside(path_of(call.call), path)]
+        found = [call for call in self._left.values() if not are_concurrent(path_of(call.call), path)]
         return next((call for call in found if call.tool == tool), found[0] if found else None)
 
 
-def _other_arguments(recorded: ToolCall, asked: Asked) -> str:
+def _other_arguments(recorded: ToolCall, asked: ScriptCall) -> str:
     before = recorded.arguments or {}
     names = sorted(name for name in {*before, *asked.arguments} if before.get(name) != asked.arguments.get(name))
     return f" with other {', '.join(names)}" if names else ""
 
 
-def _shown(tool: str, arguments: Mapping[str, object] | None) -> str:
+def _call_text(tool: str, arguments: Mapping[str, object] | None) -> str:
     written = encode_text(arguments or {}).replace("`", "\\u0060")
     return f"{tool} {written if len(written) <= QUOTED else written[:QUOTED] + ' [cut]'}"

@@ -8,7 +8,7 @@ from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.journal.entries import ToolResult, ToolUnknown
 from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
@@ -31,7 +31,7 @@ PERSON = Need("the person who asked could not be looked up", "look up who asked"
 
 
 async def read_source_context(
-    step: OwnStep, event: Event, person: Person, shown: Shown, provenance: Provenance
+    step: OwnStep, event: Event, person: Person, shown: DisplayLimits, provenance: Provenance
 ) -> SourceContext:
     """Read the source context of an event; a text beyond the display limits `shown` becomes a file.
 
@@ -40,13 +40,13 @@ async def read_source_context(
     source = source_of(event)
     reading = source.reading
     if reading is None or (asked := reading.call(event)) is None:
-        told = source.from_event(event, person)
-        if told.words:
+        context = source.from_event(event, person)
+        if context.words:
             origin = f"the words of this {event.source}"
-            return replace(told, words=await step.shorten(told.words, event.source, origin, shown))
+            return replace(context, words=await step.shorten(context.words, event.source, origin, shown))
         origin = f"the {event.source} that began this run"
-        said = await step.shorten(told.read, event.source, origin, shown)
-        return replace(told, read=indented(said))
+        text = await step.shorten(context.read, event.source, origin, shown)
+        return replace(context, read=indented(text))
     outcome = await step.call(PurposeCall(CONTEXT, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
@@ -119,8 +119,8 @@ def _thread(event: Event, read: Outcome | None) -> str:
 def stopped(need: Need, outcome: Outcome, system: str) -> RunStopped:
     """Return the error that ends a run without something it needs; `system` is the name of the external system."""
     cause = cause_of(outcome)
-    told = _told(need, cause, _code(outcome), system)
-    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, plain_reason=told)
+    plain_reason = _plain_reason(need, cause, _code(outcome), system)
+    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, plain_reason=plain_reason)
 
 
 def cause_of(outcome: Outcome) -> Cause:
@@ -139,7 +139,7 @@ def cause_of(outcome: Outcome) -> Cause:
             assert_never(outcome)
 
 
-def _told(need: Need, cause: Cause, code: str, system: str) -> str:
+def _plain_reason(need: Need, cause: Cause, code: str, system: str) -> str:
     """Return the text for the colleague, with `{owner}` for the owner of the workflow."""
     aim = need.aim
     match cause:

@@ -12,36 +12,36 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest
+from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest_seconds
 from gofer.engine.model_order import Parked
 from gofer.engine.outages import parked, settle
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Gate, Permitted
-from gofer.engine.results import Shown, Taken, entries_of
-from gofer.engine.run_files import Reach
+from gofer.engine.results import DisplayLimits, RecordedCall, entries_of
+from gofer.engine.run_files import CallFiles
 from gofer.journal import entries as e
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Call, Provenance, Repertoire, RunAtHand
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError
 
-Happen = Callable[[Permitted, str], Awaitable[Sequence[e.Entry]]]
+MakeCall = Callable[[Permitted, str], Awaitable[Sequence[e.Entry]]]
 """The function that makes a call after its intent and returns its entries. The text says why the call is in doubt."""
 T = TypeVar("T")
 _WORST_FIRST = (asyncio.CancelledError, Fenced, Cancelled, TemporaryError, RunStopped, OutOfTime, Parked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class CallContext:
     """The context of one call: links, display limits, and the run's repertoire."""
 
     provenance: Provenance
-    shown: Shown
+    shown: DisplayLimits
     repertoire: Repertoire
-    long: bool
+    long_as_file: bool
     """Whether a text that is too long for the window becomes a file; if not, the text is cut."""
 
 
-async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, happen: Happen) -> Sequence[Outcome]:
+async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, make: MakeCall) -> Sequence[Outcome]:
     """Make calls at the same time, with their intents in one frame; return the outcomes in the given order.
 
     Raises Cancelled or OutOfTime when nothing new may begin, Parked when a call has to wait, and the errors of `gate`.
@@ -49,39 +49,45 @@ async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, happ
     known = {*run.progress.outcomes, *run.progress.in_doubt}
     fresh = [item for item in calls if item.call not in known]
     if fresh:
-        await run.begin(max(longest(item.tool, run.services.patience) for item in fresh))
+        await run.begin(max(longest_seconds(item.tool, run.services.patience) for item in fresh))
         gate()
         for item in fresh:
             run.note(item.intent)
         await run.commit()
     doubtful = [item for item in calls if item.call not in run.progress.outcomes]
-    outcomes, stopped = await together(*(happen(item, _doubt(run, item, fresh)) for item in doubtful))
-    noted = list(itertools.chain.from_iterable(outcomes))
-    for entry in noted:
+    outcomes, stopped = await await_all(*(make(item, _doubt(run, item, fresh)) for item in doubtful))
+    entries = list(itertools.chain.from_iterable(outcomes))
+    for entry in entries:
         run.note(entry)
     if stopped is not None:
         raise stopped
-    if deferred := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
+    if deferred := [entry for entry in entries if isinstance(entry, e.CallDeferred)]:
         raise Parked(parked(deferred))
     return [run.progress.outcomes[item.call] for item in calls]
 
 
-async def attempt(run: OwnedRun, item: Permitted, doubt: str, sight: Sight) -> Sequence[e.Entry]:
+async def attempt(run: OwnedRun, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
     """Make one call by the rules of its effect; return its entries for the journal."""
     clock = run.services.outside.clock
     began = clock.monotonic()
-    alone = _call(run, item, sight)
-    reach = Reach(run.files, run.services, run.workspace, alone)
-    call = replace(alone, run=replace(alone.run, files=reach))
+    alone = _call(run, item, context)
+    files = CallFiles(run.files, run.services, run.workspace, alone)
+    call = replace(alone, run=replace(alone.run, files=files))
     # Cancelled calls are not retried, except the cancellation notice.
-    outcome = await carry_out(item.tool, call, item.sent, run.permit, doubt=doubt, wanted=run.wanted)
+    outcome = await carry_out(item.tool, call, item.sent_arguments, run.permit, doubt=doubt, wanted=run.is_wanted)
     waited_ms = run.progress.call_waits_ms.get(item.call, 0)
     settled = settle(item, outcome, run.services.patience, waited_ms=waited_ms, now_ms=run.now_ms())
     if isinstance(settled, e.CallDeferred | e.ToolUnknown):
-        return [*reach.fetched, settled]
-    taken = Taken(item.call, item.tool.name, read=item.tool.effect == "read", valued=item.valued, long=sight.long)
+        return [*files.fetched, settled]
+    recorded = RecordedCall(
+        item.call,
+        item.tool.name,
+        read=item.tool.effect == "read",
+        for_script=item.for_script,
+        long_as_file=context.long_as_file,
+    )
     took_ms = int(clock.monotonic() * 1000) - int(began * 1000)
-    return await entries_of(taken, settled, took_ms, reach, run.files, sight.shown.of(item.tool))
+    return await entries_of(recorded, settled, took_ms, files, run.files, context.shown.of(item.tool))
 
 
 def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
@@ -93,7 +99,7 @@ def _doubt(run: OwnedRun, item: Permitted, fresh: Sequence[Permitted]) -> str:
     return LOST
 
 
-def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
+def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
     """Return the call that the tool gets, still without files."""
     event = run.progress.event
     if event is None:
@@ -106,7 +112,7 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
     return Call(
         key=key,
         origin=event,
-        provenance=sight.provenance,
+        provenance=context.provenance,
         http=outside.http,
         clock=outside.clock,
         at=run.progress.intended_at.get(item.call, 0) / 1000,
@@ -114,14 +120,14 @@ def _call(run: OwnedRun, item: Permitted, sight: Sight) -> Call:
         cleared=item.cleared,
         run=RunAtHand(
             workspace=run.workspace,
-            repertoire=sight.repertoire,
-            whole_tokens=sight.shown.whole,
-            look_bytes=sight.shown.look,
+            repertoire=context.repertoire,
+            whole_tokens=context.shown.whole,
+            look_bytes=context.shown.media,
         ),
     )
 
 
-async def together(*parts: Awaitable[T]) -> tuple[Sequence[T], BaseException | None]:
+async def await_all(*parts: Awaitable[T]) -> tuple[Sequence[T], BaseException | None]:
     """Await all parts; return the results of those that succeeded, in the given order, and the worst failure.
 
     Every part has ended when this returns, even after a failure.

@@ -28,7 +28,7 @@ from gofer.values.errors import Corrupt, Fenced, RunStopped
 from gofer.values.messages import Usage
 
 
-async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
+async def open_run(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
     """Return the run of a subagent, and claim it if it is new.
 
     `fresh` says that this owner has just journaled the start. If another owner claimed the run nevertheless, that owner
@@ -37,9 +37,9 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
     services = step.services
     run = started.run
     event = step.progress.event
-    if living := step.below.get(run):
+    if child := step.children.get(run):
         # This object also has the entries that are not durable yet.
-        return living
+        return child
     if fresh or not await has_begun(run, services.store):
         if event is None:
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
@@ -50,7 +50,7 @@ async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> Own
     child = OwnStep(journal, services, entries, step.deadline, step)
     if child.progress.parent != step.run:
         raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
-    step.below[run] = child
+    step.children[run] = child
     return child
 
 
@@ -61,7 +61,7 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
     """
     parked = child.progress.parked
     above = child.above
-    if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
+    if parked and parked.until > child.now_ms() and child.is_wanted and not await child.has_news():
         raise Parked(parked)
     again = bool(child.progress.owned_at or child.progress.in_doubt)
     child.note(RunOwned())
@@ -93,8 +93,8 @@ async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None
             unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
             step.note(unused)
             continue
-        held = step.below.get(started.run)
-        child = await opened(step, started, fresh=False)
+        held = step.children.get(started.run)
+        child = await open_run(step, started, fresh=False)
         if child.progress.finished is None:
             if held is None or not held.progress.owned_at:
                 child.note(RunOwned())
@@ -103,13 +103,13 @@ async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None
             child.record_unknown_calls(why)
             await close(child, provenance)
             await leave(child, RunFinished("cancelled", why))
-        step.note(settled(child, started))
+        step.note(result_entry(child, started))
 
 
-def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
+def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
     """Return the journal entry of a subagent that ended: its answer, and its usage."""
     state = child.progress
-    status, code, text = _told(child, started.name)
+    status, code, text = _result(child, started.name)
     return SubagentFinished(
         started.call,
         status,
@@ -129,17 +129,17 @@ def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
     )
 
 
-def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
+def named_files(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
     """Return the files that a subagent's answer names and that the asking run does not have."""
     concluded = child.progress.concluded
-    said = concluded.text if concluded else ""
+    answer = concluded.text if concluded else ""
     held = child.workspace.files.items()
     return [
-        replace(one.added, preloaded=False) for file, one in held if file in said and file not in step.workspace.files
+        replace(one.added, preloaded=False) for file, one in held if file in answer and file not in step.workspace.files
     ]
 
 
-def _told(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
+def _result(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
     """Return status, code and text of a subagent that ended."""
     concluded = child.progress.concluded
     finished = child.progress.finished

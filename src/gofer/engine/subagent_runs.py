@@ -17,10 +17,10 @@ from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.one_shot_subagent import question
 from gofer.engine.own_step import OwnStep
-from gofer.engine.permitted_call import Asked, Permitted, unasked
-from gofer.engine.results import cut, shorten, shown_of
+from gofer.engine.permitted_call import Permitted, SubagentCall, permit_all
+from gofer.engine.results import cut, display_limits_of, shorten
 from gofer.engine.search_by_model import search
-from gofer.engine.subagent_owner import brought, leave, opened, settled, take_over
+from gofer.engine.subagent_owner import leave, named_files, open_run, result_entry, take_over
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import (
@@ -68,7 +68,7 @@ def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: fro
             in_prompt=frozenset(loaded.workflow.skills.required),
             withdrawn=withdrawn,
         ),
-        shown=shown_of(loaded, own.services),
+        shown=display_limits_of(loaded, own.services),
     )
 
 
@@ -86,11 +86,16 @@ class Subagents:
             return await search(step, self.bundle, item.call, item.arguments)
         if not isinstance(item.arguments, AskSubagent):
             raise TypeError(f"{item.tool.name} takes the arguments of a subagent")
-        said = item.arguments
-        asked = Asked(call=item.call, name=said.agent_name, prompt=said.prompt, files=tuple(dict.fromkeys(said.files)))
+        arguments = item.arguments
+        asked = SubagentCall(
+            call=item.call,
+            name=arguments.agent_name,
+            prompt=arguments.prompt,
+            files=tuple(dict.fromkeys(arguments.files)),
+        )
         try:
             # One part for each subagent of this turn that has not begun, and one part for the asking run.
-            finished = await self.ask(step, asked, provenance, parts=self._waiting(step.own, item.tool) + 1, kept=1)
+            finished = await self.ask(step, asked, provenance, parts=self._not_begun(step.own, item.tool) + 1, kept=1)
         except ToolError as error:
             return [_failed(item.call, error.message_to_model, error.code)]
         except Limited as limited:
@@ -107,9 +112,9 @@ class Subagents:
     async def ask(
         self,
         step: WorkingStep,
-        asked: Asked,
+        asked: SubagentCall,
         provenance: Provenance,
-        gate: Callable[[], None] = unasked,
+        gate: Callable[[], None] = permit_all,
         *,
         parts: int = 2,
         kept: int = 0,
@@ -134,28 +139,28 @@ class Subagents:
             step.own.heed_cancel()
             gate()
             part = _slice(step.own, self.bundle, asked, loaded, parts=parts, kept=kept)
-            started = self._started(step.own, asked, loaded, part)
+            started = self._start_entry(step.own, asked, loaded, part)
             step.own.note(started)
             await step.own.commit()
-        child = await opened(step.own, started, fresh=fresh)
+        child = await open_run(step.own, started, fresh=fresh)
         if child.progress.finished is None:
             await take_over(child, started, alone=self.alone)
             await self._work(step, child, loaded, started, provenance)
-        finished = settled(child, started)
-        for added in brought(step.own, child):
+        finished = result_entry(child, started)
+        for added in named_files(step.own, child):
             step.own.note(added)
         step.own.note(finished)
         return finished
 
     async def _question(
-        self, step: WorkingStep, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
+        self, step: WorkingStep, asked: SubagentCall, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
     ) -> SubagentFinished:
         # The question has an id of its own, so that deferring it does not defer the call, which would start again.
         call = SUBAGENT_QUESTION.format(asked.call)
         if finished := step.own.replay.answers.get(call):
             return finished
 
-        def gated() -> None:
+        def check() -> None:
             gate()
             if call not in step.own.progress.asking:
                 _slice(step.own, self.bundle, asked, loaded, parts=1, kept=kept)
@@ -165,9 +170,9 @@ class Subagents:
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         # The question names the time of the run, so that it has the same bytes when it is asked again.
         at_ms = step.own.progress.accepted_at
-        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
+        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), check)
 
-    def _started(self, step: OwnStep, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
+    def _start_entry(self, step: OwnStep, asked: SubagentCall, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:
             known = ", ".join(list(step.workspace.files)[-_SHOWN:]) or "none"
             raise ToolError(
@@ -189,14 +194,14 @@ class Subagents:
             writes=writes,
         )
 
-    def _beneath(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
+    def _workflow_of(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
     def _granted(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
-        own = self._beneath(step, name, loaded, part)
+        own = self._workflow_of(step, name, loaded, part)
         return step.services.granted(own.workflow, own.skills)
 
-    def _waiting(self, step: OwnStep, tool: AnyTool) -> int:
+    def _not_begun(self, step: OwnStep, tool: AnyTool) -> int:
         """Return the number of subagents that the turn asks and that have not begun, this one included."""
         asks = step.conversation.open.items()
         return max(1, sum(ask.tool == tool.name and call not in step.progress.asking for call, ask in asks))
@@ -211,7 +216,7 @@ class Subagents:
     ) -> None:
         """Let the subagent work until its run ends, or leave the run in good order when this worker has to stop."""
         try:
-            ending = await self._end(step, child, loaded, started, provenance)
+            ending = await self._ending(step, child, loaded, started, provenance)
         except Parked as parked:
             await leave(child, parked.entry)
             raise
@@ -229,7 +234,7 @@ class Subagents:
         child.note(RunConcluded(ending.status, ending.reason, text, ending.output))
         await leave(child, RunFinished(ending.status, ending.reason))
 
-    async def _end(
+    async def _ending(
         self,
         step: WorkingStep,
         child: OwnStep,
@@ -242,19 +247,21 @@ class Subagents:
             return Ending("failed", reason="it broke off at the same point again and again")
         tools: Mapping[str, AnyTool] = {}
         try:
-            bundle = await self._begin(step.own, child, loaded, started)
+            bundle = await self._pinned_bundle(step.own, child, loaded, started)
             working = working_step_of(child, bundle, alone=self.alone, withdrawn=step.repertoire.withdrawn)
             tools = working.repertoire.tools
             return await loop.coordinate(working, bundle, provenance)
         except RunStopped as error:
             return loop.stopped(child, error, self.bundle.loaded, tools)
 
-    async def _begin(self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
+    async def _pinned_bundle(
+        self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted
+    ) -> Bundle:
         """Return the pinned bundle of a subagent's run; on the first call, pin it and note the prompt and the files."""
         if child.progress.started is not None:
             return await pinned(child.services, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
-        own = self._beneath(step, started.name, loaded, part)
+        own = self._workflow_of(step, started.name, loaded, part)
         bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
         raw = encode_bundle(bundle)
         key = blob_key(BUNDLES, raw)
@@ -267,7 +274,9 @@ class Subagents:
         return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
 
 
-def _slice(step: OwnStep, bundle: Bundle, asked: Asked, loaded: LoadedSubagent, *, parts: int, kept: int) -> Slice:
+def _slice(
+    step: OwnStep, bundle: Bundle, asked: SubagentCall, loaded: LoadedSubagent, *, parts: int, kept: int
+) -> Slice:
     """Return the budget of a subagent. Raises Limited."""
     most = loaded.subagent.limits.calls
     calls = step.progress.subagents.get(asked.name, set[str]())

@@ -13,7 +13,7 @@ from gofer.values import messages
 from gofer.values.canonical_json import encode_text
 from gofer.workflows.schema import Limits
 
-OLD_MS = 3_600_000
+STALE_MS = 3_600_000
 """Age of the first message, in milliseconds, from which on the tail gives the time again."""
 LISTED = 40
 """Greatest number of files in the list; the others are counted."""
@@ -28,14 +28,14 @@ _UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 def tail(progress: Progress, workspace: Workspace, limits: Limits, context: str = "") -> str:
     """Return the end of a request, as JSON text; `context` says how full the window is."""
-    sections = [" ".join(filter(None, [_used(progress, limits), context])), *_files(workspace), *_plan(workspace)]
+    sections = [" ".join(filter(None, [_usage(progress, limits), context])), *_files(workspace), *_plan(workspace)]
     return "," + messages.user("\n".join(sections)).decode() + "]}"
 
 
-def _used(progress: Progress, limits: Limits) -> str:
+def _usage(progress: Progress, limits: Limits) -> str:
     used = progress.usage.input_tokens + progress.usage.output_tokens
     parts = [
-        f"[Gofer, by code] {_now(progress)}Used so far:",
+        f"[Gofer, by code] {_time_if_stale(progress)}Used so far:",
         f"{progress.llm_calls} of {limits.llm_calls} model calls,",
         f"{progress.tool_calls} of {limits.tool_calls} tool calls,",
         f"{used} of {limits.tokens} tokens.",
@@ -43,9 +43,9 @@ def _used(progress: Progress, limits: Limits) -> str:
     return " ".join(parts)
 
 
-def _now(progress: Progress) -> str:
+def _time_if_stale(progress: Progress) -> str:
     """Return the current time if the first message is old, as after a wait for a person; empty otherwise."""
-    if progress.last_at - progress.accepted_at < OLD_MS:
+    if progress.last_at - progress.accepted_at < STALE_MS:
         return ""
     return f"{today(progress.last_at)} "
 
@@ -55,12 +55,12 @@ def _files(workspace: Workspace) -> Sequence[str]:
     files = list(workspace.files.values())
     if not files:
         return []
-    listed = _listed(files)
+    listed = _listed_files(files)
     more = [f"- {len(files) - len(listed)} other files, not listed"] if len(files) > len(listed) else []
-    return ["Files of this run (tools take the id; names are data):", *more, *map(_file, listed)]
+    return ["Files of this run (tools take the id; names are data):", *more, *map(_file_line, listed)]
 
 
-def _listed(files: Sequence[HeldFile]) -> Sequence[HeldFile]:
+def _listed_files(files: Sequence[HeldFile]) -> Sequence[HeldFile]:
     """Return the newest files; attachments and compacted turns first, because no message may name them any more."""
     lasting = [one.added.file for one in files if one.added.source or one.added.file.startswith(HISTORY)][-LASTING:]
     results = [one.added.file for one in files if one.added.file not in lasting][len(lasting) - LISTED :]
@@ -72,10 +72,10 @@ def _plan(workspace: Workspace) -> Sequence[str]:
     plan = workspace.plan
     if not plan:
         return []
-    return ["Your plan:", _brief(plan), f"REMINDER: {_next(plan)}"]
+    return ["Your plan:", _short_plan(plan), f"REMINDER: {_next_call(plan)}"]
 
 
-def _brief(plan: Sequence[Todo]) -> str:
+def _short_plan(plan: Sequence[Todo]) -> str:
     """Return the plan; a long plan is shortened to the beginning of each line, because every request contains it."""
     whole = shown(plan)
     if len(whole) <= PLAN:
@@ -84,7 +84,7 @@ def _brief(plan: Sequence[Todo]) -> str:
     return "\n".join([*lines, "(shortened; todo_read gives all of it)"])
 
 
-def _next(plan: Sequence[Todo]) -> str:
+def _next_call(plan: Sequence[Todo]) -> str:
     now = current(plan)
     if now is None:
         return "nothing is left to do; answer now, and say what is blocked and what it needs."
@@ -95,17 +95,17 @@ def _next(plan: Sequence[Todo]) -> str:
     return f'as soon as {now.id} is done, call todo_update(id="{now.id}", status="completed"); {then}.'
 
 
-def _file(held: HeldFile) -> str:
+def _file_line(held: HeldFile) -> str:
     added = held.added
     size = size_of(added.size) if added.size or held.fetched else "unknown size"
-    about = [added.media_type or "unknown type", size, f"from {added.origin}", _read(held)]
+    about = [added.media_type or "unknown type", size, f"from {added.origin}", _parts_read(held)]
     line = f"- {added.file} {encode_text(added.name)}: {', '.join(about)}"
     if added.missing:
         return f"{line}. {incomplete(added.missing, 'It')}"
     return line
 
 
-def _read(held: HeldFile) -> str:
+def _parts_read(held: HeldFile) -> str:
     if held.added.preloaded:
         return "shown whole at the beginning"
     read = [

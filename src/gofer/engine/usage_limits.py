@@ -28,75 +28,77 @@ class NotNow(GoferError):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ScopeLimit:
     """The allowance of one scope, and the texts about it."""
 
     scope: str
     allowance: Allowance
-    whose: str
+    scope_text: str
     """The scope for lists, without the name of a person."""
-    started: str
+    runs_text: str
     """The text for the asker about the number of runs, with `{runs}`."""
-    spent: str
+    money_text: str
     """The text for the asker about the money, with `{usd}`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class RemainingMoney:
     """The money that the limits of person and workflow leave to a run; None means no limit."""
 
     usd: float | None = None
-    of: str = ""
+    limit: str = ""
     """The limit, without the name of a person."""
 
 
-def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
+def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[ScopeLimit]:
     """Return the limits of person and workflow that apply to a run."""
     person = ("person", event.source, event.actor.id)
     name = loaded.name
     workflow = loaded.workflow
     every = [
-        Share(
+        ScopeLimit(
             tokens.usage(*person),
             loaded.limits_per_person,
-            whose="for one person",
-            started="You have started {runs}",
-            spent="Your runs have used {usd} USD",
+            scope_text="for one person",
+            runs_text="You have started {runs}",
+            money_text="Your runs have used {usd} USD",
         ),
-        Share(
+        ScopeLimit(
             tokens.usage(*person, name),
             workflow.limits_per_person,
-            whose="for one person in this workflow",
-            started=f"You have started {{runs}} of {name}",
-            spent=f"Your runs of {name} have used {{usd}} USD",
+            scope_text="for one person in this workflow",
+            runs_text=f"You have started {{runs}} of {name}",
+            money_text=f"Your runs of {name} have used {{usd}} USD",
         ),
-        Share(
+        ScopeLimit(
             tokens.usage("workflow", name),
             workflow.limits_per_workflow,
-            whose="for this workflow",
-            started=f"People have started {{runs}} of {name}",
-            spent=f"{name} has used {{usd}} USD",
+            scope_text="for this workflow",
+            runs_text=f"People have started {{runs}} of {name}",
+            money_text=f"{name} has used {{usd}} USD",
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
 
 
-async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
+async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMoney:
     """Count a run that is about to begin; return the money that it may spend. Raises NotNow and does not count it."""
     store = step.services.store
-    limited = shares(event, loaded, step.services.tokens)
-    await store.put_usage(_rows(step, limited))
-    left = Left()
+    limits = scope_limits(event, loaded, step.services.tokens)
+    await store.put_usage(_rows(step, limits))
+    remaining = RemainingMoney()
     try:
-        for share in limited:
+        for share in limits:
             since = min(step.progress.accepted_at - HOUR_MS, step.now_ms() - DAY_MS)
             used = [row for row in await store.usage(share.scope, since) if row.run != step.run]
             _check_runs(step, share, used)
-            left = min(left, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd)
+            remaining = min(
+                remaining, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd
+            )
     except NotNow:
         await store.drop_usage(step.run)
         raise
-    return left
+    return remaining
 
 
 async def record(step: OwnStep, loaded: Loaded | None) -> None:
@@ -104,48 +106,48 @@ async def record(step: OwnStep, loaded: Loaded | None) -> None:
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
         return
-    limited = shares(event, loaded, step.services.tokens)
+    limited = scope_limits(event, loaded, step.services.tokens)
     if limited:
         # The run's results become durable first, so that a failure to count does not repeat them.
         await step.commit()
         await step.services.store.put_usage(_rows(step, limited))
 
 
-def _rows(step: OwnStep, limited: Sequence[Share]) -> Sequence[Usage]:
+def _rows(step: OwnStep, limited: Sequence[ScopeLimit]) -> Sequence[Usage]:
     at = step.progress.accepted_at
     return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
-def _check_runs(step: OwnStep, share: Share, used: Sequence[Usage]) -> None:
+def _check_runs(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> None:
     at = step.progress.accepted_at
     limit = share.allowance.runs_per_hour
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
         raise NotNow(
-            f"limit reached: {_runs(limit)} an hour {share.whose}",
-            f"{share.started.replace('{runs}', _runs(len(earlier)))} in the last hour; "
+            f"limit reached: {_runs(limit)} an hour {share.scope_text}",
+            f"{share.runs_text.replace('{runs}', _runs(len(earlier)))} in the last hour; "
             f"I can take the next one {_moment(step, earlier[-limit] + HOUR_MS)}.",
         )
 
 
-def _check_usd(step: OwnStep, share: Share, used: Sequence[Usage]) -> Left:
+def _check_usd(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> RemainingMoney:
     limit = share.allowance.usd_per_day
     if limit is None:
-        return Left()
+        return RemainingMoney()
     fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
     spent = math.fsum(row.usd for row in fresh)
     free_at = 0
-    named = f"{limit:.2f} USD a day {share.whose}"
+    limit_text = f"{limit:.2f} USD a day {share.scope_text}"
     if spent < limit:
-        return Left(limit - spent, named)
-    left = spent
+        return RemainingMoney(limit - spent, limit_text)
+    sum_left = spent
     for row in fresh:
-        left = left - row.usd
+        sum_left = sum_left - row.usd
         free_at = row.at + DAY_MS
-        if left < limit:
+        if sum_left < limit:
             break
-    told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
-    raise NotNow(f"limit reached: {named}", f"{told}; I can take the next one {_moment(step, free_at)}.")
+    text = f"{share.money_text.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
+    raise NotNow(f"limit reached: {limit_text}", f"{text}; I can take the next one {_moment(step, free_at)}.")
 
 
 def _runs(count: int) -> str:

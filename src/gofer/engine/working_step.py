@@ -11,9 +11,9 @@ from typing import Protocol
 from gofer.engine import model_order
 from gofer.engine.model_request import Window
 from gofer.engine.own_step import OwnStep
-from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
-from gofer.engine.results import Shown, unknown
-from gofer.engine.step import Sight, attempt, make_calls
+from gofer.engine.permitted_call import Gate, Permitted, SubagentCall, permit_all
+from gofer.engine.results import DisplayLimits, unknown
+from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
@@ -34,7 +34,7 @@ class Agents(Protocol):
     """The other models of a run: its subagents, and the model that chooses tools."""
 
     async def ask(
-        self, step: "WorkingStep", asked: Asked, provenance: Provenance, gate: Gate = unasked
+        self, step: "WorkingStep", asked: SubagentCall, provenance: Provenance, gate: Gate = permit_all
     ) -> e.SubagentFinished:
         """Return the answer of a subagent, for a script.
 
@@ -57,26 +57,26 @@ class WorkingStep:
     agents: Agents
     repertoire: Repertoire
     """The tools and skills of the run, and the skills that its workflow has prohibited since."""
-    shown: Shown
+    shown: DisplayLimits
     """The display limits of each result."""
 
-    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
+    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = permit_all) -> Outcome:
         """Make one call, or return its recorded outcome."""
         (outcome,) = await self.call_together([permitted], provenance, gate)
         return outcome
 
     async def call_together(
-        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
+        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = permit_all
     ) -> Sequence[Outcome]:
         """Check calls and make them at the same time. Raises what `make_calls` and the guard raise."""
         cleared = [await self._cleared(item, provenance) for item in calls]
 
-        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+        async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
             if item.tool.base in ("subagents", "search"):
                 return await self.agents.answer(self, item, provenance)
-            return await attempt(self.own, item, doubt, self._sight(item, provenance))
+            return await attempt(self.own, item, doubt, self._context_of(item, provenance))
 
-        return await make_calls(self.own, cleared, gate, happen)
+        return await make_calls(self.own, cleared, gate, make)
 
     async def settle(self, provenance: Provenance) -> None:
         """Give every call in doubt of the model or the script its outcome, by the effect that its intent recorded.
@@ -95,7 +95,7 @@ class WorkingStep:
             try:
                 if tool is None or recorded.effect != tool.effect:
                     raise ToolError("it is not a tool of this workflow any more")
-                await self.call(Permitted(call, tool, tool.parse(arguments), valued=ask is None), provenance)
+                await self.call(Permitted(call, tool, tool.parse(arguments), for_script=ask is None), provenance)
             except ToolError as error:
                 own.note(unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
 
@@ -128,7 +128,7 @@ class WorkingStep:
         heard = await self._ask_in_turn(model_order.order(chain, self.own.progress.asked), intend, timeout)
         self.own.note(heard.recorded())
 
-    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = unasked) -> e.SubagentFinished:
+    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = permit_all) -> e.SubagentFinished:
         """Ask one question outside the conversation; note and return its answer's entry. Raises like `ask_model`."""
 
         def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
@@ -147,12 +147,12 @@ class WorkingStep:
         intend: Callable[[model_order.Params], tuple[e.Entry, bytes]],
         timeout: float,
         call: str = "model",
-    ) -> model_order.Heard:
+    ) -> model_order.TimedAnswer:
         """Return the answer of the first model that answers. Raises what `ask_model` raises."""
         own = self.own
         failures: list[model_order.Failure] = []
         for candidate in chain:
-            if model_order.barred(candidate, failures):
+            if model_order.is_barred(candidate, failures):
                 continue
             if failures:
                 own.note(model_order.deferral(own.run, call, failures[-1].error, own.progress))
@@ -182,10 +182,10 @@ class WorkingStep:
         self.own.note(cleared)
         return item
 
-    def _sight(self, item: Permitted, provenance: Provenance) -> Sight:
-        return Sight(
+    def _context_of(self, item: Permitted, provenance: Provenance) -> CallContext:
+        return CallContext(
             provenance=provenance,
             shown=self.shown,
             repertoire=self.repertoire,
-            long=not item.valued,
+            long_as_file=not item.for_script,
         )

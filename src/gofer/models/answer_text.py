@@ -64,7 +64,7 @@ _READ_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class AnswerText:
     """The text of an answer, separated from the model's thoughts."""
 
     text: str
@@ -73,26 +73,26 @@ class Spoken:
     """The thoughts, with their tags."""
 
 
-def apart(text: str) -> Spoken:
+def split_thoughts(text: str) -> AnswerText:
     """Return the words for people and the thoughts of a text. A tag inside code is a quotation and does not count."""
     rest = text[:_READ_LIMIT]
     if not _END.search(rest) and not _LEADING.match(rest):
-        return Spoken(text)
+        return AnswerText(text)
     thoughts: list[str] = []
     while begin := _LEADING.match(rest):
         end = _END.search(rest, begin.end())
         if end is None:
-            return Spoken("", "".join([*thoughts, rest]))
+            return AnswerText("", "".join([*thoughts, rest]))
         thoughts.append(rest[: end.end()])
         rest = rest[end.end() :]
     if not thoughts and (end := _lone_end(rest)):
         # Templates of some models begin the thoughts in the prompt, so that only their end is in the answer.
         thoughts.append(rest[: end.end()])
         rest = rest[end.end() :]
-    rest = _without_later(rest, thoughts)
+    rest = _without_later_thoughts(rest, thoughts)
     if not thoughts:
-        return Spoken(text)
-    return Spoken(rest.lstrip("\n"), "".join(thoughts))
+        return AnswerText(text)
+    return AnswerText(rest.lstrip("\n"), "".join(thoughts))
 
 
 def _lone_end(text: str) -> re.Match[str] | None:
@@ -103,7 +103,7 @@ def _lone_end(text: str) -> re.Match[str] | None:
     return end
 
 
-def _without_later(text: str, thoughts: list[str]) -> str:
+def _without_later_thoughts(text: str, thoughts: list[str]) -> str:
     """Return the text without closed blocks of thoughts that begin on a later line; add each block to `thoughts`."""
     if not _LINE_OPEN.search(text):
         return text
@@ -152,18 +152,18 @@ def written_call(text: str, offered: Collection[str]) -> str | None:
     `offered` tool.
     """
     text = text[:_READ_LIMIT]
-    if (bare := _bare(unfenced(text), offered)) is not None:
+    if (bare := _call_without_words(unfenced(text), offered)) is not None:
         return bare
     mark = _first_mark(text)
     if mark is None:
         return None
-    return _named(text, mark)
+    return _name_after(text, mark)
 
 
 def before_call(text: str, offered: Collection[str]) -> str:
     """Return the words before the first call written as text; the whole text if there is no call."""
     searched = text[:_READ_LIMIT]
-    if _bare(unfenced(searched), offered) is not None:
+    if _call_without_words(unfenced(searched), offered) is not None:
         return ""
     mark = _first_mark(searched)
     if mark is None:
@@ -177,11 +177,11 @@ def _first_mark(text: str) -> re.Match[str] | None:
     return next((found for found in _MARKS.finditer(text) if found.start() not in code), None)
 
 
-def _bare(text: str, offered: Collection[str]) -> str | None:
+def _call_without_words(text: str, offered: Collection[str]) -> str | None:
     """Return the offered tool of an answer that consists of JSON or one marked call only; None for any other answer."""
     text = text.strip()
     if mark := _MARKS.match(text):
-        return next((name for name in [_named(text, mark)] if name in offered), None)
+        return next((name for name in [_name_after(text, mark)] if name in offered), None)
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
         return None
     try:
@@ -189,19 +189,19 @@ def _bare(text: str, offered: Collection[str]) -> str | None:
     except BadRequest:
         return None
     called = as_list(as_object(value).get("tool_calls")) or as_list(value) or [value]
-    names = [_called(as_object(one)) for one in called]
+    names = [_tool_of_object(as_object(one)) for one in called]
     if not all(name in offered for name in names):
         return None
     return next(iter(names), None)
 
 
-def _named(text: str, mark: re.Match[str]) -> str:
+def _name_after(text: str, mark: re.Match[str]) -> str:
     """Return the name of the tool after a mark; empty if there is none."""
     names = (found["name"] for found in [_NAME.search(text, mark.start(), mark.start() + _SEARCHED)] if found)
     return next(names, "")
 
 
-def _called(value: Mapping[str, object]) -> str:
+def _tool_of_object(value: Mapping[str, object]) -> str:
     """Return the name of the tool that a JSON object calls; empty if the object is no call."""
     inner = as_object(value.get("function")) or value
     if not any(key in inner for key in _ARGUMENT_KEYS):

@@ -14,7 +14,7 @@ import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from typing_extensions import override
 
-from gofer.models.answer_text import Spoken, apart
+from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Unavailable, Unusable
 from gofer.models.stream import completion_of, is_stream
@@ -59,15 +59,15 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     if finish == "function_call":
         calls = [{"function": message["function_call"]}]
     asks = tuple(_ask(as_object(call), cut=finish == "length") for call in calls)
-    spoken = _spoken(message)
+    text = _answer_text(message)
     extra = _extra(message, _THOUGHTS)
-    written = as_text(message.get("content"))
-    if spoken.thoughts and asks and written and not extra:
+    content = as_text(message.get("content"))
+    if text.thoughts and asks and content and not extra:
         # A model continues its thoughts between calls, so its provider gets them back at the same place in the text.
-        extra = _kept({"content": written})
-    thoughts = spoken.thoughts or as_text(message.get("reasoning"))
+        extra = _kept({"content": content})
+    thoughts = text.thoughts or as_text(message.get("reasoning"))
     return Answer(
-        text=spoken.text[:TEXT_LIMIT],
+        text=text.text[:TEXT_LIMIT],
         asks=asks,
         finish=finish,
         model=as_text(body.get("model"))[:_NAME_LIMIT],
@@ -85,8 +85,8 @@ def _body(raw: bytes, at: Access) -> Mapping[str, object]:
     except BadRequest as error:
         raise Unusable(f"The model's answer was not JSON; check {at.url_setting}.") from error
     body = as_object(value)
-    if not body.get("choices") and (said := error_in(value, 200, at.key.reveal())):
-        raise failed(said, at)
+    if not body.get("choices") and (error := error_in(value, 200, at.key.reveal())):
+        raise failed(error, at)
     return body
 
 
@@ -121,9 +121,9 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     )
 
 
-def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
+def _extra(message: Mapping[str, object], names: Sequence[str]) -> str:
     """Return the fields that the provider needs back unchanged, as a JSON object; empty if there are none."""
-    return _kept({name: said[name] for name in names if said.get(name)})
+    return _kept({name: message[name] for name in names if message.get(name)})
 
 
 def _kept(fields: Mapping[str, object]) -> str:
@@ -134,15 +134,15 @@ def _kept(fields: Mapping[str, object]) -> str:
     return ""
 
 
-def _spoken(message: Mapping[str, object]) -> Spoken:
+def _answer_text(message: Mapping[str, object]) -> AnswerText:
     """Return the text and the thoughts of an answer; some servers send both as a list of parts."""
     if refusal := as_text(message.get("refusal")):
-        return Spoken(refusal)
+        return AnswerText(refusal)
     content = message.get("content")
     parts = list(map(as_object, as_list(content)))
-    said = apart(as_text(content) or "".join(as_text(part.get("text")) for part in parts))
+    text = split_thoughts(as_text(content) or "".join(as_text(part.get("text")) for part in parts))
     thought = [as_text(as_object(piece).get("text")) for part in parts for piece in as_list(part.get("thinking"))]
-    return Spoken(said.text, said.thoughts or "".join(thought))
+    return AnswerText(text.text, text.thoughts or "".join(thought))
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
@@ -184,8 +184,8 @@ class OpenAIModel(Model):
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
         except APIStatusError as error:
-            said = provider_error(error.status_code, error.response.content, self._client.api_key)
-            raise failed(said, self._at, retry_after=_seconds(error.response)) from error
+            reported = provider_error(error.status_code, error.response.content, self._client.api_key)
+            raise failed(reported, self._at, retry_after=_seconds(error.response)) from error
         except (APIError, httpx2.HTTPError, OSError) as error:
             raise failed(ProviderError("unreachable"), self._at) from error
         return parse_answer(raw, self._at)

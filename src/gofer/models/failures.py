@@ -10,7 +10,7 @@ from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
 from gofer.values.messages import FailureClass, ProviderError
 
-Then = Literal["again", "wait", "next", "elsewhere", "end"]
+Reaction = Literal["again", "wait", "next", "elsewhere", "end"]
 """The reaction to a failure: the same request at once, the same request later, the next model of the role, the next
 model at another endpoint, or the end of the run."""
 
@@ -19,7 +19,7 @@ model at another endpoint, or the end of the run."""
 class Rule:
     """The treatment of one class of failures."""
 
-    then: Then
+    reaction: Reaction
     reason: str
     """The text for the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
@@ -116,13 +116,13 @@ class Sign:
     parameter: str = ""
     """Pattern of the whole parameter."""
 
-    def fits(self, said: ProviderError, words: tuple[str, ...]) -> bool:
+    def fits(self, error: ProviderError, words: tuple[str, ...]) -> bool:
         """Return whether a failure has this sign; `words` are its codes, types and status words."""
         return (
-            _whole(self.status, str(said.status))
-            and (not self.word or any(_whole(self.word, word) for word in words))
-            and (not self.parameter or _whole(self.parameter, said.parameter))
-            and bool(re.search(self.text, said.message, re.IGNORECASE))
+            _fits(self.status, str(error.status))
+            and (not self.word or any(_fits(self.word, word) for word in words))
+            and (not self.parameter or _fits(self.parameter, error.parameter))
+            and bool(re.search(self.text, error.message, re.IGNORECASE))
         )
 
 
@@ -189,57 +189,59 @@ SIGNS: tuple[Sign, ...] = (
 """The signs in order; the first that fits decides."""
 
 
-def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
+def class_of(error: ProviderError, words: tuple[str, ...]) -> FailureClass:
     """Return the class of a failure; `words` are all its codes, types and status words."""
-    return next(sign.failure for sign in SIGNS if sign.fits(said, words))
+    return next(sign.failure for sign in SIGNS if sign.fits(error, words))
 
 
-def reason_of(said: ProviderError, at: Access = DEPLOYED) -> str:
+def reason_of(error: ProviderError, at: Access = DEPLOYED) -> str:
     """Return one sentence for the operator: what happened, what the provider named, and what to do."""
-    remedy = RULES[said.failure].remedy.format(key=at.key_setting, url=at.url_setting)
-    return f"{_fact_of(said)}; {remedy}."
+    remedy = RULES[error.failure].remedy.format(key=at.key_setting, url=at.url_setting)
+    return f"{_facts_of(error)}; {remedy}."
 
 
-def _fact_of(said: ProviderError) -> str:
-    named = {"HTTP": said.status, "code": said.code, "type": said.type, "parameter": said.parameter}
+def _facts_of(error: ProviderError) -> str:
+    named = {"HTTP": error.status, "code": error.code, "type": error.type, "parameter": error.parameter}
     facts = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-    return f"{RULES[said.failure].reason}{facts and f' ({facts})'}"
+    return f"{RULES[error.failure].reason}{facts and f' ({facts})'}"
 
 
 def end_of(error: Exception) -> str:
     """Return the reason of a run that a failure of its last model ended, with the remedy."""
-    said = said_of(error)
-    if not isinstance(error, Unavailable) or said is None:
+    provider_error = provider_error_of(error)
+    if not isinstance(error, Unavailable) or provider_error is None:
         return str(error)
-    return f"{str(error).rstrip('.')}; {RULES[said.failure].remedy}."
+    return f"{str(error).rstrip('.')}; {RULES[provider_error.failure].remedy}."
 
 
-def told_of(said: ProviderError, owner: str) -> str:
+def plain_reason_of(error: ProviderError, owner: str) -> str:
     """Return the text for a colleague; it does not name the provider."""
-    return RULES[said.failure].plain_reason.format(owner=owner)
+    return RULES[error.failure].plain_reason.format(owner=owner)
 
 
-def failed(said: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:
+def failed(
+    error: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0
+) -> Unavailable | Unusable | Refused:
     """Return the error to raise for a failure of an endpoint."""
-    match RULES[said.failure].then:
+    match RULES[error.failure].reaction:
         case "again":
-            return Unusable(reason_of(said, at), said)
+            return Unusable(reason_of(error, at), error)
         case "wait":
-            return Unavailable(f"{_fact_of(said)}.", said, retry_after=retry_after)
+            return Unavailable(f"{_facts_of(error)}.", error, retry_after=retry_after)
         case "next" | "elsewhere" | "end" as then:
-            return Refused(reason_of(said, at), said, final=then == "end", elsewhere=then == "elsewhere")
+            return Refused(reason_of(error, at), error, final=then == "end", elsewhere=then == "elsewhere")
 
 
-def said_of(error: Exception) -> ProviderError | None:
+def provider_error_of(error: Exception) -> ProviderError | None:
     """Return the provider's error behind an exception; None if no provider sent one."""
     match error:
         case Unavailable() | Unusable() | Refused():
-            return error.said
+            return error.provider_error
         case _:
             return None
 
 
-def _whole(pattern: str, text: str) -> bool:
+def _fits(pattern: str, text: str) -> bool:
     return not pattern or re.fullmatch(pattern, text, re.IGNORECASE) is not None
 
 
@@ -262,8 +264,8 @@ def provider_error(status: int, raw: bytes, key: str = "") -> ProviderError:
     try:
         body = decode(raw[:READ_LIMIT])
     except BadRequest:
-        return _plain(status, raw[:READ_LIMIT].decode(errors="replace"), key)
-    return error_in(body, status, key) or _plain(status, "", key)
+        return _unstructured(status, raw[:READ_LIMIT].decode(errors="replace"), key)
+    return error_in(body, status, key) or _unstructured(status, "", key)
 
 
 def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
@@ -275,7 +277,7 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
         return None
     nested = _nested(error)
     words = (*_words(error), *_words(nested))
-    said = ProviderError(
+    found = ProviderError(
         "refused",
         _status(status, error),
         code=_word(nested.get("code")) or _word(error.get("code")),
@@ -283,7 +285,7 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
         parameter=_word(nested.get("param")) or _word(error.get("param")),
         message=(as_text(nested.get("message")) or _message(error))[:_SCANNED],
     )
-    return _kept(replace(said, failure=class_of(said, words)), key)
+    return _redacted(replace(found, failure=class_of(found, words)), key)
 
 
 def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
@@ -337,15 +339,15 @@ def _status(status: int, error: Mapping[str, object]) -> int:
     return next((value for value in named if isinstance(value, int) and 400 <= value <= 599), 500)
 
 
-def _plain(status: int, text: str, key: str) -> ProviderError:
+def _unstructured(status: int, text: str, key: str) -> ProviderError:
     # A page of HTML says nothing about the request.
     message = text[:_SCANNED].strip() * ("<" not in text)
-    said = ProviderError("refused", status, message=message)
-    return _kept(replace(said, failure=class_of(said, (NOT_JSON,))), key)
+    error = ProviderError("refused", status, message=message)
+    return _redacted(replace(error, failure=class_of(error, (NOT_JSON,))), key)
 
 
-def _kept(said: ProviderError, key: str) -> ProviderError:
-    message = said.message
+def _redacted(error: ProviderError, key: str) -> ProviderError:
+    message = error.message
     if key:
         message = message.replace(key, "[redacted]")
-    return replace(said, message=_CREDENTIAL.sub("[redacted]", message)[:MESSAGE_LIMIT])
+    return replace(error, message=_CREDENTIAL.sub("[redacted]", message)[:MESSAGE_LIMIT])

@@ -25,17 +25,17 @@ DEPLOYED = Access()
 class Unavailable(TemporaryError):
     """No answer came; the provider may answer the same request later."""
 
-    def __init__(self, message: str, said: ProviderError, *, retry_after: float = 0.0) -> None:
+    def __init__(self, message: str, provider_error: ProviderError, *, retry_after: float = 0.0) -> None:
         super().__init__(message, retry_after=retry_after)
-        self.said = said
+        self.provider_error = provider_error
 
 
 class Unusable(TemporaryError):
     """The response was no usable answer; asking again at once may help, and waiting does not."""
 
-    def __init__(self, message: str, said: ProviderError | None = None) -> None:
+    def __init__(self, message: str, provider_error: ProviderError | None = None) -> None:
         super().__init__(message)
-        self.said = said or ProviderError("no_endpoint")
+        self.provider_error = provider_error or ProviderError("no_endpoint")
 
 
 class Refused(RunStopped):
@@ -44,9 +44,11 @@ class Refused(RunStopped):
     `final` forbids to ask any other model of the role. `elsewhere` permits only models of other endpoints.
     """
 
-    def __init__(self, message: str, said: ProviderError, *, final: bool = False, elsewhere: bool = False) -> None:
+    def __init__(
+        self, message: str, provider_error: ProviderError, *, final: bool = False, elsewhere: bool = False
+    ) -> None:
         super().__init__(message)
-        self.said = said
+        self.provider_error = provider_error
         self.final = final
         self.elsewhere = elsewhere
 

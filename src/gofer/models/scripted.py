@@ -22,7 +22,7 @@ class ScriptedModel(Model):
 
     def __init__(self, scripts: Sequence[Script]) -> None:
         self._scripts = tuple(scripts)
-        self._said: set[tuple[str, int]] = set()
+        self._answered: set[tuple[str, int]] = set()
         self.requests: list[bytes] = []
 
     @override
@@ -31,7 +31,7 @@ class ScriptedModel(Model):
         turn = choose(self._scripts, json.loads(body))
         if turn.script is None or (turn.script, turn.step) not in self._steps():
             raise RunStopped(f"The scripted model was asked something no script expects: {turn.text}")
-        self._said.add((turn.script, turn.step))
+        self._answered.add((turn.script, turn.step))
         asks = tuple(
             ToolAsk(id=turn.call_id(index), tool=call.tool, arguments=json.dumps(call.arguments))
             for index, call in enumerate(turn.calls, start=1)
@@ -41,7 +41,7 @@ class ScriptedModel(Model):
 
     def leftovers(self) -> Sequence[str]:
         """Return `script step n` for every step that was never reached; a correct test leaves none."""
-        return [f"{script} step {step}" for script, step in sorted(self._steps() - self._said)]
+        return [f"{script} step {step}" for script, step in sorted(self._steps() - self._answered)]
 
     def _steps(self) -> set[tuple[str, int]]:
         return {(script.name, step) for script in self._scripts for step in range(1, len(script.steps) + 1)}

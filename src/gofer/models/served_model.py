@@ -152,7 +152,7 @@ class LookUp(Protocol):
     """A price list."""
 
     def __call__(self, model: str, base_url: str) -> Listed | None:
-        """Return the entry of a model behind a base URL; None if there is none. The default endpoint has an empty URL."""
+        """Return the entry of a model behind a base URL, or None. The base URL of the default endpoint is empty."""
         ...
 
 
@@ -182,7 +182,7 @@ def model_from_json(value: object) -> ServedModel:
 
 def listed_from_json(kept: Mapping[str, object]) -> Listed:
     """Return the entry that `Listed.to_json` wrote."""
-    return Listed(price=_price(as_object(kept.get("price"))), window=_whole(kept.get("window")))
+    return Listed(price=_price(as_object(kept.get("price"))), window=_int_or_zero(kept.get("window")))
 
 
 def _price(kept: Mapping[str, object]) -> Price | None:
@@ -191,7 +191,7 @@ def _price(kept: Mapping[str, object]) -> Price | None:
     return price_from_json(kept)
 
 
-def _whole(value: object) -> int:
+def _int_or_zero(value: object) -> int:
     if not isinstance(value, int):
         return 0
     return value
@@ -201,7 +201,7 @@ def _ability(kept: Mapping[str, object]) -> Ability | None:
     if not kept:
         return None
     return Ability(
-        _whole(kept.get("window")),
+        _int_or_zero(kept.get("window")),
         vision=kept.get("vision") is True,
         pdf=kept.get("pdf") is True,
     )

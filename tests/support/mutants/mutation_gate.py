@@ -103,8 +103,8 @@ MUTANTS = (
     Mutant(
         "no new effect of a script before those on record",
         "engine/script_branches.py",
-        "if (recorded := self._first(asked.path, asked.tool)) is None:",
-        "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
+        "if (recorded := self._likely_replaced(asked.path, asked.tool)) is None:",
+        "if (recorded := self._likely_replaced(asked.path, asked.tool)) is None or True:",
         f"{REPLAY}a_diff_shows_what_the_journal_has_and_what_is_asked_instead",
     ),
     Mutant(
@@ -273,8 +273,8 @@ MUTANTS = (
     Mutant(
         "a press that comes in while another one is looked at",
         "engine/approvals.py",
-        "    while click := _unheard(step, name):\n",
-        "    for click in [one for one in (_unheard(step, name),) if one]:\n",
+        "    while click := _open_click(step, name):\n",
+        "    for click in [one for one in (_open_click(step, name),) if one]:\n",
         f"{APPROVAL}a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too[1]",
     ),
     Mutant(
@@ -308,15 +308,15 @@ MUTANTS = (
     Mutant(
         "what leaves a private channel is asked for",
         "engine/call_checks.py",
-        "if event is not None and leaves(item, event, private=step.progress.private):",
+        "if event is not None and leaves_private_channel(item, event, private=step.progress.private):",
         "if False:",
         "unit/engine/test_place_rules_with_approvals.py::test_a_private_run_asks_who_started_it_before_it_writes_elsewhere[asked0]",
     ),
     Mutant(
         "the memo before the frame of the intent",
         "engine/call_checks.py",
-        "        return await once.claim(step, item) if limited else item\n",
-        "        if limited:\n"
+        "        return await once.claim(step, item) if is_once else item\n",
+        "        if is_once:\n"
         '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
         "        return item\n",
         f"{ONCE}a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next[False-run1/1.0]",

@@ -9,7 +9,7 @@ OF_OUTAGES = (
     Mutant(
         "three attempts",
         "engine/effects.py",
-        "        if not isinstance(outcome, Silence) or not outcome.away:\n            return outcome\n",
+        "        if not isinstance(outcome, NoAnswer) or not outcome.is_outage:\n            return outcome\n",
         "        return outcome\n",
         f"{OUTAGES}a_short_outage_is_not_noticed[actor/1-read]",
     ),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.approvals import Wanted, approved
+from gofer.engine.approvals import ApprovalTerms, ask_approval
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
@@ -106,7 +106,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     # A branch beside this one drafted something; then the machine stood still until after the end.
     made.office.clock.advance(3601)
     item = item_of(step, approval.requested.call, FILE)
-    refused = await approved(step, item, Wanted("call", ("@leads",), 3_600_000), PROVENANCE)
+    refused = await ask_approval(step, item, ApprovalTerms("call", ("@leads",), 3_600_000), PROVENANCE)
     await step.commit()
     assert refused is not None
     assert "nobody approved it in time" in refused.text

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
-from gofer.engine.compaction import Room as Space
+from gofer.engine.compaction import LAST_TURNS_SHARE, NO_CALLS, Cut, cut_of
+from gofer.engine.compaction import WindowLimits as Space
 from gofer.engine.tail import tail
-from gofer.engine.transcript import Folded, transcript
+from gofer.engine.transcript import LeavingMessages, transcript
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, SkillLoaded
 from gofer.models.language_model import Answer, Refused
@@ -297,7 +297,7 @@ def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn
             assert folded >= 1
             assert begin <= last == state.folded + sum(start < first + folded for start in state.starts)
             rest = sum(weights[first + folded :])
-            assert rest <= KEPT * SPACE.window or first + folded == state.starts[-1]
+            assert rest <= LAST_TURNS_SHARE * SPACE.window or first + folded == state.starts[-1]
         case None:
             pass
 
@@ -305,6 +305,6 @@ def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn
 def test_thoughts_between_calls_stand_in_no_transcript() -> None:
     said = messages.assistant("I look.", (), '{"content":"<think>Hm.</think>I look."}')
     asked = messages.user("What is <think>this</think>?")
-    assert transcript(Folded([asked, said])) == (
+    assert transcript(LeavingMessages([asked, said])) == (
         "## user, turn 0\nWhat is <think>this</think>?\n\n## assistant, turn 1\nI look."
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.finish_gate import premature, with_needs
+from gofer.engine.finish_gate import plan_objection, with_needs
 from gofer.engine.loop import Ending
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
@@ -250,7 +250,7 @@ todos = st.builds(
 @given(st.lists(todos, max_size=6))
 def test_no_run_ends_with_open_items_and_every_other_may(plan: list[Todo]) -> None:
     workflow = Workflow(description="d", owner="#o", when=("slack.mention",))
-    said = premature(Workspace(plan=tuple(plan)), workflow)
+    said = plan_objection(Workspace(plan=tuple(plan)), workflow)
     assert bool(said) == bool(open_items(plan)) == (current(plan) is not None)
     assert all(item.id in said for item in open_items(plan))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from PIL import Image
 
-from gofer.engine.first_message import MOST, Preloaded, preload
+from gofer.engine.first_message import MOST_FILES, Preloaded, preload
 from gofer.engine.own_step import OwnStep
 from gofer.files.document import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
@@ -125,9 +125,9 @@ async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> 
 
 
 async def test_no_more_files_are_fetched_than_anybody_reads() -> None:
-    desk = Desk({f"{number}.txt": b"x" for number in range(MOST + 5)})
+    desk = Desk({f"{number}.txt": b"x" for number in range(MOST_FILES + 5)})
     await desk.preload()
-    assert len(desk.made.acted) == MOST
+    assert len(desk.made.acted) == MOST_FILES
 
 
 @pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gofer.engine import model_request
-from gofer.engine.model_request import Scale
+from gofer.engine.model_request import RequestWeights
 from gofer.files.document import BYTES
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted
@@ -138,7 +138,7 @@ def photograph(number: int) -> bytes:
 async def test_ten_photographs_loaded_at_once_are_made_small_enough_for_all_of_them() -> None:
     made = gallery()
     photographs = [NewFile(f"{n}.png", "image/png", photograph(n), "Slack") for n in range(10)]
-    assert sum(len(one.content or b"") for one in photographs) * 4 / 3 > model_request.MOST
+    assert sum(len(one.content or b"") for one in photographs) * 4 / 3 > model_request.MOST_BYTES
 
     async def find(call: Call, said: Said) -> ToolResult:
         return ToolResult("found", "found", files=photographs)
@@ -156,7 +156,7 @@ async def test_ten_photographs_loaded_at_once_are_made_small_enough_for_all_of_t
     assert ending.answer == "done"
     body = model.requests[-1]
     assert len(shown(json.loads(body)["messages"])) == 10
-    assert len(body) < model_request.MOST
+    assert len(body) < model_request.MOST_BYTES
 
 
 async def test_images_of_one_call_are_shown_as_far_as_there_is_room() -> None:
@@ -194,7 +194,7 @@ def test_what_stood_in_the_first_message_and_left_with_it_is_named_as_that() -> 
 
 def test_what_is_looked_at_counts_as_files() -> None:
     seen = MessageReceived("see", media=(Media("file_1", "image/png", "AAAA"),))
-    assert Scale("", ()).weigh(conversation.project([Recorded(1, 0, 0, "me", seen)])).roles["files"] > 1_000
+    assert RequestWeights("", ()).weigh(conversation.project([Recorded(1, 0, 0, "me", seen)])).roles["files"] > 1_000
 
 
 one_call = st.lists(st.integers(1, LARGEST), min_size=1, max_size=3).map(
@@ -210,7 +210,7 @@ def test_whatever_a_run_looks_at_no_request_is_too_large_and_only_a_compaction_e
 ) -> None:
     async def play() -> None:
         made, model = await look(*story)
-        assert max(map(len, model.bodies)) < model_request.MOST
+        assert max(map(len, model.bodies)) < model_request.MOST_BYTES
         talk = [body for body in model.bodies if not is_asked_to_sum_up(json.loads(body)["messages"])]
         for turn, (calls, after) in enumerate(zip(story, talk[1:], strict=True)):
             if len(calls) == 1 and "," not in calls[0]:

@@ -259,7 +259,7 @@ def test_a_call_in_doubt_is_sent_again_to_the_id_on_record_whatever_its_name_mea
         "channel": "C0RANDOM0",
         "thread_ts": "",
     }
-    assert asked.as_recorded(intent).sent == judged.sent
+    assert asked.as_recorded(intent).sent_arguments == judged.sent_arguments
     assert asked.as_recorded(replace(intent, arguments=None)) == asked.as_recorded(None) == asked
 
 

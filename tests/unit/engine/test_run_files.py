@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.engine.run_files import FILE_LIMIT, FILES
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
@@ -59,7 +59,7 @@ async def test_a_short_result_stays_as_it_is() -> None:
 async def test_how_much_is_shown_is_what_the_workflow_says() -> None:
     made = room("word " * 2_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     assert len((await ask(working, "1.0", "flood")).text) < 2_000
     assert len(step.workspace.files) == 1
 
@@ -96,7 +96,7 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     for whole, status in ((10_000, "error"), (20_000, "ok")):
-        working = at_work(step, shown=Shown(whole=whole, preview=100))
+        working = at_work(step, shown=DisplayLimits(whole=whole, preview=100))
         loaded = await ask(working, f"1.{whole}", "load_file", file=file)
         assert (loaded.status, list(step.workspace.files)) == (status, [file])
     assert loaded.text.count("word") == 12_000
@@ -105,7 +105,7 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
 async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> None:
     made = room("𝄞" * 20_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     assert "𝄞" in (await ask(working, "1.1", "peek_file", file=file, start=8, stop=9)).text
@@ -120,7 +120,7 @@ async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> N
 async def test_bytes_are_never_cut_inside_a_character() -> None:
     made = room("ä€𝄞" * 20_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     for start in range(9):
@@ -234,7 +234,7 @@ async def test_a_model_without_eyes_is_told_so_instead_of_being_shown_an_image()
     made = room()
     file = attached(made, PNG, "image/png")
     step = await made.step()
-    working = at_work(step, shown=Shown(vision=False))
+    working = at_work(step, shown=DisplayLimits(vision=False))
     await ask(working, "1.0", "find")
     shown = await ask(working, "1.1", "load_file", file=file.id)
     assert f"{file.id} is an image that you cannot see" in shown.text
@@ -302,7 +302,7 @@ async def test_a_tool_shows_as_much_of_a_long_result_as_it_says_within_its_share
     made.tools["flood"] = replace(made.tools["flood"], preview_tokens=20_000)
     step = await made.step()
     assert 19_000 < (await ask(step, "1.0", "flood")).text.count("word") <= 20_000
-    working = at_work(step, shown=Shown(whole=500, preview=100, most=2_000))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100, most=2_000))
     assert 1_500 < (await ask(working, "1.1", "flood")).text.count("word") <= 2_000
     assert len(step.workspace.files) == 1
 

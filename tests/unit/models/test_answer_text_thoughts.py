@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.answer_text import apart
+from gofer.models.answer_text import split_thoughts
 from gofer.models.chat_completions import parse_answer
 from gofer.values.canonical_json import encode_text
 
@@ -30,7 +30,7 @@ from gofer.values.canonical_json import encode_text
     ],
 )
 def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoughts: str) -> None:
-    found = apart(text)
+    found = split_thoughts(text)
     assert (found.text, found.thoughts) == (spoken, thoughts)
 
 
@@ -46,17 +46,17 @@ def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoug
     ],
 )
 def test_an_answer_about_thoughts_stays_whole(text: str) -> None:
-    assert apart(text).text == text
+    assert split_thoughts(text).text == text
 
 
 @given(st.text(alphabet="ab `~\n<>/", max_size=60))
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert apart(text).text == text
+    assert split_thoughts(text).text == text
 
 
 @given(st.text(alphabet="a. \n", max_size=20), st.text(alphabet="b. ", max_size=20))
 def test_no_thought_is_ever_in_what_is_said(thought: str, said: str) -> None:
-    found = apart(f"<think>SECRET{thought}</think>{said}")
+    found = split_thoughts(f"<think>SECRET{thought}</think>{said}")
     assert "SECRET" not in found.text
     assert found.text.strip("\n") == said.strip("\n")
 
@@ -66,7 +66,7 @@ def test_no_thought_is_ever_in_what_is_said(thought: str, said: str) -> None:
 )
 def test_a_million_tags_are_read_to_their_end(piece: str) -> None:
     # No time is asserted: what takes a quadratic number of steps does not come back.
-    apart(piece * (1_000_000 // len(piece)))
+    split_thoughts(piece * (1_000_000 // len(piece)))
 
 
 def answer(message: dict[str, object]) -> tuple[str, str, str]:
