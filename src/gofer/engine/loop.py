@@ -51,7 +51,7 @@ class Ending:
     """Why the run ended without its work done, for code."""
     system: str = ""
     """The external system that was the cause."""
-    said: str = ""
+    script_error: str = ""
     """The text of a script's error. It may hold contents, so only people see it, and lists do not."""
     plain_reason: str = ""
     """The reason for a colleague; empty when `reason` serves both readers."""

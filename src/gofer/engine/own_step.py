@@ -31,7 +31,7 @@ class PurposeCall:
     _: KW_ONLY
     recorded: bool = True
     """Whether the journal records the arguments; it need not if they follow from other entries."""
-    longest: float = OUTAGE
+    longest_wait: float = OUTAGE
     """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
     """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
@@ -70,7 +70,7 @@ class OwnStep(OwnedRun):
             tool,
             tool.parse(purpose.request.arguments),
             purpose.request.arguments if purpose.recorded else None,
-            longest_wait=purpose.longest,
+            longest_wait=purpose.longest_wait,
             waits=purpose.waits,
         )
         context = CallContext(
@@ -96,7 +96,7 @@ class OwnStep(OwnedRun):
             fetch = OwnCall(as_text(source.get("tool")), as_object(source.get("arguments")))
             if fetch.tool not in self.services.tools:
                 raise ToolError("Nothing here knows how to fetch it.", code="gone")
-            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest=0.0), provenance):
+            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest_wait=0.0), provenance):
                 case e.ToolResult(status="ok"):
                     added = self.workspace.files[added.file].added
                 case outcome:

@@ -104,7 +104,7 @@ class OwnedRun:
         if self._journal.drafted:
             await self.permit.write(self._journal.commit)
 
-    async def let_go(self, left: e.RunHandedOver) -> None:
+    async def leave_after_failure(self, left: e.RunHandedOver) -> None:
         """Leave the run after a failure: commit the draft with `left`, or `left` alone if the draft is not writable."""
         with contextlib.suppress(TemporaryError, Fenced):
             try:

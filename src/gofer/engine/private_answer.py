@@ -37,7 +37,7 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         asked = _private_call(step, event, words, way, part)
-        call = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest=DELIVERY)
+        call = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest_wait=DELIVERY)
         outcomes.append(await step.call(call, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
@@ -65,7 +65,7 @@ async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Prove
     url = step.services.links.run_url(step.run)
     shown = words.in_place(thread_of(step, event), _LINK_TEXT.format(url=url))
     bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest=0.0, waits=False), bare)
+    await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest_wait=0.0, waits=False), bare)
 
 
 def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:
@@ -111,7 +111,7 @@ def notice(progress: Progress) -> str:
     return f"Already done: {listed}"
 
 
-async def tell(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
+async def show_notice(step: OwnStep, event: Event, words: PrivateWords, provenance: Provenance) -> bool:
     """Show the notice to the asker alone; return whether it certainly arrived."""
     asked = words.in_place(thread_of(step, event), notice(step.progress))
     shown = await step.call(PurposeCall(DONE_BEFORE, asked), provenance)

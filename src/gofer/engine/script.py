@@ -53,7 +53,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     except Limited as error:
         return Ending(error.stop.status, reason=error.stop.reason)
     except ScriptFailed as error:
-        return Ending("failed", reason=str(error), said=error.error_text)
+        return Ending("failed", reason=str(error), script_error=error.error_text)
 
 
 async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limits) -> object:
@@ -125,5 +125,5 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     if found:
         # The problem quotes the answer, so it must not be part of the reason, which lists show.
         reason = f"{script.file} returned an answer that has not the form of the output"
-        return Ending("failed", reason=reason, said=found[0])
+        return Ending("failed", reason=reason, script_error=found[0])
     return done(returned, workflow)

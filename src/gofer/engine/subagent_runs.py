@@ -224,11 +224,11 @@ class Subagents:
             await leave(child, RunHandedOver())
             raise
         except TemporaryError:
-            await child.let_go(RunHandedOver("interrupted"))
+            await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             if child.stopping:
-                await child.let_go(RunHandedOver("interrupted"))
+                await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
         text = encode_text(ending.output) if ending.output is not None else ending.answer
         child.note(RunConcluded(ending.status, ending.reason, text, ending.output))

@@ -13,7 +13,7 @@ from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.private_answer import answer_privately, nothing_new, notice, tell
+from gofer.engine.private_answer import answer_privately, nothing_new, notice, show_notice
 from gofer.engine.source_context import cause_of, thread_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, ANSWER_FILE, ANSWER_PART, STATUS, STATUS_DELETED, WAITING
@@ -49,11 +49,11 @@ class Announced:
 
     def edit(self, call: str, text: str) -> PurposeCall:
         """Return the call that replaces its text."""
-        return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest=DELIVERY)
+        return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest_wait=DELIVERY)
 
     def delete(self) -> PurposeCall:
         """Return the call that takes it back."""
-        return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest=DELIVERY)
+        return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest_wait=DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Delivery:
     async def post(self, call: str, text: str, thread: str, provenance: Provenance) -> Outcome:
         """Write a text. Raises what a step raises."""
         asked = self.answers.write(self.event, thread, text)
-        return await self.step.call(PurposeCall(call, asked, recorded=False, longest=DELIVERY), provenance)
+        return await self.step.call(PurposeCall(call, asked, recorded=False, longest_wait=DELIVERY), provenance)
 
     async def first(self, text: str, provenance: Provenance) -> Outcome:
         """Replace what was announced, or post anew where that cannot be changed any more or never was."""
@@ -103,7 +103,7 @@ class Delivery:
                 # An error is a refusal: the message was not edited. An edit that may have been made is unknown.
                 anew = await self.post(ANSWER_ANEW, text, self.place, provenance)
                 if _arrived(anew):
-                    await self.step.call(replace(announced.delete(), longest=0.0), provenance)
+                    await self.step.call(replace(announced.delete(), longest_wait=0.0), provenance)
                 return anew
             case _:
                 return delivered
@@ -169,7 +169,7 @@ async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> 
     if event is None or (announced := _announced(step, event)) is None:
         return
     if words := _notice(step, parked, source_of(event).system):
-        await step.call(replace(announced.edit(WAITING, words), longest=0.0), provenance)
+        await step.call(replace(announced.edit(WAITING, words), longest_wait=0.0), provenance)
 
 
 def _notice(step: OwnStep, parked: RunParked, told_in: str) -> str:
@@ -202,7 +202,7 @@ async def deliver(
     text = concluded.text
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
-            if await tell(step, event, words, provenance):
+            if await show_notice(step, event, words, provenance):
                 await _take_back(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
@@ -211,7 +211,7 @@ async def deliver(
             return _finish(concluded, outcomes, source_of(event).system)
     if announced and WAITING in step.progress.in_doubt:
         # Settled first: an edit whose outcome is not known could land over the answer.
-        await step.call(replace(announced.edit(WAITING, AT_WORK), longest=0.0), provenance)
+        await step.call(replace(announced.edit(WAITING, AT_WORK), longest_wait=0.0), provenance)
     outcomes = await _write(Delivery(step, event, reply, answers), text, provenance)
     return _finish(concluded, outcomes, source_of(event).system)
 
@@ -223,7 +223,7 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     texts = list(answer.messages)
     if answer.file and (messages := delivery.answers.messages):
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
-        asked = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
+        asked = PurposeCall(ANSWER_FILE, attached, recorded=False, longest_wait=DELIVERY)
         outcomes.append(await delivery.step.call(asked, provenance))
         texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
     for number, part in enumerate(texts, 1):
@@ -292,7 +292,7 @@ def _why(ending: Ending) -> str:
     if ending.plain_reason:
         return ending.plain_reason
     reason = ending.reason.removeprefix("poison: ")
-    return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
+    return f"I could not finish this: {reason}{ending.script_error and f': {ending.script_error}'}"
 
 
 def _announced(step: OwnStep, event: Event) -> Announced | None:

@@ -75,12 +75,12 @@ class Owner:
             step.note(left)
             await step.commit()
         except TemporaryError:
-            await step.let_go(RunHandedOver("interrupted"))
+            await step.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             # Cut off while its worker stops. An owner without the lease writes nothing: another one has the run by now.
             if step.stopping:
-                await step.let_go(RunHandedOver("interrupted"))
+                await step.leave_after_failure(RunHandedOver("interrupted"))
             raise
         return left
 

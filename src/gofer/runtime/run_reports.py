@@ -78,7 +78,7 @@ async def _post(step: OwnStep, call: str, asked: OwnCall, provenance: Provenance
         asked = OwnCall(asked.tool, standing.arguments)
     # Another version of the tool may have recorded arguments that this one does not take.
     with contextlib.suppress(ToolError):
-        await step.call(PurposeCall(call, asked, longest=longest), provenance)
+        await step.call(PurposeCall(call, asked, longest_wait=longest), provenance)
 
 
 async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:

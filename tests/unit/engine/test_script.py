@@ -87,7 +87,9 @@ async def test_a_refusal_that_is_not_caught_ends_the_run_with_the_line_of_the_sc
     made = scripted('await run.call("look")\nawait run.call("nothing_like_it")')
     ending = await made.play()
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:5: nothing_like_it failed (refused)")
-    assert "There is no tool 'nothing_like_it' here. The tools of this workflow: look, note, mail." in ending.said
+    assert (
+        "There is no tool 'nothing_like_it' here. The tools of this workflow: look, note, mail." in ending.script_error
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ async def test_an_answer_has_the_form_the_workflow_asks_for() -> None:
     ending = await scripted("return '{}'", output=schema).play()
     assert ending.status == "failed"
     assert ending.reason == "coordinators/s.py returned an answer that has not the form of the output"
-    assert "'n' is a required property" in ending.said
+    assert "'n' is a required property" in ending.script_error
 
 
 async def test_a_script_that_is_gone_ends_the_run() -> None:

@@ -57,7 +57,7 @@ async def play(made: Room, owner: str = "me") -> str:
         step.note(FileAdded(file.id, file.name, file.media_type, 12, file.origin, source=file.source))
         step.note(MessageReceived("please"))
     ending = await made.play(owner, step)
-    return ending.answer or ending.said or f"{ending.status}: {ending.reason}"
+    return ending.answer or ending.script_error or f"{ending.status}: {ending.reason}"
 
 
 async def test_a_script_sees_what_its_run_began_with_and_what_its_calls_told_of() -> None:
