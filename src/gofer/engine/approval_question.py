@@ -38,7 +38,7 @@ class Question:
     async def ask(self, provenance: Provenance) -> str:
         """Ask the question; return the reason when it could not be asked, else an empty string."""
         if (place := self._place()) is None:
-            return f"there is no place in {WORKPLACE.system} to ask at"
+            return f"the run has no place in {WORKPLACE.system} to ask in"
         people, failure = await self._people_to_ask(provenance)
         if failure:
             return failure
@@ -47,7 +47,7 @@ class Question:
                 case Result(status="ok"):
                     return ""
                 case Result(text=reason):
-                    return f"nobody could be asked: {reason.rstrip('.')}"
+                    return f"the question could not be sent: {reason.rstrip('.')}"
                 case _:
                     pass  # It is unknown whether people see the question, so it is asked again.
         return ""
@@ -55,16 +55,16 @@ class Question:
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
         """Return why a click does not count, for the person who clicked; empty when the click counts."""
         if click.arguments_sha256 != self.requested.arguments_sha256:
-            return "This button belongs to other arguments than those that are asked for now."
+            return "This button belongs to a request with other arguments than the current one."
         if click.at > self.requested.until:
-            return "The time for this decision was over."
+            return "The time for this decision has run out."
         asked = self._approvals.may_decide(click.actor, self.requested.by, self._requester())
         match await self._step.call(PurposeCall(_approver_call(click), asked), provenance):
             case Result(status="ok", details=details):
                 allowed = self._approvals.allowed(as_object(details))
                 return "" if allowed else f"Only {' or '.join(self._approver_names())} may decide this."
             case _:
-                return "I could not look up whether you may decide this. Press the button again."
+                return "I could not look up whether you may decide this. Please press the button again."
 
     def name_of(self, click: ApprovalClicked) -> str:
         """Return the name of the person who clicked, as `objection` looked it up."""
@@ -108,7 +108,7 @@ class Question:
                     return [], "the user groups could not be looked up"
         found = [self._requester() if name == "requester" else as_text(ids.get(name, name)) for name in by]
         found = list(dict.fromkeys(filter(None, found)))
-        return found, "" if found else "nobody started this run who could be asked"
+        return found, "" if found else "no person who could be asked started this run"
 
     def _question_call(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
         if self._only_for_asker:
@@ -173,7 +173,7 @@ class Question:
             case "denied":
                 return f"Denied by {decided.by}{when}."
             case "expired":
-                return "Nobody decided in time: denied."
+                return "Denied, because no person decided in time."
 
 
 async def close_shown(

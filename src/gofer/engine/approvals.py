@@ -57,7 +57,7 @@ async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, pro
         )
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
-        return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
+        return _refused(item.call, "its arguments differ from those of the approval request", "changed")
     question = Question(step, item, requested, terms.owner, terms.where)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
@@ -75,7 +75,7 @@ async def close(step: OwnStep, provenance: Provenance) -> None:
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
                 asked = OwnCall(recorded.tool, recorded.arguments)
                 await step.call(PurposeCall(call, asked), provenance)
-        ending = f"{requested.tool} was not called: the run ended before anybody decided."
+        ending = f"{requested.tool} was not called: the run ended before a decision."
         await close_shown(step, requested, ending, None, provenance)
 
 
@@ -124,7 +124,7 @@ def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) ->
         # A denial without a click means that nobody could be asked, so this call may be asked about.
         answered = decided is not None and (decided.decision == "expired" or decided.item)
         if same and answered and decided is not None and decided.decision != "approved":
-            return _refused(item.call, "the same call was decided against before", decided.decision)
+            return _refused(item.call, "the same call was not approved before", decided.decision)
     return None
 
 
@@ -135,11 +135,11 @@ def _outcome(call: str, decided: ApprovalDecided | None) -> Result | None:
         case ApprovalDecided(decision="denied", by=by, item=""):
             return _refused(call, f"it needs approval, and {by.removeprefix('Gofer: ')}", "denied")
         case ApprovalDecided(decision="denied", by=by):
-            return _refused(call, f"{by or 'somebody'} denied it", "denied")
+            return _refused(call, f"{by or 'an approver'} denied it", "denied")
         case _:
-            return _refused(call, "nobody approved it in time", "expired")
+            return _refused(call, "no person approved it in time", "expired")
 
 
 def _refused(call: str, reason: str, code: str) -> Result:
-    text = f"Not called: {reason}. Do not try the same again; go on without it, or tell the person."
+    text = f"Not called: {reason}. Do not repeat this call. Continue without it, or tell the asker."
     return Result(call, "refused", text, details={"code": code})

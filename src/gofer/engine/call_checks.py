@@ -17,7 +17,9 @@ from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
 from gofer.workflows.schema import Workflow
 
-_STAYS_PRIVATE = "Not called: this run began in a private channel, and may write nothing elsewhere. Answer there."
+_STAYS_PRIVATE = (
+    "Not called: this run began in a private channel and may not write anywhere else. Answer in that channel."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class DoesNotMatch(GoferError):
 def check_hops(event: Event) -> None:
     """Raise DoesNotMatch when the chain of runs behind an event is too long."""
     if event.hops > MOST_HOPS:
-        raise DoesNotMatch(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
+        raise DoesNotMatch(f"{event.hops} runs have started one another in a row, and at most {MOST_HOPS} may")
 
 
 def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequence[Route]:
@@ -85,4 +85,4 @@ def check_reporter(event: Event, workflow: str, accepted: Sequence[Route], facts
         keep_best(best, standing(event.kind, route, facts, whole=False))
     speaking = min(winners([*best.values()]), key=lambda one: one.workflow, default=None)
     if speaking is not None and speaking.workflow != workflow:
-        raise DoesNotMatch(f"the event could not be read; the run of {speaking.described()} says so")
+        raise DoesNotMatch(f"the event could not be read; the run of {speaking.described()} reports it")

@@ -53,8 +53,8 @@ class Patience:
     """First wait of a run when no model answers or a system is down. Each further wait for models is twice as long."""
 
 
-LOST = "it was under way when its worker was lost"
-RESTORED = "it may have happened after the backup that the run goes on from"
+LOST = "it was in progress when its worker crashed"
+RESTORED = "it may have happened after the backup from which the run was restored"
 
 _log = logging.getLogger(__name__)
 
@@ -193,7 +193,7 @@ async def carry_out(
             return await _with_look_up(tool, guarded, arguments, permit, fresh=not doubt)
         case "lookup":
             looked = await _look_up(tool, guarded, arguments, permit.patience)
-            return looked or Refused("It did not happen, and is not wanted any more.")
+            return looked or Refused("It did not happen, and is not attempted, because the run was cancelled.")
         case "blind" if not doubt:
             outcome = await _attempt(tool, guarded, arguments)
             return Unknown(outcome.reason) if isinstance(outcome, NoAnswer) else outcome
@@ -289,21 +289,21 @@ async def _look_up(
         case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
             return Later(why, "", seconds, in_doubt=True, cause="outage")
         case NoAnswer(reason=why):
-            return Unknown(f"looking for it failed: {why}")
+            return Unknown(f"the look-up of its effect failed: {why}")
         case _:
             return looked
 
 
 async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | NoAnswer | None:
     if tool.in_doubt.look is None:
-        return Unknown("its tool cannot look for it")
+        return Unknown("its tool cannot look up its effect")
     try:
         async with asyncio.timeout(tool.timeout):
             found = await tool.in_doubt.look(call, arguments)
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
-        return Unknown(f"looking for it failed: {error}")
+        return Unknown(f"the look-up of its effect failed: {error}")
     except Unwritten:
         raise
     except (TemporaryError, TimeoutError) as error:
@@ -311,7 +311,7 @@ async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done
     except GoferError:
         raise
     except Exception as error:  # noqa: BLE001 - a bug of a tool must not end the run
-        return Unknown(f"looking for it failed: {type(error).__name__}")
+        return Unknown(f"the look-up of its effect failed: {type(error).__name__}")
     if found is None:
         return None
     return Done(found)
@@ -348,12 +348,12 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
     except Exception as error:  # noqa: BLE001
         # A bug of a tool must not end the run. The text of the error may hold contents, so only its type is logged.
         _log.error("tool %s failed with %s", tool.name, fault(error))
-        return NoAnswer(f"it failed with {type(error).__name__}", code="fault")
+        return NoAnswer(f"the tool failed with {type(error).__name__}", code="fault")
 
 
 def _no_answer(tool: AnyTool, error: TemporaryError | TimeoutError) -> NoAnswer:
     if not isinstance(error, TemporaryError):
-        return NoAnswer(f"{tool.target.system or 'it'} did not answer within {tool.timeout:g} seconds")
+        return NoAnswer(f"{tool.target.system or 'the tool'} did not answer within {tool.timeout:g} seconds")
     reason = str(error)
     if tool.target.system and tool.target.system not in reason:
         reason = f"{tool.target.system} could not be reached: {reason}"

@@ -24,13 +24,13 @@ REMARKS: Mapping[Flaw, str] = {
 }
 """Messages to the model after an empty or cut answer."""
 CALL_AS_TEXT = (
-    "[Gofer, by code] Your last answer holds a call{call} as text. It was not carried out, and people did not see it. "
-    "Ask for tools in tool_calls, or answer in words."
+    "[Gofer, by code] Your last answer has a call{call} written as text. Gofer did not carry it out, and people did "
+    "not see it. Call tools in tool_calls, or answer in words."
 )
 """The message to a model that wrote a call as text."""
-_ANSWER_AGAIN = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
+_ANSWER_AGAIN = "Answer with the whole corrected object and nothing else, or call a tool to get missing data."
 _FINISH_PLAN = (
-    "Do them, and say so with todo_update; an item that only a person can help with is blocked, with what it needs. "
+    "Do them, and record that with todo_update. Mark an item that needs a person as blocked, and say what it needs. "
     "Then answer."
 )
 
@@ -52,10 +52,7 @@ def form_objection(answer: str, schema: Mapping[str, object]) -> str:
     except ValueError as error:
         wrong = [f"it is {error}"]
     listed = "\n".join(f"- {problem}" for problem in wrong)
-    return (
-        listed
-        and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
-    )
+    return listed and f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
 
 
 def remark(
@@ -109,7 +106,9 @@ def early_finish(
     if ask.tool != FINISH:
         return None
     if len(conversation.asks) > 1:
-        return Refused(call, "Not finished: other calls stand beside it. Look at their results, and call finish alone.")
+        return Refused(
+            call, "Not finished: this turn has other calls. Read their results first, then call finish alone."
+        )
     try:
         answer = arguments(ask.arguments).get("answer")
     except ValueError:

@@ -29,8 +29,8 @@ _ALWAYS = frozenset({"todo_read", FINISH})
 """Tools that may repeat their result: `finish` ends the run, and `todo_read` brings a model back to its plan."""
 _QUOTED = 300
 """Characters of a model's refusal that people see."""
-_OTHER_MODEL = "take another model"
-_BETTER_MODEL = "take a model that is better at calling tools"
+_OTHER_MODEL = "use another model"
+_BETTER_MODEL = "use a model that is better at calling tools"
 _LARGER = "a larger max_output_tokens helps"
 _ASK_AGAIN = "Please ask again, and tell {owner} if that does not help."
 _MISUSED = f"The language model did not use its tools correctly three times. {_ASK_AGAIN}"
@@ -48,8 +48,8 @@ _FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
     "unknown_tool": ("called a tool that does not exist", _BETTER_MODEL, _MISUSED),
     "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER_MODEL, _MISUSED),
     "unfit": (
-        "did not have the form that the `output` of its workflow asks for",
-        "take a better model, or simplify the form",
+        "did not fit the `output` schema of its workflow",
+        "use a better model, or simplify the schema",
         _SHAPELESS,
     ),
 }
@@ -105,10 +105,10 @@ def _useless(flaw: Flaw, text: str) -> Stop:
     """Return the stop after the third useless answer in a row; `flaw` and `text` are those of the last answer."""
     match flaw:
         case "cut" if text:
-            reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
+            reason = f"stopped after {STRIKES} useless answers in a row, the last one cut off at its limit; {_LARGER}"
             return Stop(reason, plain_reason="The answer was too long for one piece. This is its beginning:")
         case "repeated":
-            reason = f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
+            reason = f"stopped after {STRIKES} answers in a row that repeated the same calls, with nothing new since"
             plain_reason = "I stopped because I looked up the same thing again and again. Here is what I have:"
             return Stop(f"{reason}; {_OTHER_MODEL}", plain_reason=plain_reason)
         case "premature":
@@ -118,7 +118,7 @@ def _useless(flaw: Flaw, text: str) -> Stop:
             )
         case _:
             what, remedy, plain_reason = _FAILURES[flaw]
-            reason = f"{STRIKES} answers of the model in a row were of no use: the last one {what}; {remedy}"
+            reason = f"{STRIKES} answers of the model in a row were useless: the last one {what}; {remedy}"
             return Stop(reason, "failed", f"I could not finish this. {plain_reason}")
 
 
@@ -162,7 +162,9 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
     """Permit a call of a granted tool with valid arguments; refuse any other call."""
     tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
-        return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
+        return Refused(
+            call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Make this call in the next turn."
+        )
     if tool is None:
         known = f"The tools of this workflow: {', '.join(granted) or 'none'}."
         if SEARCH in granted:
@@ -178,10 +180,10 @@ def not_carried_out(call: str, conversation: Conversation) -> Refused | None:
     """Refuse a call in an answer that was cut off, or that uses the deprecated function_call."""
     match conversation.finish:
         case "length":
-            text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
-            return Refused(call, f"Not called: {text}", code="cut_call")
+            text = "your answer was cut off at the limit of one answer, so this call may be incomplete."
+            return Refused(call, f"Not called: {text} Write a shorter answer.", code="cut_call")
         case "function_call":
-            text = "it stands in the deprecated function_call, which is not carried out. Ask for it in tool_calls."
+            text = "it is in the deprecated function_call, which Gofer does not carry out. Call the tool in tool_calls."
             return Refused(call, f"Not called: {text}", code="deprecated")
         case _:
             return None
@@ -191,8 +193,8 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
     """Refuse a call that returned the same result repeatedly, with nothing new since."""
     if repetition.fruitless(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
-    text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
-    hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."
+    text = f"Not called: {ask.tool} returned the same for these arguments {REPETITIONS} times, with nothing new since."
+    hint = "The result is above. Use other arguments, call another tool, or answer with what you have."
     return Refused(call, f"{text} {hint}", code="repeated")
 
 
@@ -200,8 +202,8 @@ def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None
     """Refuse a call if an earlier call of its tool to the same destination has an unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
-    text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
-    return Refused(item.call, text)
+    text = f"Not called: an earlier {item.tool.name} to the same destination may have happened; its outcome is unknown."
+    return Refused(item.call, f"{text} Tell the asker.")
 
 
 def slice_of(
@@ -221,7 +223,7 @@ def slice_of(
     tokens = limits.tokens - used
     usd = _usd_left(progress, limits) - reserved.usd
     if tokens < parts or usd <= 0:
-        return Stop("stopped: what is left is reserved for subagents that are at work")
+        return Stop("stopped: the remaining budget is reserved for subagents that are at work")
     tools = max(0, limits.tool_calls - progress.tool_calls - reserved.tool_calls)
     minutes = limits.minutes - progress.owned_ms(now_ms) / 60_000
     return Slice(

@@ -91,7 +91,7 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
 
 def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Collection[str]) -> Ending:
     """Return the ending of a run that an error stopped, with the model's text so far; `loaded` is None if removed."""
-    owner = "the people who run Gofer"
+    owner = "the person who runs Gofer"
     if loaded is not None:
         owner = loaded.workflow.owner
     plain_reason = _with_owner(error.plain_reason, owner)

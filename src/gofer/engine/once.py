@@ -146,7 +146,7 @@ def _earlier_outcome(
     doer = "another call of this run" if same else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
-            text = f"Not done again: {doer} did this for the same message already. It gave:\n\n{done.text}"
+            text = f"Not done again: {doer} already did this for the same message. Its result:\n\n{done.text}"
             details = {**(done.details or {}), **({} if same else {EARLIER_TOOL: item.tool.name})}
             summary = f"was done already by {doer}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, duration_ms=0)

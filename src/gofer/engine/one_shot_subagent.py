@@ -76,7 +76,7 @@ def _check_output(subagent: LoadedSubagent, text: str) -> tuple[str, str]:
     except ValueError as error:
         return "unfit", f"The answer is {error}."
     if problems_found := problems(subagent.output or {}, value):
-        return "unfit", f"The answer has not the form of the output: {'; '.join(problems_found)}."
+        return "unfit", f"The answer does not fit the output schema: {'; '.join(problems_found)}."
     return "", encode_text(value)
 
 
@@ -93,14 +93,14 @@ async def prompt_with_files(step: OwnStep, prompt: str, files: Sequence[str], pr
         if held is None:
             raise ToolError(f"The run has no file {file[:64]!r}.")
     if len(files) > MOST_FILES:
-        raise ToolError(f"A subagent is given {MOST_FILES} files at most, not {len(files)}.")
+        raise ToolError(f"A one-shot subagent takes at most {MOST_FILES} files, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
         content = await step.content(added, provenance, SUBAGENT_FILE)
         found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"
-            raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")
+            raise ToolError(f"{file} is {kind} and not text; a one-shot subagent takes text files only.")
         left -= len(found.text)
         if left < 0:
             raise ToolError(

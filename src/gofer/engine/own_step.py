@@ -95,7 +95,7 @@ class OwnStep(OwnedRun):
             source = added.source or {}
             fetch = OwnCall(as_text(source.get("tool")), as_object(source.get("arguments")))
             if fetch.tool not in self.services.tools:
-                raise ToolError("Nothing here knows how to fetch it.", code="gone")
+                raise ToolError("No installed tool can fetch it.", code="gone")
             match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest_wait=0.0), provenance):
                 case e.ToolResult(status="ok"):
                     added = self.workspace.files[added.file].added

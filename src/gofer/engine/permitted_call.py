@@ -75,7 +75,7 @@ class Permitted:
             raise
         except Exception as error:
             # A bug of a tool must not end the run.
-            text = f"{self.tool.name} was not called: its place cannot be told ({type(error).__name__})."
+            text = f"{self.tool.name} was not called: its place cannot be determined ({type(error).__name__})."
             raise ToolError(text, code="no_place") from error
 
     @property

@@ -55,15 +55,15 @@ def _given_arguments(item: Permitted) -> dict[str, object]:
 FRESH_MS = 300_000
 """How long a look-up of a place stays valid, in milliseconds."""
 
-_NO_PERSON = f"no person of {WORKPLACE.system}"
+_NO_PERSON = f"no person in {WORKPLACE.system}"
 _ANSWER_REVEALS = (
-    f"Not called: the channel is private, and {_NO_PERSON} started this run, so nobody can be asked whether its "
-    "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
+    f"Not called: the channel is private, and {_NO_PERSON} started this run, so there is no asker to permit that its "
+    "contents leave it. The owner of the workflow can permit it with `private_channels: allow`, or with `reply: none`."
 )
 _WRITE_REVEALS = (
-    f"Not called: this run read a private channel, and {_NO_PERSON} started it, so nobody can be asked whether "
-    "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
-    "`private_channels: allow`."
+    f"Not called: this run read a private channel, and {_NO_PERSON} started it, so there is no asker to permit that "
+    "its contents leave it. Write into that channel, or continue without this call. The owner of the workflow can "
+    "permit it with `private_channels: allow`."
 )
 
 Verdict = Literal["yes", "ask", "no"]
@@ -279,12 +279,13 @@ def refusal(place: Place) -> str:
     """Return the refusal of a write to a place that a run without an asker may not write to."""
     if place.kind == "person":
         return (
-            f"Not called: a run that {_NO_PERSON} started writes to no person, and no entry of `writes`"
-            " permits it. Go on without it."
+            f"Not called: a run that {_NO_PERSON} started may not write to a person, and no entry of"
+            " `writes` can permit it. Continue without it."
         )
     return (
-        f"Not called: a run that {_NO_PERSON} started writes where it began and where its workflow file says. That"
-        f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."
+        f"Not called: a run that {_NO_PERSON} started may write only where it began and where its workflow file permits"
+        f" it. That file does not list {place}; the owner of the workflow can permit it with"
+        f" `writes: {{{_entry(place)}}}`. Continue without it."
     )
 
 

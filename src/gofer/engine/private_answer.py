@@ -21,7 +21,7 @@ from gofer.workflows.schema import Reply
 
 PrivateWay = Literal["dm", "ephemeral"]
 """The two kinds of private answers, as workflow files name them."""
-_LINK_TEXT = "_Only you see this. While I am at work, people of this conversation can see [how far I am]({url})._"
+_LINK_TEXT = "_Only you see this. While I am at work, people of this conversation can follow [my progress]({url})._"
 
 
 async def answer_privately(

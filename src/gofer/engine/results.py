@@ -31,11 +31,11 @@ _ON_A_THREAD = 1_000_000
 PREFIX = "result"
 """The prefix of the file ids of long texts."""
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
-MEDIA_NOTE = "[Gofer, by code] What {} gave, to look at:"
+MEDIA_NOTE = "[Gofer, by code] Images and documents that {} returned:"
 """The message before the images and documents of a result."""
-NO_ROOM = "is not shown: what is looked at already takes the room. Load it in a later turn, by itself."
+NO_ROOM = "is not shown, because other images and documents take the room. Load it alone in a later turn."
 """The note for a file that would make the request too large."""
-NO_VISION = "is an image that you cannot see: your model takes no images. Say so if it matters."
+NO_VISION = "is an image that you cannot see, because your model takes no images. Say so if it matters."
 """The note for an image when the model takes no images."""
 
 
@@ -132,7 +132,7 @@ async def shorten(
     if _fits(text, shown):
         return text, None
     if len(text) > FILE_LIMIT:
-        problem = f"{origin} gave {len(text):,} characters, and at most {FILE_LIMIT:,} are kept; ask it for less."
+        problem = f"{origin} returned {len(text):,} characters, and at most {FILE_LIMIT:,} are kept; ask for less."
         raise ToolError(problem, code="too_large")
     text = clean(text)
     if len(text) < _ON_A_THREAD:
@@ -169,7 +169,7 @@ async def _done(
 ) -> Sequence[Entry]:
     # The limit applies to reads only, because a write that took effect must not be reported as an error.
     if recorded.for_script and recorded.read and len(encode(done.value)) > VALUE_LIMIT:
-        raise ToolError(f"{recorded.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
+        raise ToolError(f"{recorded.tool} returned more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
     media, unseen = _visible_media(done.media, shown)
     read = (fact for fact in done.facts if not (isinstance(fact, FileRead) and fact.file in unseen))
     facts: list[Entry] = [*await run_files.add(done.files), *read]
@@ -220,8 +220,8 @@ def _visible_media(media: Sequence[Media], shown: DisplayLimits) -> tuple[tuple[
 def _unseen_reason(media: Media) -> str:
     if media.media_type == "application/pdf":
         return (
-            "is a PDF that your model does not read by itself; use extract_file to get its text, or load_file with "
-            "first_page to look at its pages as images."
+            "is a PDF, which your model does not take. Use extract_file to get its text, or load_file with "
+            "first_page to see its pages as images."
         )
     return NO_VISION
 

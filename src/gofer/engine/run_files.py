@@ -51,7 +51,7 @@ class RunFiles:
         added = list[FileAdded]()
         new = {file.id for file in files} - self._workspace.files.keys()
         if new and not always and len(self._workspace.files) + len(new) > FILES:
-            raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
+            raise ToolError(f"A run has at most {FILES} files, and these would exceed that limit.")
         for file in files:
             entry = FileAdded(
                 file=file.id,
@@ -80,7 +80,7 @@ class RunFiles:
             home = added.run or self._journal.run
             content = await read_body(home, added.body, self._services.store, self._services.blobs)
         except (Corrupt, Gone) as error:
-            text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
+            text = f"{added.file} cannot be read any more. Continue without it, and say that you could not read it."
             raise ToolError(text, code="gone") from error
         self._remember(added.body, content)
         return content
@@ -136,7 +136,7 @@ class CallFiles(Files):
         source: Mapping[str, object] = added.source or {}
         tool = self._services.tools.get(as_text(source.get("tool")))
         if tool is None:
-            raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
+            raise ToolError(f"{added.file} cannot be fetched: no installed tool can do that.", code="gone")
         async with self._files.fetching:
             result = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
             if not result.files or result.files[0].content is None:

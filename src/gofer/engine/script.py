@@ -39,8 +39,8 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     """Run the workflow's script until it returns or the run ends. Raises what `step` raises."""
     script = step.own.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
-        step.own.record_unknown_calls("its script was taken away meanwhile")
-        gone = "it was taken away, or comes with a deploy that has not happened yet"
+        step.own.record_unknown_calls("its script was removed")
+        gone = "it was removed, or the deploy that adds it has not happened yet"
         return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script}: {gone}")
     await step.settle(provenance)
     run = ScriptRun(step, bundle, provenance, script)
@@ -111,7 +111,7 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     if returned is None and not schema:
         return Ending("done", notice="Done.")
     if not isinstance(returned, str):
-        reason = f"{script.file} returned a {type(returned).__name__} where text or None belongs"
+        reason = f"{script.file} returned a {type(returned).__name__} instead of text or None"
         return Ending("failed", reason=reason)
     if len(returned) > ANSWER_LIMIT:
         reason = f"{script.file} returned {len(returned)} characters, and an answer has at most {ANSWER_LIMIT}"
@@ -124,6 +124,6 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
         found = [f"it is {error}"]
     if found:
         # The problem quotes the answer, so it must not be part of the reason, which lists show.
-        reason = f"{script.file} returned an answer that has not the form of the output"
+        reason = f"{script.file} returned an answer that does not fit the output schema"
         return Ending("failed", reason=reason, script_error=found[0])
     return done(returned, workflow)

@@ -102,8 +102,8 @@ class Diverged(RunStopped):
     def __init__(self, reason: str, recorded: str, asked: str) -> None:
         super().__init__(f"diverged: {reason}")
         self.notice = (
-            "I stopped: my script was changed while I was at work, and what it asks for now does not follow from what "
-            f"I did. Please check what I did.\n\n```\n- {recorded}\n+ {asked}\n```"
+            "I stopped, because my script was changed while I was at work, and its new steps do not follow from the "
+            f"steps that I took before. Please check what I did.\n\n```\n- {recorded}\n+ {asked}\n```"
         )
 
 

@@ -328,7 +328,7 @@ class ScriptRun(Run):
         call = self._next_call(what, {}).call
         values = self._step.own.replay.values
         if call not in values and len(values) >= VALUES:
-            self._halt(Limited(gates.Stop(f"stopped after {VALUES} values of the clock and of chance")))
+            self._halt(Limited(gates.Stop(f"stopped after {VALUES} recorded times and random numbers")))
         return self._step.record_value(call, draw)
 
 

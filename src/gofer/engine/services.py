@@ -53,7 +53,9 @@ class Links:
 
 def refuse_all(endpoint: Endpoint) -> Model:
     """Raise Refused, because this process has no endpoint beside its own."""
-    raise Refused(f"This process reaches no endpoint but its own, and not `{endpoint.name}`.", ProviderError("refused"))
+    raise Refused(
+        f"This process has no access to the endpoint `{endpoint.name}`, only to its own.", ProviderError("refused")
+    )
 
 
 @dataclass(frozen=True, slots=True)

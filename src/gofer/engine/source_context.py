@@ -21,13 +21,13 @@ from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded
 
-NEVER_BEGAN = "Something in me failed before I could begin. Please tell {owner}."
+NEVER_BEGAN = "I could not begin because of an internal error. Please tell {owner}."
 """The text for a colleague when Gofer itself failed before the run began."""
 _CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permission"}
 """The cause of a failure, by the `access` of a refusal."""
 _LIMITED = frozenset({"ratelimited", "rate_limited"})
 """Codes of vendors for an app that made too many requests."""
-PERSON = Need("the person who asked could not be looked up", "look up who asked")
+PERSON = Need("the person who asked could not be looked up", "look up the person who asked")
 
 
 async def read_source_context(
@@ -147,7 +147,7 @@ def _plain_reason(need: Need, cause: Cause, code: str, system: str) -> str:
             minutes = round(OUTAGE / 60)
             return f"I could not {aim}, because {system} did not answer for {minutes} minutes. Please ask again."
         case "credential":
-            return f"I cannot read {system} now, because I have no access that it accepts. Please tell {{owner}}."
+            return f"I cannot read {system} now, because it does not accept my access. Please tell {{owner}}."
         case "permission":
             return f"I am not allowed to {aim}. Please tell {{owner}}."
         case "refused" if code in need.refused:

@@ -45,7 +45,7 @@ async def open_run(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> O
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
         accepted = RunAccepted(event, step.progress.workflow, parent=step.run, depth=step.progress.depth + 1)
         if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
-            raise Fenced(f"Run {run} is in other hands.")
+            raise Fenced(f"Run {run} has another owner.")
     journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
     child = OwnStep(journal, services, entries, step.deadline, step)
     if child.progress.parent != step.run:
@@ -146,6 +146,6 @@ def _result(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str
     if concluded is not None and concluded.status == "done":
         return "ok", "", concluded.text
     reason = finished.reason if finished is not None else ""
-    so_far = f" What it has so far:\n\n{concluded.text}" if concluded is not None and concluded.text else ""
+    so_far = f" Its result so far:\n\n{concluded.text}" if concluded is not None and concluded.text else ""
     code = finished.status if finished is not None else "stopped"
     return "error", code, f"The subagent {name} did not finish: {reason.rstrip('.') or code}.{so_far}"

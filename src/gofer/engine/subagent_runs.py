@@ -99,7 +99,7 @@ class Subagents:
         except ToolError as error:
             return [_failed(item.call, error.message_to_model, error.code)]
         except Limited as limited:
-            text = f"The subagent was not asked: {limited.stop.reason}. Go on without it."
+            text = f"The subagent was not asked: {limited.stop.reason}. Continue without it."
             return [_failed(item.call, text, "limited")]
         if finished.status == "error":
             return [_failed(item.call, cut(finished.text), finished.code)]
@@ -179,7 +179,7 @@ class Subagents:
                 f"There is no file {unknown[0][:64]!r}. The files of this run: {known}.", code="no_such_file"
             )
         if step.progress.depth >= DEPTH:
-            raise ToolError(f"Subagents stand at most {DEPTH} deep below one another.", code="too_deep")
+            raise ToolError(f"Subagents can be nested at most {DEPTH} deep.", code="too_deep")
         granted = self._granted(step, asked.name, loaded, part)
         writes = any(tool.effect != "read" for tool in granted.values())
         run = child_of(step.run, asked.call)
@@ -243,8 +243,8 @@ class Subagents:
         provenance: Provenance,
     ) -> Ending:
         if child.progress.attempts.crashed >= CRASHES:
-            child.record_unknown_calls("every worker that had it was lost")
-            return Ending("failed", reason="it broke off at the same point again and again")
+            child.record_unknown_calls("every worker that had the subagent crashed")
+            return Ending("failed", reason="it crashed at the same point again and again")
         tools: Mapping[str, AnyTool] = {}
         try:
             bundle = await self._pinned_bundle(step.own, child, loaded, started)

@@ -81,7 +81,7 @@ def _short_plan(plan: Sequence[Todo]) -> str:
     if len(whole) <= PLAN:
         return whole
     lines = [line if len(line) <= LINE or line.endswith(CURRENT) else f"{line[:LINE]}…" for line in whole.split("\n")]
-    return "\n".join([*lines, "(shortened; todo_read gives all of it)"])
+    return "\n".join([*lines, "(shortened; todo_read returns the whole plan)"])
 
 
 def _next_call(plan: Sequence[Todo]) -> str:
@@ -107,7 +107,7 @@ def _file_line(held: HeldFile) -> str:
 
 def _parts_read(held: HeldFile) -> str:
     if held.added.preloaded:
-        return "shown whole at the beginning"
+        return "shown whole in the first message"
     read = [
         *(f"lines {first} to {last}" for first, last in held.lines),
         *(f"bytes {start} to {stop}" for start, stop in held.bytes),

@@ -60,7 +60,7 @@ def digest(folded: LeavingMessages, tokens: int) -> str:
     for message in reversed(rest):
         line = f"- {message.get('role')}: {_brief(_text_of(message))}"
         if (left := left - estimate(line) - 1) < 0:
-            lines.append("- (what came before is in the file only)")
+            lines.append("- (the messages before these are only in the file)")
             break
         lines.append(line)
     return f"{SHORTENED}{opening}{SINCE}" + "\n".join(reversed(lines))

@@ -33,7 +33,7 @@ RULES: Mapping[FailureClass, Rule] = {
     "bad_sample": Rule(
         "again",
         "The model's provider could not read the call that its model wrote",
-        "ask again, or take a model that is better at calling tools",
+        "ask again, or use a model that is better at calling tools",
         "The model wrote a call that cannot be read. Please ask again, and tell {owner} if that does not help.",
     ),
     # Waiting does not help, because a person has to pay. Another model of the role may cost less or nothing.
@@ -52,7 +52,7 @@ RULES: Mapping[FailureClass, Rule] = {
     ),
     "too_large": Rule(
         "next",
-        "The model takes no request as large as this one",
+        "The request is larger than the model accepts",
         "set context.window of the workflow to the tokens that it takes",
         "This is more text than the model takes. Please ask about less at a time, or tell {owner}.",
     ),
@@ -73,11 +73,11 @@ RULES: Mapping[FailureClass, Rule] = {
         "elsewhere",
         "The model's provider does not accept the API key",
         "check {key}",
-        "The model refused the key. Please tell {owner}.",
+        "The language model does not accept my access. Please tell {owner}.",
     ),
     "no_endpoint": Rule(
         "again",
-        "What answered is no endpoint of a model",
+        "The server that answered is no endpoint of a model",
         "check {url}",
         "I cannot reach the language model. Please tell {owner}.",
     ),

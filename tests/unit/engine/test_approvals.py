@@ -91,8 +91,8 @@ async def test_without_a_decision_in_time_it_counts_as_denied() -> None:
     assert (await status(made), made.closed) == ("parked", [])
     await made.work(10)
     assert (made.filed, made.office.posted) == ([], ["Nobody came."])
-    assert made.closed == ["Nobody decided in time: denied."]
-    assert "nobody approved it in time" in await made.told()
+    assert made.closed == ["Denied, because no person decided in time."]
+    assert "no person approved it in time" in await made.told()
 
 
 async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time() -> None:
@@ -109,7 +109,7 @@ async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time
     refused = await ask_approval(step, item, ApprovalTerms("call", ("@leads",), 3_600_000), PROVENANCE)
     await step.commit()
     assert refused is not None
-    assert "nobody approved it in time" in refused.text
+    assert "no person approved it in time" in refused.text
     decided = [one for one in await read_journal("run1", made.office.store, made.office.blobs) if is_decision(one)]
     assert [one.at >= approval.requested.until for one in decided] == [True]
 
@@ -120,7 +120,7 @@ async def test_a_press_after_the_time_was_over_decides_nothing() -> None:
     await made.press("approved")
     await made.work()
     assert (made.filed, made.office.posted) == ([], ["Nobody came."])
-    assert made.words == [("U0LEAD000", "The time for this decision was over.")]
+    assert made.words == [("U0LEAD000", "The time for this decision has run out.")]
 
 
 async def test_the_wrong_person_is_told_so_alone_and_the_run_waits_on() -> None:
@@ -226,7 +226,7 @@ async def test_a_cancel_while_it_waits_stops_the_run_and_takes_the_buttons_away(
     await made.work()
     assert (made.filed, await status(made)) == ([], "cancelled")
     assert made.office.posted == ["_Stopped: cancelled by Ada._"]
-    assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
 
 
 async def test_where_nobody_can_be_asked_the_call_is_not_made() -> None:

@@ -161,7 +161,7 @@ async def test_the_goal_stays_though_the_first_message_left_and_no_model_sums_up
     assert (folded[0].kept, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
     # Whoever sums up knows that nobody else keeps it.
     asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
-    assert all("all of it leaves, the first message too, now." in one for one in asked)
+    assert all("everything, including the first message, is removed now." in one for one in asked)
     said = [json.loads(body)["messages"][1]["content"] for body in model.bodies]
     assert all("Add the numbers of all pages." in one and "Answer in Welsh." in one for one in said)
 
@@ -212,7 +212,7 @@ async def test_the_plan_and_the_first_message_stay_in_view() -> None:
     assert "[x] 1 read on" in messages[-1]["content"]
 
 
-@pytest.mark.parametrize(("stays", "told"), [(1, "shown whole at the beginning"), (0, "not read")])
+@pytest.mark.parametrize(("stays", "told"), [(1, "shown whole in the first message"), (0, "not read")])
 def test_a_file_that_stood_in_the_first_message_is_not_said_to_stand_there_once_that_left(
     stays: int, told: str
 ) -> None:

@@ -110,7 +110,7 @@ async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) 
     ending = await work(made)
     assert (ending.status, ending.reason) == (
         "limited",
-        "stopped after 3 answers in a row that came before the plan was done; take another model",
+        "stopped after 3 answers in a row that came before the plan was done; use another model",
     )
 
 
@@ -178,14 +178,14 @@ async def test_finish_gives_the_value_a_program_asks_for_or_hears_what_is_wrong_
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     made = room(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
     assert (await work(made, output=schema)).output == {"n": 7}
-    assert "not valid under the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
+    assert "does not fit the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
 
 
 async def test_three_values_of_the_wrong_form_end_the_run_for_what_is_wrong_with_them() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     made = room(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
     ending = await work(made, output=schema)
-    assert (ending.status, "did not have the form" in ending.reason) == ("failed", True)
+    assert (ending.status, "did not fit the `output` schema" in ending.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize(

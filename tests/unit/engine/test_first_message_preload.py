@@ -134,7 +134,7 @@ async def test_no_more_files_are_fetched_than_anybody_reads() -> None:
 async def test_an_image_is_what_its_bytes_are_whatever_it_is_called(kind: str, media_type: str) -> None:
     made, _ = await Desk({"shot.png": image(kind)}).preload()
     ((shown,), told) = made.media, made.text
-    assert (shown.media_type, '"shot.png" is beside this as an image.' in told) == (media_type, True)
+    assert (shown.media_type, '"shot.png" is attached to this message as an image.' in told) == (media_type, True)
 
 
 @pytest.mark.parametrize("content", [b"GIF8 no image", b"", b"<html>log in</html>"])
@@ -207,7 +207,7 @@ async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, 
     step = await desk.step()
     step.services = replace(step.services, pages=pages)
     made = await preload(step, desk.loaded(), PROVENANCE)
-    assert (bool(made.media), "it has 11 pages, too many to look at; get its text with extract_file" in made.text) == (
+    assert (bool(made.media), "it has 11 pages, too many to show; get its text with extract_file" in made.text) == (
         shown,
         not shown,
     )

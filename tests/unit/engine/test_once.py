@@ -113,7 +113,7 @@ async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
     assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
-    said = "Not done again: an earlier run (run1) did this for the same message already. It gave:"
+    said = "Not done again: an earlier run (run1) already did this for the same message. Its result:"
     assert second.text == f"{said}\n\nFiled as OPS-1"
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
@@ -124,7 +124,7 @@ async def test_one_run_that_asks_twice_has_one_effect_too() -> None:
     await made.accept("run1", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "another call of this run did this" in (await told(made, "run1", "2.0")).text
+    assert "another call of this run already did this" in (await told(made, "run1", "2.0")).text
 
 
 async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
@@ -136,7 +136,7 @@ async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
     await work(made)
     assert tickets.by_key == {"run2/1.0": "OPS-1"}
     assert (await told(made, "run1")).text == "There is no such project."
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert "an earlier run (run2) already did this" in (await told(made, "run3")).text
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
@@ -159,7 +159,7 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     await made.accept("run3", private=False)
     await work(made)
     assert len(tickets.by_key) == 1
-    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+    assert "an earlier run (run2) already did this" in (await told(made, "run3")).text
 
 
 async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lost_over_it() -> None:
@@ -248,7 +248,7 @@ async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed(
     await work(made)
     made.store.memo = memo  # type: ignore[method-assign]
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "an earlier run (run1) did this" in (await told(made, "run2")).text
+    assert "an earlier run (run1) already did this" in (await told(made, "run2")).text
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])

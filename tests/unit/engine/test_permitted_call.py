@@ -46,5 +46,5 @@ def test_a_call_whose_destination_cannot_be_told_acts_on_all_that_its_tool_acts_
 
 
 def test_a_call_whose_place_cannot_be_told_is_refused_with_the_cause() -> None:
-    with pytest.raises(ToolError, match=r"cannot be told .KeyError."):
+    with pytest.raises(ToolError, match=r"cannot be determined .KeyError."):
         replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=broken))).place(EVENT)

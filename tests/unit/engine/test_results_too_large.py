@@ -42,7 +42,7 @@ async def test_more_than_a_file_may_hold_is_refused_before_it_is_read() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < FILE_LIMIT
-    assert told.text == "look gave 64,000,003 characters, and at most 64,000,000 are kept; ask it for less."
+    assert told.text == "look returned 64,000,003 characters, and at most 64,000,000 are kept; ask for less."
     assert told.details == {"code": "too_large"}
     assert step.workspace.files == {}
 

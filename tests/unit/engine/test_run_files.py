@@ -148,7 +148,7 @@ async def test_a_file_that_vanished_between_two_reads_is_one_sentence_and_the_ru
     await made.blobs.drop("run1")
     read = await ask(await made.step("second"), "1.1", "file_read", file=file)
     assert (read.status, read.details) == ("error", {"code": "gone"})
-    assert "not there any more" in read.text
+    assert "cannot be read any more" in read.text
 
 
 def attached(made: Room, content: bytes, media_type: str = "text/plain") -> NewFile:

@@ -100,7 +100,7 @@ async def test_a_refusal_that_is_not_caught_ends_the_run_with_the_line_of_the_sc
         ("class Odd(BaseException): pass\nraise Odd", "coordinators/s.py:5 failed with Odd"),
         ("import asyncio\nraise asyncio.CancelledError", "coordinators/s.py cancelled itself"),
         ("raise SystemExit(3)", "coordinators/s.py:4 called exit"),
-        ("return {}", "coordinators/s.py returned a dict where text or None belongs"),
+        ("return {}", "coordinators/s.py returned a dict instead of text or None"),
         ('return "x" * 300_000', "coordinators/s.py returned 300000 characters, and an answer has at most 200000"),
         ('await run.call("look", text={1})', "coordinators/s.py:4 failed with TypeError"),
         ('await run.call("look", text="x" * 300_000)', "coordinators/s.py:4 failed with ValueError"),
@@ -159,7 +159,7 @@ async def test_calls_that_are_refused_for_ever_end_the_run() -> None:
 
 
 async def test_values_without_end_end_the_run() -> None:
-    assert (await scripted("while True: run.now()").play()).reason.startswith("stopped after 1000 values")
+    assert (await scripted("while True: run.now()").play()).reason.startswith("stopped after 1000 recorded times")
 
 
 async def test_a_script_that_waits_for_nothing_is_over_with_its_minutes() -> None:
@@ -224,7 +224,7 @@ async def test_an_answer_has_the_form_the_workflow_asks_for() -> None:
     assert (await scripted("return '{\"n\": 3}'", output=schema).play()).output == {"n": 3}
     ending = await scripted("return '{}'", output=schema).play()
     assert ending.status == "failed"
-    assert ending.reason == "coordinators/s.py returned an answer that has not the form of the output"
+    assert ending.reason == "coordinators/s.py returned an answer that does not fit the output schema"
     assert "'n' is a required property" in ending.script_error
 
 
@@ -233,7 +233,7 @@ async def test_a_script_that_is_gone_ends_the_run() -> None:
     bundle = made.bundle()
     made.script = ""
     ending = await made.play(bundle=bundle)
-    gone = "it was taken away, or comes with a deploy that has not happened yet"
+    gone = "it was removed, or the deploy that adds it has not happened yet"
     assert ending.reason == f"there is no script coordinators/s.py: {gone}"
 
 

@@ -262,7 +262,7 @@ async def test_an_effect_in_doubt_is_settled_before_the_script_is_run_again() ->
         await made.play()
     ending = await made.play("another")
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
-    assert "it was under way when its worker was lost" in ending.script_error
+    assert "it was in progress when its worker crashed" in ending.script_error
     assert made.acted == ["mail:a"]
 
 

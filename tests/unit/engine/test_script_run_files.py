@@ -126,10 +126,10 @@ async def test_two_subagents_at_once_share_one_fetch() -> None:
 @pytest.mark.parametrize(
     ("content", "files", "why"),
     [
-        (b"\x89PNG\0\0", [FIRST], "is text/plain and no text"),
+        (b"\x89PNG\0\0", [FIRST], "is text/plain and not text"),
         (b"word " * 50_000, [FIRST], "is too large: the files of one question have 200000 characters at most"),
         (b"", ["file_0"], "The run has no file 'file_0'."),
-        (b"", [FIRST] * 21, "A subagent is given 20 files at most, not 21."),
+        (b"", [FIRST] * 21, "A one-shot subagent takes at most 20 files, not 21."),
     ],
 )
 async def test_files_that_a_subagent_cannot_be_given_are_told_to_the_script(

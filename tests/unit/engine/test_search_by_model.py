@@ -92,7 +92,7 @@ async def test_the_model_chooses_tools_and_skills_by_the_conversation() -> None:
     assert "please tell everybody" in asked
     assert "- jira_search: does jira_search" in asked
     assert "- tables: How tables look." in asked
-    assert asked.endswith("# Looked for\n\ntell people about the numbers")
+    assert asked.endswith("# Query\n\ntell people about the numbers")
 
 
 async def test_the_choice_is_one_recorded_call_outside_the_conversation_and_its_cost_counts() -> None:

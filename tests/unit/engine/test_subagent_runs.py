@@ -257,7 +257,7 @@ async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:
 
     made.tool("shout", "blind", silent)  # type: ignore[arg-type]
     made.subagent("helper", tools=["shout"])
-    assert "an earlier shout there may have happened" in (await made.go_on()).answer
+    assert "an earlier shout to the same destination may have happened" in (await made.go_on()).answer
     assert made.acted == ["shout:x"]
 
 

@@ -187,7 +187,8 @@ def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_te
         "The language model does not accept a setting of this workflow. Please tell #dev-experience."
     )
     assert (
-        plain_reason_of(read(401, b""), "#dev-experience") == "The model refused the key. Please tell #dev-experience."
+        plain_reason_of(read(401, b""), "#dev-experience")
+        == "The language model does not accept my access. Please tell #dev-experience."
     )
 
 

@@ -63,7 +63,7 @@ async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
     assert (await made.run()).status == "done"
     assert made.acted == ["look:1", "look:1", "look:2"]
     (refused,) = await refusals(made)
-    assert "look gave the same for these arguments 2 times" in refused
+    assert "look returned the same for these arguments 2 times" in refused
 
 
 async def test_a_new_result_in_between_lets_it_be_asked_again() -> None:
@@ -107,7 +107,7 @@ async def test_a_model_that_only_moves_its_plan_to_and_fro_is_told_so_and_then_e
     assert (await made.run()).status == "limited"
     assert len(made.model.requests) < 12
     assert (
-        "todo_update gave the same for these arguments 2 times, and nothing is new since" in (await refusals(made))[0]
+        "todo_update returned the same for these arguments 2 times, with nothing new since" in (await refusals(made))[0]
     )
 
 

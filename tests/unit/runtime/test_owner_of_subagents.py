@@ -138,7 +138,7 @@ async def test_whoever_cancels_a_run_stops_its_subagents() -> None:
     owned = [one for one in ended if isinstance(one, e.RunOwned)]
     assert len(owned) == 1 + sum(isinstance(one, e.RunParked) for one in ended)
     # Nobody is left with a button that does nothing, and all that was used is counted.
-    assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
     state = progress.project(await read_journal("run1", store, made.office.blobs))
     assert (state.asking, state.llm_calls) == ({}, 2)
 
