@@ -61,8 +61,9 @@ class Question:
         asked = self._approvals.may_decide(click.actor, self.requested.by, self._requester())
         match await self._step.call(PurposeCall(_approver_call(click), asked), provenance):
             case Result(status="ok", details=details):
-                allowed = self._approvals.allowed(as_object(details))
-                return "" if allowed else f"Only {' or '.join(self._approver_names())} may decide this."
+                if self._approvals.allowed(as_object(details)):
+                    return ""
+                return f"Only {' or '.join(self._approver_names())} may decide this."
             case _:
                 return "I could not look up whether you may decide this. Please press the button again."
 
@@ -106,9 +107,12 @@ class Question:
                     return [], reason.rstrip(".")
                 case _:
                     return [], "the user groups could not be looked up"
-        found = [self._requester() if name == "requester" else as_text(ids.get(name, name)) for name in by]
-        found = list(dict.fromkeys(filter(None, found)))
-        return found, "" if found else "no person who could be asked started this run"
+        ids["requester"] = self._requester()
+        people = [as_text(ids.get(name, name)) for name in by]
+        found = list(dict.fromkeys(filter(None, people)))
+        if not found:
+            return [], "no person who could be asked started this run"
+        return found, ""
 
     def _question_call(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
         if self._only_for_asker:
@@ -166,7 +170,9 @@ class Question:
         return ["the person who started this" if name == "requester" else name for name in self.requested.by]
 
     def _ending(self, decided: ApprovalDecided, clicked: Sequence[int]) -> str:
-        when = f" on {self._approvals.moment(clicked[0])}" if clicked and clicked[0] else ""
+        when = ""
+        if clicked and clicked[0]:
+            when = f" on {self._approvals.moment(clicked[0])}"
         match decided.decision:
             case "approved":
                 return f"Approved by {decided.by}{when}."

@@ -53,8 +53,10 @@ def known_person(step: OwnedRun, event: Event) -> Person:
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
     """Return whether a person may start a workflow. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
-    kinds = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
-    if kinds & set(who):
+    entries = {f"{person.kind}s", person.id}
+    if person.kind != "bot":
+        entries.add("everyone")
+    if entries & set(who):
         return True
     handles = [one.removeprefix("@") for one in who if one.startswith("@")]
     if person.handle and person.handle.casefold() in map(str.casefold, handles):
@@ -119,12 +121,16 @@ async def _details(
 
 def _entitled_people(workflow: Workflow) -> str:
     """Return the people who may start a workflow, as a phrase without ids of people."""
-    named = dict.fromkeys(
-        _GROUP_NAMES.get(one, one if one.startswith("@") else "") or _person_or_group(one) for one in workflow.who
-    )
-    *others, last = named
-    return f"{', '.join(others)} and {last}" if others else last
+    *others, last = dict.fromkeys(map(_name_of, workflow.who))
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"
 
 
-def _person_or_group(one: str) -> str:
-    return one if one.islower() else "people named in its file"
+def _name_of(entry: str) -> str:
+    """Return the name of an entry of `who`. Ids of people, which have upper-case letters, are not shown."""
+    if entry in _GROUP_NAMES:
+        return _GROUP_NAMES[entry]
+    if entry.startswith("@") or entry.islower():
+        return entry
+    return "people named in its file"

@@ -44,7 +44,9 @@ class Clearance:
                 return result
         if refused := await self._refusal_of(step, judged, provenance):
             return refused
-        return await once.claim(step, item) if is_once else item
+        if is_once:
+            return await once.claim(step, item)
+        return item
 
     async def _judge_place(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event

@@ -162,7 +162,10 @@ async def _summary(
     most_tokens = max(200, round(room.window * (1 - room.compact_at) / 3))
     if step.own.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most_tokens), "code"
-    prompt = SUMMARISE.format(words=most_tokens // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
+    leaves = ALL_LEAVES
+    if leaving.after_first:
+        leaves = FIRST_STAYS
+    prompt = SUMMARISE.format(words=most_tokens // 2, leaves=leaves)
     message = "," + messages.user(prompt).decode() + "]"
     chain = order(bundle.chain(), step.own.progress.asked)
     call = f"{NAME}/{step.own.conversation.epoch + 1}"
@@ -186,8 +189,9 @@ async def _summary(
         model = chain[0].model.name
         step.own.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
         return digest(leaving, most_tokens), "code"
-    useful = finished.status == "ok" and estimate(finished.text) <= LONGEST_SUMMARY_SHARE * leaving.tokens
-    return (finished.text, "model") if useful else (digest(leaving, most_tokens), "code")
+    if finished.status == "ok" and estimate(finished.text) <= LONGEST_SUMMARY_SHARE * leaving.tokens:
+        return finished.text, "model"
+    return digest(leaving, most_tokens), "code"
 
 
 async def _ask_without_calls(step: WorkingStep, without_calls: OneShot, plain: OneShot) -> SubagentFinished:
@@ -211,11 +215,13 @@ def _refuses_a_parameter(error: Refused) -> bool:
 def summary_entry(call: str, answer: Answer) -> SubagentFinished:
     """Return the entry of a summary: its text, or the code of its flaw. A text before a call is a plan, no summary."""
     text = answer.text.strip()
-    useless = not text or answer.asks or answer.finish in ("refusal", "content_filter", "length")
-    code = (answer.finish or "empty") if useless else ""
-    if not code and written_call(text, ()) is not None:
+    code = ""
+    if not text or answer.asks or answer.finish in ("refusal", "content_filter", "length"):
+        code = answer.finish or "empty"
+    elif written_call(text, ()) is not None:
         code = "call_as_text"
-    return SubagentFinished(call, "error" if code else "ok", text, answer.model, answer.usage, None, 0, code)
+    status = "error" if code else "ok"
+    return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
 
 
 def _history(leaving: LeavingMessages, cut: Cut) -> NewFile:
@@ -249,10 +255,12 @@ class View:
         # Messages are cut by estimated weights, so the window is converted from the provider's counts to estimates.
         estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / max(1, expected)))
         weights = self._scale.parts(own.conversation)
-        cut = _largest_cut(
-            cut_of(own.conversation, weights, estimated) if room.is_full(expected) else None,
-            cut_of(own.conversation, sizes, BYTE_LIMIT) if BYTE_LIMIT.is_full(size) else None,
-        )
+        cuts: list[Cut | None] = []
+        if room.is_full(expected):
+            cuts.append(cut_of(own.conversation, weights, estimated))
+        if BYTE_LIMIT.is_full(size):
+            cuts.append(cut_of(own.conversation, sizes, BYTE_LIMIT))
+        cut = _largest_cut(*cuts)
         if cut is None:
             return _too_large(expected, room, size)
         leaves = slice(cut.first, cut.first + cut.folded)

@@ -196,7 +196,9 @@ async def carry_out(
             return looked or Refused("It did not happen, and is not attempted, because the run was cancelled.")
         case "blind" if not doubt:
             outcome = await _attempt(tool, guarded, arguments)
-            return Unknown(outcome.reason) if isinstance(outcome, NoAnswer) else outcome
+            if isinstance(outcome, NoAnswer):
+                return Unknown(outcome.reason)
+            return outcome
         case "blind":
             return Unknown(doubt)
 
@@ -223,8 +225,9 @@ def longest_seconds(tool: AnyTool, patience: Patience) -> float:
 
 def quiet_seconds(tool: AnyTool, patience: Patience, *, predecessor_is_dead: bool) -> float:
     """Return the seconds, from its first frame on, that a new owner waits before it looks for earlier effects."""
-    late_seconds = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
-    return max(tool.in_doubt.settle, late_seconds)
+    if predecessor_is_dead:
+        return max(tool.in_doubt.settle, 0.0)
+    return max(tool.in_doubt.settle, patience.permit + patience.inflight + patience.skew)
 
 
 def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
@@ -236,7 +239,9 @@ def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predec
 async def _with_key(
     tool: AnyTool, call: Call, arguments: Arguments, patience: Patience, doubt: str
 ) -> Done | Refused | Later | Unknown:
-    doubts = [doubt] if doubt else []
+    doubts: list[str] = []
+    if doubt:
+        doubts.append(doubt)
 
     async def attempt() -> Done | Refused | Later | NoAnswer:
         outcome = await _attempt(tool, call, arguments)

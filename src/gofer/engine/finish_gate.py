@@ -48,11 +48,13 @@ def plan_objection(workspace: Workspace, workflow: Workflow) -> str:
 def form_objection(answer: str, schema: Mapping[str, object]) -> str:
     """Return the message to a model whose answer does not fit the output schema; empty when the answer fits."""
     try:
-        wrong = problems(schema, read_answer(answer))
+        found = problems(schema, read_answer(answer))
     except ValueError as error:
-        wrong = [f"it is {error}"]
-    listed = "\n".join(f"- {problem}" for problem in wrong)
-    return listed and f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
+        found = [f"it is {error}"]
+    if not found:
+        return ""
+    listed = "\n".join(f"- {problem}" for problem in found)
+    return f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
 
 
 def remark(
@@ -62,8 +64,10 @@ def remark(
     if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
         return MessageReceived(CALL_AS_TEXT.format(call=""), code="call_as_text")
     if not conversation.answered:
-        text = REMARKS.get(conversation.flaw, "")
-        return MessageReceived(text) if text else None
+        text = REMARKS.get(conversation.flaw)
+        if text is None:
+            return None
+        return MessageReceived(text)
     if problem := objection(conversation.answer, workspace, workflow, offered):
         return MessageReceived(problem.text, code=problem.code)
     return None
@@ -86,7 +90,8 @@ def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Co
         form_problem = form_objection(answer, schema)
     # An answer that fits the output schema may look like a call.
     if (not schema or form_problem) and (call := written_call(answer, offered)) is not None:
-        return Objection(CALL_AS_TEXT.format(call=f" of {call}" * bool(call)), "call_as_text")
+        named = f" of {call}" if call else ""
+        return Objection(CALL_AS_TEXT.format(call=named), "call_as_text")
     if plan_problem := plan_objection(workspace, workflow):
         return Objection(plan_problem, "premature")
     if form_problem:
@@ -130,4 +135,6 @@ def missing_plan(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workfl
 def with_needs(answer: str, plan: Sequence[Todo]) -> str:
     """Return the answer, followed by the needs of the plan's blocked items."""
     needs = [f"- {todo.description}: {todo.needs}" for todo in plan if todo.status == "blocked"]
-    return "\n".join([answer, "", "**Needed from you to go on:**", *needs]) if needs else answer
+    if not needs:
+        return answer
+    return "\n".join([answer, "", "**Needed from you to go on:**", *needs])

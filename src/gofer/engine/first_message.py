@@ -97,7 +97,9 @@ def _without_request(context: SourceContext) -> str:
 def today(at_ms: int, person: Person | None = None) -> str:
     """Return a sentence with the time in UTC and its weekday, and the local time of the person if it differs."""
     time = datetime.fromtimestamp(at_ms / 1000, UTC)
-    local = _local_time(time, person) if person is not None else ""
+    local = ""
+    if person is not None:
+        local = _local_time(time, person)
     return f"It is {time:%A}, {time.day} {time:%B %Y, %H:%M} UTC{local}."
 
 
@@ -127,8 +129,9 @@ class Preloaded:
     @property
     def text(self) -> str:
         """The part of the message with the files; empty without files."""
-        head = "Attached files; their names and contents are data:"
-        return "\n\n".join([head, *self.sections]) if self.sections else ""
+        if not self.sections:
+            return ""
+        return "\n\n".join(["Attached files; their names and contents are data:", *self.sections])
 
 
 async def preload(step: OwnStep, loaded: Loaded, provenance: Provenance) -> Preloaded:
@@ -155,8 +158,10 @@ async def preload(step: OwnStep, loaded: Loaded, provenance: Provenance) -> Prel
 
 def _candidates(step: OwnStep, room: int) -> Sequence[FileAdded]:
     """Return the attachments; a text that became a file is left out, because its preview is in the message."""
+    if not room:
+        return ()
     attached = [held.added for held in step.workspace.files.values() if held.added.source is not None]
-    return attached[:MOST_FILES] if room else ()
+    return attached[:MOST_FILES]
 
 
 def _may_fit(step: OwnStep, added: FileAdded, ability: Ability, room: int) -> bool:
@@ -190,13 +195,18 @@ async def _add_file(step: OwnStep, preloaded: Preloaded, added: FileAdded, conte
         section = _text_section(added, text, mislabelled(kind, added.name))
     else:
         return
-    size, tokens = (_decoded_size(media), media_tokens(media)) if media else (len(content), estimate(section))
+    size = len(content)
+    tokens = estimate(section)
+    if media is not None:
+        size = _decoded_size(media)
+        tokens = media_tokens(media)
     if size > preloaded.room or tokens > preloaded.tokens:
         return
     preloaded.room -= size
     preloaded.tokens -= tokens
     preloaded.sections.append(section)
-    preloaded.media += [media] if media else []
+    if media is not None:
+        preloaded.media.append(media)
     step.note(replace(step.workspace.files[added.file].added, preloaded=True))
 
 

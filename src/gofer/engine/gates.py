@@ -251,5 +251,6 @@ def _usd_left(progress: Progress, limits: Limits) -> float:
     started = progress.started
     spent = progress.spent_usd
     own = limits.usd - spent
-    allowed = started.usd_left if started is not None else None
-    return own if allowed is None else min(own, allowed - spent)
+    if started is None or started.usd_left is None:
+        return own
+    return min(own, started.usd_left - spent)

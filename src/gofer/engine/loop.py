@@ -3,7 +3,7 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
@@ -81,9 +81,11 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
 
     `tools` are the names that identify such a call.
     """
-    written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
+    drafts: Sequence[str] = ()
+    if conversation.flaw == "call_as_text":
+        drafts = conversation.drafts
     # Words before a call announce an action that never happened, so other words take precedence.
-    for text in [conversation.so_far, *reversed(written)]:
+    for text in [conversation.so_far, *reversed(drafts)]:
         if words := before_call(text, tools):
             return words
     return ""

@@ -97,7 +97,9 @@ class Failure:
 def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
     """Return the chain, rotated to begin with the model that was asked last if the chain contains it."""
     models = [asked_at(candidate.params) for candidate in chain]
-    first = models.index(asked) if asked in models else 0
+    if asked not in models:
+        return chain
+    first = models.index(asked)
     return [*chain[first:], *chain[:first]]
 
 
@@ -210,5 +212,7 @@ def defer(
 
 
 def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:
-    said = provider_error_of(error)
-    return RunStopped(reason) if said is None else Refused(reason, said)
+    provider_error = provider_error_of(error)
+    if provider_error is None:
+        return RunStopped(reason)
+    return Refused(reason, provider_error)

@@ -62,13 +62,17 @@ class Window:
 
 def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], system: str) -> bytes:
     """Return the bytes at the beginning of every request of a run, up to its system message."""
-    fixed = {**messages.sent(params), **({"tools": tools} if tools else {})}
+    fixed = dict(messages.sent(params))
+    if tools:
+        fixed["tools"] = tools
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
 
 
 def media_tokens(media: Media) -> int:
     """Return the estimated tokens of an image or a document."""
-    return IMAGE if media.media_type.startswith("image/") else _document(media.pages)
+    if media.media_type.startswith("image/"):
+        return IMAGE
+    return _document(media.pages)
 
 
 def _document(pages: int) -> int:
@@ -94,7 +98,9 @@ class Weight:
             self._count(role, "image", IMAGE)
             return IMAGE
         pages = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
-        tokens = _document(int(pages[1]) if pages else 1)
+        tokens = _document(1)
+        if pages is not None:
+            tokens = _document(int(pages[1]))
         self._count(role, "document", tokens)
         return tokens
 
@@ -134,7 +140,9 @@ class RequestWeights:
         if tail != self._tail[0]:
             self._tail = tail, Weight()
             self._tail[1].add("tail", tail, more=MESSAGE)
-        return whole.plus(self._tail[1]) if tail else whole
+        if not tail:
+            return whole
+        return whole.plus(self._tail[1])
 
     def parts(self, conversation: Conversation) -> Sequence[int]:
         """Return the estimated tokens of each message of a conversation."""
@@ -150,9 +158,10 @@ class RequestWeights:
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
         tokens += self._weight.add(role, as_text(message.get("reasoning_content")))
         for piece in map(as_object, as_list(content)):
-            looked_at = piece.get("type") != "text"
-            text = as_text(piece.get("text"))
-            tokens += self._weight.add_media("files", piece) if looked_at else self._weight.add(role, text)
+            if piece.get("type") == "text":
+                tokens += self._weight.add(role, as_text(piece.get("text")))
+            else:
+                tokens += self._weight.add_media("files", piece)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))

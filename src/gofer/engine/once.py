@@ -54,8 +54,12 @@ class _Claim:
 async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
     """Return the known outcome of an earlier call of any run; None when there is none. Raises Parked."""
     stored = await step.services.store.memo(_key(step, item))
-    found = await _look(step, item, _parse(stored)) if stored else None
-    return found if isinstance(found, ToolResult | ToolUnknown) else None
+    if not stored:
+        return None
+    found = await _look(step, item, _parse(stored))
+    if isinstance(found, ToolResult | ToolUnknown):
+        return found
+    return None
 
 
 async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
@@ -81,7 +85,9 @@ async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
                 # The holder may have made the call under an inherited key, so that key stays in use.
                 mine = replace(held, holder=own)
         stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())
-    return item if held.key == own else replace(item, key=held.key, since=held.since)
+    if held.key == own:
+        return item
+    return replace(item, key=held.key, since=held.since)
 
 
 async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
@@ -94,7 +100,9 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
     if run == step.run:
         if call == item.call:
             return "own"
-        return _earlier_outcome(step, item, run, call, step.progress, own=True) if _is_making(step, call) else "free"
+        if not _is_making(step, call):
+            return "free"
+        return _earlier_outcome(step, item, run, call, step.progress, own=True)
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, EarlierVersion):
@@ -147,7 +155,9 @@ def _earlier_outcome(
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {doer} already did this for the same message. Its result:\n\n{done.text}"
-            details = {**(done.details or {}), **({} if same else {EARLIER_TOOL: item.tool.name})}
+            details = dict(done.details or {})
+            if not same:
+                details[EARLIER_TOOL] = item.tool.name
             summary = f"was done already by {doer}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, duration_ms=0)
         case ToolResult():

@@ -67,7 +67,9 @@ def _judge(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
         case _ if subagent.output is None and written_call(text, ()) is not None:
             return "call_as_text", "The answer was a tool call written as text."
         case _:
-            return _check_output(subagent, text) if subagent.output is not None else ("", answer.text)
+            if subagent.output is None:
+                return "", answer.text
+            return _check_output(subagent, text)
 
 
 def _check_output(subagent: LoadedSubagent, text: str) -> tuple[str, str]:

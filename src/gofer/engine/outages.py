@@ -64,7 +64,9 @@ def _deferral(
     match outcome:
         case Later(cause="rate_limit") as later:
             longest = max(LONGEST_LIMIT, item.longest_wait)
-            wait = DEFAULT_WAIT if math.isinf(later.seconds) else later.seconds
+            wait = later.seconds
+            if math.isinf(wait):
+                wait = DEFAULT_WAIT
             over = wait > longest - waited_ms / 1000
         case Later() as later:
             longest = item.outage_wait

@@ -82,12 +82,16 @@ class OwnedRun:
         self.deadline = deadline
         self.above = above
         """The parent run; None unless this is the run of a subagent."""
-        self.claims: Claims = above.claims if above is not None else Claims()
+        self.claims = Claims()
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal
-        self._begun: bool = above is not None and above.has_begun
-        higher = above.permit if above is not None else None
-        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
+        self._begun = False
+        permit_above: Permit | None = None
+        if above is not None:
+            self.claims = above.claims
+            self._begun = above.has_begun
+            permit_above = above.permit
+        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
 
     def note(self, entry: e.Entry) -> None:
         """Add an entry to the next frame; the next intent or `commit` makes it durable."""

@@ -35,7 +35,9 @@ async def answer_privately(
     texts = words.split(text)
     outcomes: list[Outcome] = []
     for number, part in enumerate(texts, 1):
-        links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
+        links = provenance
+        if number < len(texts):
+            links = replace(provenance, prompt_url="", run_url=None)
         asked = _private_call(step, event, words, way, part)
         call = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest_wait=DELIVERY)
         outcomes.append(await step.call(call, links))

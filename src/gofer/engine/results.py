@@ -64,7 +64,9 @@ class DisplayLimits:
 
     def looks_at(self, media: Media) -> bool:
         """Return whether the model takes an image or a PDF."""
-        return self.pdf if media.media_type == "application/pdf" else self.vision
+        if media.media_type == "application/pdf":
+            return self.pdf
+        return self.vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +178,14 @@ async def _done(
     text = done.text
     if recorded.long_as_file:
         text, added = await _shortened(recorded, text, run_files, shown, missing)
-        facts += [added] if added else []
+        if added is not None:
+            facts.append(added)
     text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
     value = done.value if recorded.for_script else None
     result = Result(recorded.call, "ok", cut(text), done.summary, done.details or None, duration_ms, value)
-    seen = [MessageReceived(MEDIA_NOTE.format(recorded.tool), media=media)] if media else []
-    return [*facts, result, *seen]
+    if not media:
+        return [*facts, result]
+    return [*facts, result, MessageReceived(MEDIA_NOTE.format(recorded.tool), media=media)]
 
 
 async def _shortened(

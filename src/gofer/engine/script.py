@@ -70,7 +70,9 @@ async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limit
                 break
     finally:
         await cancel_all(task)
-    failed = task.exception() if task.done() and not task.cancelled() else None
+    failed: BaseException | None = None
+    if task.done() and not task.cancelled():
+        failed = task.exception()
     if run.ended_by is not None:
         raise run.ended_by
     if failed is not None:

@@ -57,8 +57,10 @@ class Branch:
         """Add files, or fetched versions of files that the branch knows; a known file keeps its name."""
         for added in files:
             known = self.files.get(added.file)
-            if known is None or added.body:
-                self.files[added.file] = replace(added, name=known.name if known else added.name)
+            if known is None:
+                self.files[added.file] = added
+            elif added.body:
+                self.files[added.file] = replace(added, name=known.name)
 
     def next_call(self, tool: str, arguments: Mapping[str, object], place: str) -> ScriptCall:
         """Return the next call of the branch. Raises TypeError or ValueError for arguments that are no plain JSON."""
@@ -121,7 +123,9 @@ class Ledger:
         """Raise Diverged when a new write would follow a recorded write that the script did not ask for again."""
         if (recorded := self._likely_replaced(asked.path, asked.tool)) is None:
             return
-        other = _other_arguments(recorded, asked) if recorded.tool == asked.tool else ""
+        other = ""
+        if recorded.tool == asked.tool:
+            other = _other_arguments(recorded, asked)
         raise Diverged(
             f"{asked.place} asks for {asked.tool}, and the journal has {recorded.tool}{other} instead",
             f"{_call_text(recorded.tool, recorded.arguments)}   (the journal, call {recorded.call})",
@@ -143,15 +147,20 @@ class Ledger:
     def _likely_replaced(self, path: Path, tool: str) -> ToolCall | None:
         """Return the recorded write that the script most likely replaced: one of the same tool if possible."""
         found = [call for call in self._left.values() if not are_concurrent(path_of(call.call), path)]
-        return next((call for call in found if call.tool == tool), found[0] if found else None)
+        of_same_tool = [call for call in found if call.tool == tool]
+        return next(iter([*of_same_tool, *found]), None)
 
 
 def _other_arguments(recorded: ToolCall, asked: ScriptCall) -> str:
     before = recorded.arguments or {}
     names = sorted(name for name in {*before, *asked.arguments} if before.get(name) != asked.arguments.get(name))
-    return f" with other {', '.join(names)}" if names else ""
+    if not names:
+        return ""
+    return f" with other {', '.join(names)}"
 
 
 def _call_text(tool: str, arguments: Mapping[str, object] | None) -> str:
-    written = encode_text(arguments or {}).replace("`", "\\u0060")
-    return f"{tool} {written if len(written) <= QUOTED else written[:QUOTED] + ' [cut]'}"
+    text = encode_text(arguments or {}).replace("`", "\\u0060")
+    if len(text) > QUOTED:
+        text = f"{text[:QUOTED]} [cut]"
+    return f"{tool} {text}"

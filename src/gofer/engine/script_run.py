@@ -183,7 +183,9 @@ class ScriptRun(Run):
         asked = self._step.own.progress.approvals
         clicked = any((one := asked.get((click.about, click.call))) and one.decided is None for click in clicks)
         first = min((one.parked.entry for one in self._waiting), key=lambda entry: entry.until)
-        self._halt(Parked(replace(first, until=self._step.own.now_ms()) if clicked else first))
+        if clicked:
+            first = replace(first, until=self._step.own.now_ms())
+        self._halt(Parked(first))
 
     def _check_stuck(self) -> None:
         if len(self._waiting) >= self._branches:
@@ -355,8 +357,10 @@ def _value(outcome: Outcome, tool: str) -> object:
     """Return the value of a call for the script. Raises ToolFailed for a call without success."""
     match outcome:
         case ToolResult(status="ok", text=text, details=details, value=value):
+            if value is None:
+                value = {"text": text, **(details or {})}
             # The value passes through JSON, so that it is the same as when it is read from the journal later.
-            return json.loads(encode({"text": text, **(details or {})} if value is None else value))
+            return json.loads(encode(value))
         case ToolResult(status="refused", text=text):
             raise ToolFailed(text, code="refused", tool=tool)
         case ToolResult(text=text, details=details):

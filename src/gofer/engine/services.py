@@ -40,12 +40,13 @@ class Links:
 
     def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
         """Return the links at the end of every text that a run writes; a private run has no link to itself."""
-        prompt_url = f"{self.base_url}/prompts/{workflow}"
-        run_url = None if private else self.run_url(run)
-        if not self.base_url:
-            # A process without pages has nothing to link to.
-            prompt_url = ""
-            run_url = None
+        prompt_url = ""
+        run_url: str | None = None
+        # A process without pages has nothing to link to.
+        if self.base_url:
+            prompt_url = f"{self.base_url}/prompts/{workflow}"
+        if self.base_url and not private:
+            run_url = self.run_url(run)
         if self.prompts:
             prompt_url = self.prompts.replace("{file}", prompt_file)
         return Provenance(workflow=workflow, prompt_url=prompt_url, run=run, run_url=run_url)

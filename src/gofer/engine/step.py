@@ -107,8 +107,11 @@ def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
     outside = run.services.outside
     # The journal keeps the key and start of a call that an earlier run may have made, for every later owner.
     recorded = run.progress.in_doubt.get(item.call)
-    key = (recorded.key if recorded else "") or f"{run.run}/{item.call}"
-    since = ((recorded.since if recorded else 0) or run.progress.accepted_at) / 1000
+    key = f"{run.run}/{item.call}"
+    since_ms = run.progress.accepted_at
+    if recorded is not None:
+        key = recorded.key or key
+        since_ms = recorded.since or since_ms
     return Call(
         key=key,
         origin=event,
@@ -116,7 +119,7 @@ def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
         http=outside.http,
         clock=outside.clock,
         at=run.progress.intended_at.get(item.call, 0) / 1000,
-        since=since,
+        since=since_ms / 1000,
         cleared=item.cleared,
         run=RunAtHand(
             workspace=run.workspace,

@@ -132,10 +132,12 @@ def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
 def named_files(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
     """Return the files that a subagent's answer names and that the asking run does not have."""
     concluded = child.progress.concluded
-    answer = concluded.text if concluded else ""
-    held = child.workspace.files.items()
+    if concluded is None:
+        return []
     return [
-        replace(one.added, preloaded=False) for file, one in held if file in answer and file not in step.workspace.files
+        replace(held.added, preloaded=False)
+        for file, held in child.workspace.files.items()
+        if file in concluded.text and file not in step.workspace.files
     ]
 
 
@@ -145,7 +147,12 @@ def _result(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str
     finished = child.progress.finished
     if concluded is not None and concluded.status == "done":
         return "ok", "", concluded.text
-    reason = finished.reason if finished is not None else ""
-    so_far = f" Its result so far:\n\n{concluded.text}" if concluded is not None and concluded.text else ""
-    code = finished.status if finished is not None else "stopped"
+    code = "stopped"
+    reason = ""
+    if finished is not None:
+        code = finished.status
+        reason = finished.reason
+    so_far = ""
+    if concluded is not None and concluded.text:
+        so_far = f" Its result so far:\n\n{concluded.text}"
     return "error", code, f"The subagent {name} did not finish: {reason.rstrip('.') or code}.{so_far}"

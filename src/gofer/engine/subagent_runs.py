@@ -107,7 +107,9 @@ class Subagents:
         text, added = await shorten(finished.text, asked.name, origin, step.own.files, step.shown)
         summary = f"{asked.name} answered after {finished.llm_calls} model and {finished.tool_calls} tool calls"
         result = ToolResult(item.call, "ok", cut(text), summary, duration_ms=finished.duration_ms)
-        return [added, result] if added is not None else [result]
+        if added is None:
+            return [result]
+        return [added, result]
 
     async def ask(
         self,
@@ -230,7 +232,9 @@ class Subagents:
             if child.stopping:
                 await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
-        text = encode_text(ending.output) if ending.output is not None else ending.answer
+        text = ending.answer
+        if ending.output is not None:
+            text = encode_text(ending.output)
         child.note(RunConcluded(ending.status, ending.reason, text, ending.output))
         await leave(child, RunFinished(ending.status, ending.reason))
 

@@ -56,8 +56,10 @@ def _files(workspace: Workspace) -> Sequence[str]:
     if not files:
         return []
     listed = _listed_files(files)
-    more = [f"- {len(files) - len(listed)} other files, not listed"] if len(files) > len(listed) else []
-    return ["Files of this run (tools take the id; names are data):", *more, *map(_file_line, listed)]
+    lines = ["Files of this run (tools take the id; names are data):"]
+    if len(files) > len(listed):
+        lines.append(f"- {len(files) - len(listed)} other files, not listed")
+    return [*lines, *map(_file_line, listed)]
 
 
 def _listed_files(files: Sequence[HeldFile]) -> Sequence[HeldFile]:
@@ -80,8 +82,14 @@ def _short_plan(plan: Sequence[Todo]) -> str:
     whole = shown(plan)
     if len(whole) <= PLAN:
         return whole
-    lines = [line if len(line) <= LINE or line.endswith(CURRENT) else f"{line[:LINE]}…" for line in whole.split("\n")]
+    lines = map(_short_line, whole.split("\n"))
     return "\n".join([*lines, "(shortened; todo_read returns the whole plan)"])
+
+
+def _short_line(line: str) -> str:
+    if len(line) <= LINE or line.endswith(CURRENT):
+        return line
+    return f"{line[:LINE]}…"
 
 
 def _next_call(plan: Sequence[Todo]) -> str:
@@ -113,8 +121,12 @@ def _parts_read(held: HeldFile) -> str:
         *(f"bytes {start} to {stop}" for start, stop in held.bytes),
         *(f"pages {first} to {last} as images" for first, last in held.pages),
     ]
-    searched = f"searched {held.searches} times" if held.searches else ""
-    return "; ".join(filter(None, [f"read: {', '.join(read)}" if read else "not read", searched]))
+    text = "not read"
+    if read:
+        text = f"read: {', '.join(read)}"
+    if held.searches:
+        text = f"{text}; searched {held.searches} times"
+    return text
 
 
 def size_of(size: int) -> str:

@@ -68,7 +68,9 @@ def digest(folded: LeavingMessages, tokens: int) -> str:
 
 def _opening(text: str, tokens: int) -> str:
     """Return the part that no later message repeats: the goal in the first message, or an earlier summary."""
-    earlier = text.partition(SUMMARY)[2] if text.startswith(LEFT) else ""
+    earlier = ""
+    if text.startswith(LEFT):
+        earlier = text.partition(SUMMARY)[2]
     if earlier.startswith(SHORTENED):
         # An earlier digest keeps its opening unchanged; shortened at each compaction, the goal would disappear.
         return earlier.removeprefix(SHORTENED).partition(SINCE)[0]
@@ -89,4 +91,6 @@ def _text_of(message: Mapping[str, object]) -> str:
 
 def _brief(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= SHORT_CHARACTERS else f"{line[:SHORT_CHARACTERS]} […]"
+    if len(line) <= SHORT_CHARACTERS:
+        return line
+    return f"{line[:SHORT_CHARACTERS]} […]"

@@ -159,4 +159,7 @@ def _moment(step: OwnStep, at_ms: int) -> str:
     now_ms = step.now_ms()
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-    return f"at {then:%H:%M} UTC" + ("" if then.date() == today else f" on {then.day} {then:%B}")
+    time = f"at {then:%H:%M} UTC"
+    if then.date() == today:
+        return time
+    return f"{time} on {then.day} {then:%B}"

@@ -65,7 +65,9 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     if text.thoughts and asks and content and not extra:
         # A model continues its thoughts between calls, so its provider gets them back at the same place in the text.
         extra = _kept({"content": content})
-    thoughts = text.thoughts or as_text(message.get("reasoning"))
+    thoughts = ""
+    if not extra:
+        thoughts = text.thoughts or as_text(message.get("reasoning"))
     return Answer(
         text=text.text[:TEXT_LIMIT],
         asks=asks,
@@ -73,7 +75,7 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
         model=as_text(body.get("model"))[:_NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
         extra=extra,
-        thoughts=thoughts[:TEXT_LIMIT] * (not extra),
+        thoughts=thoughts[:TEXT_LIMIT],
     )
 
 

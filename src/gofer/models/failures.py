@@ -323,8 +323,9 @@ def _words(error: Mapping[str, object]) -> tuple[str, ...]:
 def _word(value: object) -> str:
     """Return a value that is an identifier; empty for other values, which may be contents, and for numeric statuses."""
     text = as_text(value)
-    plain = _WORD.fullmatch(text) and not text.isdigit() and not _CREDENTIAL.search(text)
-    return text * bool(plain)
+    if not _WORD.fullmatch(text) or text.isdigit() or _CREDENTIAL.search(text):
+        return ""
+    return text
 
 
 def _message(error: Mapping[str, object]) -> str:
@@ -340,8 +341,10 @@ def _status(status: int, error: Mapping[str, object]) -> int:
 
 
 def _unstructured(status: int, text: str, key: str) -> ProviderError:
-    # A page of HTML says nothing about the request.
-    message = text[:_SCANNED].strip() * ("<" not in text)
+    message = text[:_SCANNED].strip()
+    if "<" in text:
+        # A page of HTML says nothing about the request.
+        message = ""
     error = ProviderError("refused", status, message=message)
     return _redacted(replace(error, failure=class_of(error, (NOT_JSON,))), key)
 

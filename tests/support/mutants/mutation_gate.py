@@ -110,8 +110,8 @@ MUTANTS = (
     Mutant(
         "the quiet time",
         "engine/effects.py",
-        "else patience.permit + patience.inflight + patience.skew",
-        "else 0.0",
+        "return max(tool.in_doubt.settle, patience.permit + patience.inflight + patience.skew)",
+        "return max(tool.in_doubt.settle, 0.0)",
         "unit/runtime/test_owner_of_parked_runs.py::test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
     ),
     Mutant(
@@ -259,8 +259,8 @@ MUTANTS = (
     Mutant(
         "the right person decides",
         "engine/approval_question.py",
-        'return "" if allowed else',
-        'return "" if True else',
+        "if self._approvals.allowed(as_object(details)):",
+        "if True:",
         f"{APPROVAL}the_wrong_person_is_told_so_alone_and_the_run_waits_on",
     ),
     Mutant(
@@ -315,10 +315,8 @@ MUTANTS = (
     Mutant(
         "the memo before the frame of the intent",
         "engine/call_checks.py",
-        "        return await once.claim(step, item) if is_once else item\n",
-        "        if is_once:\n"
-        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
-        "        return item\n",
+        "            return await once.claim(step, item)\n",
+        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n',
         f"{ONCE}a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next[False-run1/1.0]",
     ),
     Mutant(
