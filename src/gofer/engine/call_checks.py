@@ -65,8 +65,8 @@ class Clearance:
                 case "refuse":
                     return ToolResult(item.call, "refused", _STAYS_PRIVATE)
                 case "reply_only":
-                    wanted = ApprovalTerms("leaving", ("requester",), DAY_MS, where=judged.where)
-                    if refused := await ask_approval(step, item, wanted, provenance):
+                    terms = ApprovalTerms("leaving", ("requester",), DAY_MS, where=judged.where)
+                    if refused := await ask_approval(step, item, terms, provenance):
                         return refused
                     # The asker has just approved this call, so the rule for places needs no second question.
                     if verdict == "ask":
@@ -76,8 +76,8 @@ class Clearance:
         if verdict == "no":
             return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
         if verdict == "ask":
-            wanted = ApprovalTerms("elsewhere", ("requester",), DAY_MS, where=judged.where)
-            if refused := await ask_approval(step, item, wanted, provenance):
+            terms = ApprovalTerms("elsewhere", ("requester",), DAY_MS, where=judged.where)
+            if refused := await ask_approval(step, item, terms, provenance):
                 return refused
         if approve is not None and item.tool.name in approve.tools:
             return await ask_approval(

@@ -256,10 +256,10 @@ async def _with_key(
             return refused
         case Later() as later:
             return replace(later, in_doubt=bool(doubts))
-        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
-            return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case Refused(text=why) | NoAnswer(reason=why):
-            return Unknown(f"{doubts[0]}; then: {why}")
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
+            return Later(reason, "", seconds, in_doubt=True, cause="outage")
+        case Refused(text=reason) | NoAnswer(reason=reason):
+            return Unknown(f"{doubts[0]}; then: {reason}")
 
 
 async def _with_look_up(
@@ -291,10 +291,10 @@ async def _look_up(
     """Look for our marker: return Done if it is there, None if it is not, Later in an outage, Unknown otherwise."""
     looked = await _repeated(lambda: _look_up_once(tool, call, arguments), call.clock, patience)
     match looked:
-        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
-            return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case NoAnswer(reason=why):
-            return Unknown(f"the look-up of its effect failed: {why}")
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
+            return Later(reason, "", seconds, in_doubt=True, cause="outage")
+        case NoAnswer(reason=reason):
+            return Unknown(f"the look-up of its effect failed: {reason}")
         case _:
             return looked
 

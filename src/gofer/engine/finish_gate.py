@@ -46,7 +46,7 @@ def plan_objection(workspace: Workspace, workflow: Workflow) -> str:
 
 
 def form_objection(answer: str, schema: Mapping[str, object]) -> str:
-    """Return the message to a model whose answer does not fit the output schema; empty when the answer fits."""
+    """Return the message about an answer that does not fit the output schema; empty when the answer fits."""
     try:
         found = problems(schema, read_answer(answer))
     except ValueError as error:

@@ -70,8 +70,8 @@ def is_request(event: Event, *, followed: bool) -> bool:
 
 def first_message(context: SourceContext, at_ms: int, person: Person, *, asked: bool) -> str:
     """Return the first message of a run, without preloaded files and the recap of an earlier run."""
-    happening = (asked and context.addressed) or context.happened
-    opening = f"{today(at_ms, person)}\n{happening}"
+    event_text = (asked and context.addressed) or context.happened
+    opening = f"{today(at_ms, person)}\n{event_text}"
     if asked and context.words:
         rows = [f"{MARK}{row}".rstrip() for row in context.words.splitlines()]
         request = "\n".join([REQUEST.format(context.author), *rows])

@@ -97,8 +97,8 @@ def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Coll
     if loaded is not None:
         owner = loaded.workflow.owner
     plain_reason = _with_owner(error.plain_reason, owner)
-    if said := provider_error_of(error):
-        plain_reason = f"I could not finish this. {plain_reason_of(said, owner)}"
+    if provider_error := provider_error_of(error):
+        plain_reason = f"I could not finish this. {plain_reason_of(provider_error, owner)}"
     text = so_far(step.conversation, tools)
     if loaded is not None:
         text = text_for_people(text, loaded.workflow)

@@ -38,14 +38,14 @@ def settle(
         return deferred
     tried = _tried_clause(waited_ms)
     match outcome:
-        case Unknown(reason=why):
-            return unknown(item.call, item.tool.name, why, item.destination)
-        case Later(in_doubt=True, text=why):
-            return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.destination)
-        case NoAnswer(is_outage=True, reason=why) if item.outage_wait:
-            return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
-        case NoAnswer(is_outage=False, reason=why, code=code):
-            return Refused(f"{item.tool.name} got no answer: {why}", code)
+        case Unknown(reason=reason):
+            return unknown(item.call, item.tool.name, reason, item.destination)
+        case Later(in_doubt=True, text=reason):
+            return unknown(item.call, item.tool.name, reason.rstrip(".") + tried, item.destination)
+        case NoAnswer(is_outage=True, reason=reason) if item.outage_wait:
+            return Refused(f"{reason.rstrip('.')}{tried}.", OUTAGE_CODE)
+        case NoAnswer(is_outage=False, reason=reason, code=code):
+            return Refused(f"{item.tool.name} got no answer: {reason}", code)
         case _:
             return outcome
 
@@ -72,13 +72,13 @@ def _deferral(
             longest = item.outage_wait
             wait = _pause(later, patience, longest=longest, waited=waited_ms / 1000)
             over = wait <= 0
-        case NoAnswer(is_outage=True, reason=why, retry_after=seconds):
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
             return _deferral(
-                item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
+                item, Later(reason, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
             )
-        case Refused(access="credential", text=why, code=code) if item.longest_wait == DELIVERY:
+        case Refused(access="credential", text=reason, code=code) if item.longest_wait == DELIVERY:
             # The answer of the run is already paid for, so its delivery waits until an operator renews the credential.
-            renewed = Later(why, code, 0.0, cause="outage")
+            renewed = Later(reason, code, 0.0, cause="outage")
             return _deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
         case _:
             return None

@@ -44,7 +44,7 @@ class PurposeCall:
 
 
 class OwnStep(OwnedRun):
-    """A run whose owner makes the run's own calls."""
+    """A run, with the calls that its owner makes for the run itself."""
 
     def __init__(
         self,

@@ -198,10 +198,10 @@ class OwnedRun:
             return self.progress.locked
         return self.progress.locked | self.above.locked
 
-    def record_unknown_calls(self, why: str) -> None:
+    def record_unknown_calls(self, reason: str) -> None:
         """Record the writes in doubt as unknown, because no later owner will look for them."""
         for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
-            self.note(unknown(call.call, call.tool, why, ANYWHERE))
+            self.note(unknown(call.call, call.tool, reason, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
         """Return the seconds until the last requests of a crashed owner must have had their effect."""

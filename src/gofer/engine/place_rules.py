@@ -242,8 +242,8 @@ class Judge:
         match outcome:
             case ToolResult(status="ok", details=details):
                 return as_object(details)
-            case ToolResult(text=why, details=details):
-                raise ToolError(f"Not called: {why}", code=as_text(as_object(details).get("code")))
+            case ToolResult(text=reason, details=details):
+                raise ToolError(f"Not called: {reason}", code=as_text(as_object(details).get("code")))
             case _:
                 raise ToolError(f"Not called: {outcome.text}")
 

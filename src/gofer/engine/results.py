@@ -106,8 +106,8 @@ async def entries_of(
             return [*fetched, _failed(recorded.call, text, code, duration_ms, access)]
         case Later(text=text, code=code):
             return [*fetched, _failed(recorded.call, text, code, duration_ms)]
-        case NoAnswer(reason=why):
-            return [*fetched, _failed(recorded.call, f"{recorded.tool} got no answer: {why}", "", duration_ms)]
+        case NoAnswer(reason=reason):
+            return [*fetched, _failed(recorded.call, f"{recorded.tool} got no answer: {reason}", "", duration_ms)]
 
 
 def display_limits_of(loaded: Loaded, services: Services) -> DisplayLimits:
@@ -180,7 +180,7 @@ async def _done(
         text, added = await _shortened(recorded, text, run_files, shown, missing)
         if added is not None:
             facts.append(added)
-    text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
+    text = "\n".join([text, *(f"{file} {reason}" for file, reason in unseen.items())])
     value = done.value if recorded.for_script else None
     result = Result(recorded.call, "ok", cut(text), done.summary, done.details or None, duration_ms, value)
     if not media:
@@ -201,7 +201,7 @@ async def _shortened(
 
 
 def _failed(call: str, text: str, code: str, duration_ms: int, access: str = "") -> Result:
-    details = {name: said for name, said in (("code", code), ("access", access)) if said}
+    details = {name: value for name, value in (("code", code), ("access", access)) if value}
     return Result(call, "error", cut(text), details=details or None, duration_ms=duration_ms)
 
 

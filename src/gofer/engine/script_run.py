@@ -25,8 +25,7 @@ from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.model_order import Parked
 from gofer.engine.one_shot_subagent import prompt_with_files, question
-from gofer.engine.permitted_call import Permitted
-from gofer.engine.permitted_call import SubagentCall as Asking
+from gofer.engine.permitted_call import Permitted, SubagentCall
 from gofer.engine.results import cut
 from gofer.engine.script_branches import Branch, Ledger, ScriptCall
 from gofer.engine.working_step import WorkingStep
@@ -50,7 +49,7 @@ _BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
 
 
 class Halted(BaseException):
-    """The run has ended for this worker; `ScriptRun.why` holds the reason."""
+    """The run has ended for this worker; `ScriptRun.ended_by` holds the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +263,8 @@ class ScriptRun(Run):
     def _within_limits(self) -> None:
         # Refused calls count, so that a script that repeats a refused call for ever reaches the limit.
         step = self._step
-        wanted = 1 + self._step.own.replay.refused
-        if stop := gates.tool_calls(step.own.progress, self._limits, wanted, step.own.now_ms()):
+        calls = 1 + self._step.own.replay.refused
+        if stop := gates.tool_calls(step.own.progress, self._limits, calls, step.own.now_ms()):
             raise Limited(stop)
 
     def _refused(self, call: ScriptCall, reason: str) -> ToolResult:
@@ -289,7 +288,7 @@ class ScriptRun(Run):
         if known[name].subagent.an_agent:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
-            return await self._agent_answer(asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
+            return await self._agent_answer(asked, SubagentCall(asked.call, name, prompt, tuple(files)), known[name])
         try:
             async with self._fetching:
                 prompt = await prompt_with_files(step.own, prompt, files, self._provenance)
@@ -301,12 +300,12 @@ class ScriptRun(Run):
         return await step.ask_one_shot(one_shot, partial(self._check_subagent, asked, name))
 
     async def _agent_answer(
-        self, asked: ScriptCall, wanted: Asking, subagent: LoadedSubagent
+        self, asked: ScriptCall, subagent_call: SubagentCall, subagent: LoadedSubagent
     ) -> SubagentFinished | ToolResult:
         """Return the answer of a subagent that has a run of its own."""
         try:
             gate = partial(self._check_agent, asked, subagent)
-            return await self._step.agents.ask(self._step, wanted, self._provenance, gate)
+            return await self._step.agents.ask(self._step, subagent_call, self._provenance, gate)
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
 

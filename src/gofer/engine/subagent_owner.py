@@ -86,11 +86,11 @@ async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) 
     await child.commit()
 
 
-async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None:
+async def end_subagents(step: OwnStep, reason: str, provenance: Provenance) -> None:
     """End and settle the subagents that are at work, because the run that asked them is over."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
-            unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
+            unused = SubagentFinished(call, "error", reason, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
             step.note(unused)
             continue
         held = step.children.get(started.run)
@@ -99,10 +99,10 @@ async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None
             if held is None or not held.progress.owned_at:
                 child.note(RunOwned())
             await child.commit()
-            await end_subagents(child, why, provenance)
-            child.record_unknown_calls(why)
+            await end_subagents(child, reason, provenance)
+            child.record_unknown_calls(reason)
             await close(child, provenance)
-            await leave(child, RunFinished("cancelled", why))
+            await leave(child, RunFinished("cancelled", reason))
         step.note(result_entry(child, started))
 
 

@@ -139,7 +139,7 @@ MUTANTS = (
     Mutant(
         "the distrust of a refused retry",
         "engine/effects.py",
-        'return Unknown(f"{doubts[0]}; then: {why}")',
+        'return Unknown(f"{doubts[0]}; then: {reason}")',
         "return Refused(why)",
         f"{EFFECTS}a_refusal_of_a_retry_proves_nothing_about_the_first_attempt",
     ),
