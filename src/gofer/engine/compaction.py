@@ -117,6 +117,7 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: WindowLimit
         return None
     heavy = weights[0] > FIRST_MESSAGE_SHARE * room.window
     first = int(conversation.first and not heavy)
+    # after[n] is the weight of message n and all later ones.
     after = [0, *accumulate(reversed(weights))][::-1]
     end = next(
         (start for start in conversation.starts if after[start] <= LAST_TURNS_SHARE * room.window),
