@@ -29,7 +29,7 @@ from gofer.engine.permitted_call import Permitted, SubagentCall
 from gofer.engine.results import cut
 from gofer.engine.script_branches import Branch, Ledger, ScriptCall
 from gofer.engine.working_step import WorkingStep
-from gofer.journal.entries import SubagentFinished, ToolResult
+from gofer.journal.entries import ApprovalClicked, SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
@@ -177,14 +177,18 @@ class ScriptRun(Run):
         finally:
             self.calls_in_progress += 1
         self._check_running()
-        # After a click that a waiting branch has not seen, the run is woken at once.
-        clicks = self._step.own.progress.clicks[min(one.clicks for one in self._waiting) :]
-        asked = self._step.own.progress.approvals
-        clicked = any((one := asked.get((click.about, click.call))) and one.decided is None for click in clicks)
-        first = min((one.parked.entry for one in self._waiting), key=lambda entry: entry.until)
-        if clicked:
+        seen = min(waiting.clicks for waiting in self._waiting)
+        new_clicks = self._step.own.progress.clicks[seen:]
+        first = min((waiting.parked.entry for waiting in self._waiting), key=lambda entry: entry.until)
+        if any(map(self._is_undecided, new_clicks)):
+            # A waiting branch has not seen this click, so the run is woken at once.
             first = replace(first, until=self._step.own.now_ms())
         self._halt(Parked(first))
+
+    def _is_undecided(self, click: ApprovalClicked) -> bool:
+        """Return whether the approval that a click belongs to is still open."""
+        approval = self._step.own.progress.approvals.get((click.about, click.call))
+        return approval is not None and approval.decided is None
 
     def _check_stuck(self) -> None:
         if len(self._waiting) >= self._branches:
