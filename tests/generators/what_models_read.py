@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, assert_never
 
-from gofer.engine.first_message import MATERIAL, UNASKED
+from gofer.engine.first_message import DATA_NOTE, NO_REQUEST
 from gofer.files.tokens import estimate
 from gofer.models.language_model import Answer
 from gofer.values.canonical_json import encode_text
@@ -138,7 +138,7 @@ class Request:
 
 def divided(first: str) -> tuple[str, str]:
     """Return what code wrote of a first message, and the request and the material."""
-    head, sentence, material = first.partition(MATERIAL if MATERIAL in first else UNASKED)
+    head, sentence, material = first.partition(DATA_NOTE if DATA_NOTE in first else NO_REQUEST)
     if not sentence:
         ours, _, prompt = first.partition("\n\n")
         return ours, prompt

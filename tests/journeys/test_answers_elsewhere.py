@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.engine.first_message import MATERIAL
+from gofer.engine.first_message import DATA_NOTE
 from gofer.models.language_model import Answer
 from support.app.one_workflow import Echo, gofer, world
 from support.engine.memory_run import says
@@ -63,7 +63,7 @@ async def test_a_comment_that_is_no_request_is_named_by_its_author_and_time(tmp_
 
 async def test_a_long_request_in_jira_is_read_to_its_end(tmp_path: Path) -> None:
     asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END: WHICH ONE?")
-    request = asked.partition(MATERIAL)[0]
+    request = asked.partition(DATA_NOTE)[0]
     assert request.rstrip().endswith("THE END: WHICH ONE?")
     assert "The comment is by" not in request
     assert asked.count("THE END") == 1

@@ -83,12 +83,12 @@ async def test_a_screenshot_stands_in_the_first_message_made_ready_for_the_model
         assert len(await fetches(made, head.run)) == 1
     text, image = first(model.bodies[0])
     (file,) = re.findall(r'\[file (file_[0-9a-f]{12}): "crash.png", image/png', text["text"])
-    assert f'{file} "crash.png" is beside this as an image.' in text["text"]
+    assert f'{file} "crash.png" is attached to this message as an image.' in text["text"]
     kind, _, data = image["image_url"]["url"].partition(";base64,")
     shown = Image.open(io.BytesIO(base64.b64decode(data)))
     assert (kind, shown.width, shown.height) == ("data:image/png", 1_568, 196)
     assert f'- {file} "crash.png": image/png' in tail(model.bodies[0])
-    assert "shown whole at the beginning" in tail(model.bodies[0])
+    assert "shown whole in the first message" in tail(model.bodies[0])
 
 
 async def test_a_pdf_stands_beside_the_first_message_and_a_damaged_one_is_told(tmp_path: Path) -> None:

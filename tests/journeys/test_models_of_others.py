@@ -81,7 +81,7 @@ def refusal(status: int, message: str, **error: object) -> Response:
     return JSONResponse({"error": {"message": message, **error}}, status)
 
 
-EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
+EMPTY = "3 answers of the model in a row were useless: the last one was empty"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
         (
             refusal(401, "Incorrect API key provided: sk-abc", code="invalid_api_key"),
             "The model's provider does not accept the API key (HTTP 401, code invalid_api_key); check OPENAI_API_KEY.",
-            ". The model refused the key. Please tell #dev-experience.",
+            ". The language model does not accept my access. Please tell #dev-experience.",
         ),
         (
             refusal(429, "You exceeded your quota", type="insufficient_quota", code="insufficient_quota"),
@@ -114,7 +114,7 @@ EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
         ),
         (
             Response("<html>nothing here</html>", 404),
-            "What answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL.",
+            "The server that answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL.",
             ". I cannot reach the language model. Please tell #dev-experience.",
         ),
         (

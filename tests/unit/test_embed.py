@@ -335,7 +335,7 @@ async def test_in_a_simulated_world_a_company_tool_answers_with_its_mock(tmp_pat
 
 async def test_a_fault_in_the_place_of_a_company_tool_is_told_to_the_model(tmp_path: Path) -> None:
     (said,) = await paged(tmp_path, "broken")
-    assert "its place cannot be told (KeyError)" in said
+    assert "its place cannot be determined (KeyError)" in said
 
 
 async def test_a_closed_gofer_says_how_it_is_called(tmp_path: Path) -> None:

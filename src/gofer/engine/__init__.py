@@ -1,1 +1,1 @@
-"""The engine: continues a run from its journal. `step` makes side effects happen and is the only one that appends."""
+"""The engine: continues a run from its journal. Only `step.py` makes calls, and only `owned_run.py` appends entries."""

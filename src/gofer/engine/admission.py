@@ -1,17 +1,17 @@
-"""Admission: the first steps of every run read what the event did not say, and decide whether the run starts."""
+"""Admission: the first steps of a run read the source context of its event and decide whether the run starts."""
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gofer.engine.asker import look_up, may_start, turn_away
-from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
+from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_reporter, meets, routes_of
 from gofer.engine.first_message import first_message, is_request, preload
 from gofer.engine.own_step import OwnStep
-from gofer.engine.results import Shown, shown_of
+from gofer.engine.results import DisplayLimits, display_limits_of
 from gofer.engine.services import Services
 from gofer.engine.source_context import changes_of, read_source_context
-from gofer.engine.usage_limits import enter
+from gofer.engine.usage_limits import count_run
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, Route, RunStarted
@@ -32,25 +32,25 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
 _PAGE = 500
-_EVER = 2**62
-"""Unix milliseconds after everything."""
-_INVITED = frozenset({"guest", "external"})
-"""Kinds of people who read less of a workspace than its full members."""
-_LOOKED_BACK = 50
-"""Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
+_END_OF_TIME = 2**62
+"""A time after every other, in unix milliseconds."""
+_OUTSIDERS = frozenset({"guest", "external"})
+"""Kinds of people who see less of a workspace than its full members."""
+_MOST_EARLIER_RUNS = 50
+"""Earlier runs of a conversation that are examined at most, to find one that was admitted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """What a run knows of its event once it has read the source context."""
+class AdmissionFacts:
+    """The source context of an event, and the facts that the run learned from it."""
 
     context: SourceContext
     facts: Mapping[str, object]
     followed: Collection[str]
-    """The workflows that answered in this conversation before, of those that ask for it."""
+    """The workflows that answered in this conversation before; only workflows with that condition are listed."""
 
     def facts_of(self, workflow: str) -> Mapping[str, object]:
-        """Return all facts of the event as they are for one workflow."""
+        """Return all facts of the event, as they apply to one workflow."""
         return {**self.facts, "followed": workflow in self.followed}
 
 
@@ -64,46 +64,46 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     provenance = step.provenance(loaded.prompt_file)
     accepted = step.progress.routes
     routes = routes_of(event, loaded, accepted)
-    # What the delivery alone settles costs no look-up, as in the receiver.
+    # The receiver checked the same facts; a workflow that they already exclude needs no look-up.
     check_conditions(event, routes, known(event), whole=False)
-    person = await _speaking(step, event, look_up(step, event, provenance))
+    person = await _read_or_leave_report(step, event, look_up(step, event, provenance))
     welcome = await may_start(step, person, loaded, provenance)
-    # With rivals it is not known yet which workflow the event is for: only that one turns people away.
+    # Only the workflow that wins the event turns people away, and with competing workflows the winner is not known yet.
     if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
-    shown = shown_of(loaded, step.services)
-    learned = await _learn(step, event, person, accepted or routes, shown, provenance)
-    context = learned.context
-    changes = await changes_of(step, event, loaded, learned.facts_of(loaded.name), context)
-    learned = replace(learned, facts={**learned.facts, "status": changes.status})
-    check_conditions(event, routes, learned.facts_of(loaded.name), changes.reason)
-    check_precedence(event, loaded.name, accepted, learned.facts_of)
+    shown = display_limits_of(loaded, step.services)
+    facts = await _read_facts(step, event, person, accepted or routes, shown, provenance)
+    context = facts.context
+    changes = await changes_of(step, event, loaded, facts.facts_of(loaded.name), context)
+    facts = replace(facts, facts={**facts.facts, "status": changes.status})
+    check_conditions(event, routes, facts.facts_of(loaded.name), changes.reason)
+    check_precedence(event, loaded.name, accepted, facts.facts_of)
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
-    left = await enter(step, event, loaded)
+    remaining = await count_run(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
-    # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
+    # No call follows, so all entries noted from here on share one frame with `run.started`.
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
-    past = await recall_of(step, continued, person, private=context.private)
+    recall = await recall_of(step, continued, person, private=context.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(BUNDLES, raw)
     await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], context.private, past.run, left.usd, left.of)
+    started = RunStarted(key.rpartition("/")[2], context.private, recall.run, remaining.usd, remaining.limit)
     step.note(started)
-    for handle in past.files:
+    for handle in recall.files:
         step.note(handle)
-    if any(todo.status != "completed" for todo in past.plan):
-        step.note(PlanUpdated(past.plan))
-    asked = is_request(event, followed=loaded.name in learned.followed)
+    if any(todo.status != "completed" for todo in recall.plan):
+        step.note(PlanUpdated(recall.plan))
+    asked = is_request(event, followed=loaded.name in facts.followed)
     opening = first_message(context, step.progress.accepted_at, person, asked=asked)
-    said = "\n\n".join(filter(None, [opening, preloaded.text, past.text])).strip()
-    step.note(MessageReceived(said, media=tuple(preloaded.media)))
+    message = "\n\n".join(filter(None, [opening, preloaded.text, recall.text])).strip()
+    step.note(MessageReceived(message, media=tuple(preloaded.media)))
     return started
 
 
 async def check_withdrawn(step: OwnStep, event: Event) -> None:
-    """Raise DoesNotMatch when the workflow, which was taken away meanwhile, would not have won the event anyway.
+    """Raise DoesNotMatch when the workflow was removed, and would not have won the event anyway.
 
     Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
     """
@@ -111,60 +111,60 @@ async def check_withdrawn(step: OwnStep, event: Event) -> None:
         return
     workflow = step.progress.workflow
     provenance = step.provenance("")
-    person = await _speaking(step, event, look_up(step, event, provenance))
-    learned = await _learn(step, event, person, accepted, Shown(), provenance)
+    person = await _read_or_leave_report(step, event, look_up(step, event, provenance))
+    learned = await _read_facts(step, event, person, accepted, DisplayLimits(), provenance)
     own = [route for route in accepted if route.workflow == workflow]
     check_conditions(event, own, learned.facts_of(workflow))
     check_precedence(event, workflow, accepted, learned.facts_of)
 
 
 async def pinned(services: Services, started: RunStarted) -> Bundle:
-    """The bundle a run keeps. Raises Damaged."""
+    """Return the bundle that a run pinned when it started. Raises Corrupt."""
     return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
 
 
-async def _learn(
-    step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: Shown, provenance: Provenance
-) -> Learned:
-    """Read the source context of an event, and what else its routes ask for."""
-    context = await _speaking(step, event, read_source_context(step, event, person, shown, provenance))
+async def _read_facts(
+    step: OwnStep, event: Event, person: Person, routes: Sequence[Route], shown: DisplayLimits, provenance: Provenance
+) -> AdmissionFacts:
+    """Read the source context of an event, and the other facts that its routes depend on."""
+    context = await _read_or_leave_report(step, event, read_source_context(step, event, person, shown, provenance))
     followed = await answered_before(step, event, routes)
-    # What the delivery says stays decided, although the issue or page may have changed since.
-    return Learned(context, {**context.facts, **known(event), **person.facts}, followed)
+    # The delivery's facts come last: the issue or page may have changed since the receiver decided.
+    return AdmissionFacts(context, {**context.facts, **known(event), **person.facts}, followed)
 
 
 Read = TypeVar("Read")
 
 
-async def _speaking(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Read:
-    """Read what every run of an event reads. When that fails, one of these runs reports it.
+async def _read_or_leave_report(step: OwnStep, event: Event, reading: Awaitable[Read]) -> Read:
+    """Await a read that every run of the event makes. If it fails, only one of these runs reports the failure.
 
-    Raises DoesNotMatch when that is another run, and what `reading` raises.
+    Raises DoesNotMatch when another run reports it, and the errors of `reading`.
     """
     try:
         return await reading
     except RunStopped:
-        check_speaker(event, step.progress.workflow, step.progress.routes, known(event))
+        check_reporter(event, step.progress.workflow, step.progress.routes, known(event))
         raise
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What an earlier run of the conversation left to the one that goes on from it."""
+class Recall:
+    """The recap, files and plan that an earlier run of the conversation leaves to the run that continues it."""
 
     run: str = ""
     text: str = ""
-    """What is worth knowing of it."""
+    """The recap of the earlier run."""
     files: Sequence[FileAdded] = ()
     plan: tuple[Todo, ...] = ()
 
 
 async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
-    """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
+    """Return the newest ended run of a workflow in the conversation that was admitted before this event."""
     conversation = step.services.tokens.conversation(event.conversation)
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
-    for _ in range(_LOOKED_BACK):
+    for _ in range(_MOST_EARLIER_RUNS):
         head = await step.services.store.previous(conversation, workflow, before)
         if head is None or (head.status != "ignored" and head.run != same_event):
             return head
@@ -173,61 +173,64 @@ async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None
 
 
 async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
-    """Return the workflows that ask whether they answered in this conversation before, and did or are about to."""
+    """Return the workflows with the condition `followed` that answered in this conversation, or are at work in it."""
     asking = {route.workflow for route in routes if "followed" in route.where}
     answered = {name for name in asking if await earlier_run(step, event, name)}
     if answered == asking:
         return answered
-    return answered | await _under_way(step, event, asking - answered)
+    return answered | await _workflows_at_work(step, event, asking - answered)
 
 
-async def _under_way(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
+async def _workflows_at_work(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
-    sought = step.services.tokens.conversation(event.conversation)
+    conversation = step.services.tokens.conversation(event.conversation)
     found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
-    page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
+    page: Sequence[Head] = await store.unfinished(_END_OF_TIME, _PAGE)
     while page:
         found |= {
             head.workflow
             for head in page
-            if head.conversation == sought
+            if head.conversation == conversation
             and head.workflow in workflows
             and head.accepted_at < step.progress.accepted_at
             and head.run not in same_event
         }
-        page = await store.unfinished(_EVER, _PAGE, after=page[-1])
+        page = await store.unfinished(_END_OF_TIME, _PAGE, after=page[-1])
     return found
 
 
-async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private: bool) -> Past:
-    """What the run that this one goes on from left; nothing when there is none."""
+async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private: bool) -> Recall:
+    """Return what the earlier run left for this run; an empty value when there is no earlier run."""
     if head is None:
-        return Past()
+        return Recall()
     try:
-        journal = await read_journal(head.run, step.services.store, step.services.blobs)
+        entries = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Corrupt, Gone):
-        return Past()
-    # Its head may lie; what it left in the journal counts.
-    earlier = project(journal)
+        return Recall()
+    # The head may disagree with the journal; the journal decides.
+    earlier = project(entries)
     if earlier.finished is None or earlier.started is None:
-        return Past()
+        return Recall()
     if earlier.started.private and not private:
-        # What was for some people only does not go to where everybody can look: neither files, nor what was read.
-        return Past(head.run)
+        # The files and texts of a private run must not reach a conversation that others can read.
+        return Recall(head.run)
     if earlier.event is None or not _may_know(person, earlier.event):
-        return Past(head.run)
-    told = recap(head.run, journal)
-    files = [file for file in inherited_files(head.run, journal) if not _held(step, file)]
-    return Past(head.run, told, files, workspace.project(journal).plan)
+        return Recall(head.run)
+    text = recap(head.run, entries)
+    files = [file for file in inherited_files(head.run, entries) if not _is_complete(step, file)]
+    return Recall(head.run, text, files, workspace.project(entries).plan)
 
 
 def _may_know(person: Person, earlier: Event) -> bool:
-    """Return whether a person may know what an earlier run read: it read what the person who started it can read."""
-    return person.kind not in _INVITED or person.id == earlier.actor.id
+    """Return whether a person may see what an earlier run read on behalf of its asker.
+
+    Guests and external people may see only their own earlier runs.
+    """
+    return person.kind not in _OUTSIDERS or person.id == earlier.actor.id
 
 
-def _held(step: OwnStep, file: FileAdded) -> bool:
+def _is_complete(step: OwnStep, file: FileAdded) -> bool:
     known = step.workspace.files.get(file.file)
     return known is not None and (known.fetched or not file.body)

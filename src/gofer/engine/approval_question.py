@@ -1,4 +1,4 @@
-"""The question put to people, and the presses of its buttons that count; each a journaled step."""
+"""An approval question: asking it, checking who pressed its buttons, and showing the decision."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
-ASKS = 3
-"""How often a question is put while it is unknown whether people see it; one that is shown twice does no harm."""
+ATTEMPTS = 3
+"""Attempts to ask a question while it is unknown whether people see it. A question that appears twice does no harm."""
 
 
 class Question:
-    """One request as it is put to people."""
+    """One approval request, as people see it."""
 
     def __init__(
         self, step: OwnStep, item: Permitted, requested: ApprovalRequested, owner: str, where: str = ""
@@ -32,96 +32,100 @@ class Question:
         self._item = item
         self._owner = owner
         self._event = step.progress.event
-        self._asking = asking_of(self._event)
-        self._alone = requested.about != "call"
+        self._approvals = approvals_of(self._event)
+        self._only_for_asker = requested.about != "call"
 
     async def ask(self, provenance: Provenance) -> str:
-        """Put the question once; return why it could not be put, or the empty string."""
+        """Ask the question; return the reason when it could not be asked, else an empty string."""
         if (place := self._place()) is None:
-            return f"there is no place in {WORKPLACE.system} to ask at"
-        page, failure = await self._people(provenance)
+            return f"the run has no place in {WORKPLACE.system} to ask in"
+        people, failure = await self._people_to_ask(provenance)
         if failure:
             return failure
-        for call in ask_calls(self.requested):
-            match await self._step.call(self._put(call, place, page), provenance):
+        for call in question_calls(self.requested):
+            match await self._step.call(self._question_call(call, place, people), provenance):
                 case Result(status="ok"):
                     return ""
-                case Result(text=why):
-                    return f"nobody could be asked: {why.rstrip('.')}"
+                case Result(text=reason):
+                    return f"the question could not be sent: {reason.rstrip('.')}"
                 case _:
-                    pass  # It is unknown whether people see it.
+                    pass  # It is unknown whether people see the question, so it is asked again.
         return ""
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
-        """Return why the press of a button does not count, for the person who pressed it; empty when it does."""
+        """Return why a click does not count, for the person who clicked; empty when the click counts."""
         if click.arguments_sha256 != self.requested.arguments_sha256:
-            return "This button belongs to other arguments than those that are asked for now."
+            return "This button belongs to a request with other arguments than the current one."
         if click.at > self.requested.until:
-            return "The time for this decision was over."
-        asked = self._asking.may_decide(click.actor, self.requested.by, self._requester())
-        match await self._step.call(PurposeCall(_who(click), asked), provenance):
+            return "The time for this decision has run out."
+        asked = self._approvals.may_decide(click.actor, self.requested.by, self._requester())
+        match await self._step.call(PurposeCall(_approver_call(click), asked), provenance):
             case Result(status="ok", details=details):
-                allowed = self._asking.allowed(as_object(details))
-                return "" if allowed else f"Only {' or '.join(self._who_may())} may decide this."
+                if self._approvals.allowed(as_object(details)):
+                    return ""
+                return f"Only {' or '.join(self._approver_names())} may decide this."
             case _:
-                return "I could not look up whether you may decide this. Press the button again."
+                return "I could not look up whether you may decide this. Please press the button again."
 
     def name_of(self, click: ApprovalClicked) -> str:
-        """Return the name of the person who pressed a button, as it was looked up."""
-        outcome = self._step.progress.outcomes.get(_who(click))
+        """Return the name of the person who clicked, as `objection` looked it up."""
+        outcome = self._step.progress.outcomes.get(_approver_call(click))
         if not isinstance(outcome, Result):
             return ""
-        return self._asking.decider(as_object(outcome.details))
+        return self._approvals.decider(as_object(outcome.details))
 
-    async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
-        """Tell one person something; whether it arrived changes nothing."""
-        asked = self._asking.tell(user, text, self._place() or {})
+    async def notify(self, call: str, user: str, text: str, provenance: Provenance) -> None:
+        """Send a text to one person; a failure is recorded and changes nothing."""
+        asked = self._approvals.tell(user, text, self._place() or {})
         await self._step.call(PurposeCall(call, asked), provenance)
 
-    async def show(self, provenance: Provenance) -> None:
-        """Show in place of the buttons what was decided; once."""
+    async def show_decision(self, provenance: Provenance) -> None:
+        """Replace the buttons with the decision, once."""
         decided = self._step.progress.approvals[self.requested.about, self.requested.call].decided
         if decided is None:
             return
         clicked = [click.at for click in self._step.progress.clicks if click.item == decided.item]
         ending = self._ending(decided, clicked)
-        if self._alone and decided.item:
-            # What only one person sees cannot be changed later.
-            await self.say(_told(self.requested), self._requester(), ending, provenance)
-        elif not self._alone:
+        if self._only_for_asker and decided.item:
+            # A message that only one person sees cannot be changed, so the decision is a message of its own.
+            await self.notify(_decision_call(self.requested), self._requester(), ending, provenance)
+        elif not self._only_for_asker:
             asked = {**self._fields({}, [], ""), "approve": "", "deny": ""}
             await close_shown(self._step, self.requested, ending, asked, provenance)
 
-    async def _people(self, provenance: Provenance) -> tuple[list[str], str]:
-        """Return the ids of the people who may decide, and why there are none."""
+    async def _people_to_ask(self, provenance: Provenance) -> tuple[list[str], str]:
+        """Return the ids of the people to ask; when there are none, also the reason."""
         by = self.requested.by
         ids = dict[str, object]()
         if handles := [name for name in by if name.startswith("@")]:
-            asked = self._asking.groups(handles)
+            asked = self._approvals.groups(handles)
             call = PurposeCall(APPROVER_GROUPS.format(self.requested.call), asked)
             match await self._step.call(call, provenance):
                 case Result(status="ok", details=details):
-                    ids = dict(self._asking.group_ids(as_object(details)))
-                case Result(text=why):
-                    return [], why.rstrip(".")
+                    ids = dict(self._approvals.group_ids(as_object(details)))
+                case Result(text=reason):
+                    return [], reason.rstrip(".")
                 case _:
                     return [], "the user groups could not be looked up"
-        found = [self._requester() if name == "requester" else as_text(ids.get(name, name)) for name in by]
-        found = list(dict.fromkeys(filter(None, found)))
-        return found, "" if found else "nobody started this run who could be asked"
+        ids["requester"] = self._requester()
+        people = [as_text(ids.get(name, name)) for name in by]
+        found = list(dict.fromkeys(filter(None, people)))
+        if not found:
+            return [], "no person who could be asked started this run"
+        return found, ""
 
-    def _put(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
-        if self._alone:
-            asked = self._asking.ask_one(self._fields(place, page, self._requester()))
+    def _question_call(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
+        if self._only_for_asker:
+            asked = self._approvals.ask_one(self._fields(place, page, self._requester()))
         else:
-            asked = self._asking.ask(self._fields(place, page, ""))
+            asked = self._approvals.ask(self._fields(place, page, ""))
         return PurposeCall(call, asked)
 
     def _fields(self, place: Mapping[str, object], page: Sequence[str], to: str) -> dict[str, object]:
         requested = self.requested
         shown: dict[str, object] = {
             "tool": requested.tool,
-            "arguments": dict(_plain(self._item)),
+            "arguments": dict(_arguments_of(self._item)),
             "arguments_sha256": requested.arguments_sha256,
             "about": requested.about,
             "where": self._where or self._destination(),
@@ -133,14 +137,14 @@ class Question:
         return {**shown, **buttons, "page": list(page), "to": to, **place}
 
     def _destination(self) -> str:
-        """Return the place that a call takes something to, as its tool declares it; empty where it declares none."""
+        """Return the destination of a call that takes data out of a private channel; empty if it declares none."""
         if self.requested.about != "leaving" or self._event is None:
             return ""
         return str(self._item.place(self._event) or "")
 
     @property
     def _direct(self) -> bool:
-        """Whether the run was asked in a direct message."""
+        """Whether the run was started in a direct message."""
         if self._event is None or (own := source_of(self._event).approvals) is None:
             return False
         return own.is_direct(self._event)
@@ -151,29 +155,31 @@ class Question:
         return token(self._step.services.installation_key, stamp)
 
     def _place(self) -> Mapping[str, object] | None:
-        """Return where it is asked: where the run began, or else its owner's channel; None for no such place."""
+        """Return where to ask: where the run began, else in the channel of the workflow's owner; None if neither."""
         event = self._event
         if event is not None and (approvals := source_of(event).approvals):
             return approvals.here(event)
-        if self._step.progress.private or self._alone:
+        if self._step.progress.private or self._only_for_asker:
             return None
-        return self._asking.channel(self._owner)
+        return self._approvals.channel(self._owner)
 
     def _requester(self) -> str:
-        return _person(self._event)
+        return _requester_id(self._event)
 
-    def _who_may(self) -> Sequence[str]:
+    def _approver_names(self) -> Sequence[str]:
         return ["the person who started this" if name == "requester" else name for name in self.requested.by]
 
     def _ending(self, decided: ApprovalDecided, clicked: Sequence[int]) -> str:
-        when = f" on {self._asking.moment(clicked[0])}" if clicked and clicked[0] else ""
+        when = ""
+        if clicked and clicked[0]:
+            when = f" on {self._approvals.moment(clicked[0])}"
         match decided.decision:
             case "approved":
                 return f"Approved by {decided.by}{when}."
             case "denied":
                 return f"Denied by {decided.by}{when}."
             case "expired":
-                return "Nobody decided in time: denied."
+                return "Denied, because no person decided in time."
 
 
 async def close_shown(
@@ -183,56 +189,59 @@ async def close_shown(
     asked: Mapping[str, object] | None,
     provenance: Provenance,
 ) -> None:
-    """Show how a question ended wherever it has buttons; `asked` shows it further."""
-    approvals = asking_of(step.progress.event)
-    for number, call in enumerate(ask_calls(requested), 1):
+    """Replace the buttons of every message of a question with its ending.
+
+    `asked` holds the fields of the question, which stay visible; None removes them.
+    """
+    approvals = approvals_of(step.progress.event)
+    for number, call in enumerate(question_calls(requested), 1):
         match step.progress.outcomes.get(call):
             case Result(status="ok", details=details):
                 if closing := approvals.close(as_object(details), ending, asked):
-                    await step.call(PurposeCall(f"{_told(requested)}/{number}", closing), provenance)
+                    await step.call(PurposeCall(f"{_decision_call(requested)}/{number}", closing), provenance)
             case _:
                 pass
 
 
 def arguments_sha256(item: Permitted) -> str:
-    """Return the hash that an approval holds for: tool, every argument, left out or not, and the ids of its place."""
-    asked: list[object] = [item.tool.name, _plain(item)]
+    """Return the hash that binds an approval to one call: its tool, all arguments with defaults, and its place ids."""
+    asked: list[object] = [item.tool.name, _arguments_of(item)]
     if item.ids:
         asked.append(dict(item.ids))
     return hashlib.sha256(encode(asked)).hexdigest()
 
 
-def _plain(item: Permitted) -> Mapping[str, object]:
+def _arguments_of(item: Permitted) -> Mapping[str, object]:
     return item.arguments.model_dump(mode="json")
 
 
-def asking_of(event: Event | None) -> Approvals:
-    """Return how people are asked about a run: by the source of its event, or else in the workplace."""
+def approvals_of(event: Event | None) -> Approvals:
+    """Return the approvals of the event's source, or of the workplace if that source asks no people."""
     if event is None:
         return WORKPLACE.approvals
     return source_of(event).approvals or WORKPLACE.approvals
 
 
-def _person(event: Event | None) -> str:
-    """Return the id of the person who started the run and can be asked; empty where there is none."""
+def _requester_id(event: Event | None) -> str:
+    """Return the id of the person who started the run and can be asked; empty without such a person."""
     if event is None or source_of(event).approvals is None or event.actor.kind != "person":
         return ""
     return event.actor.id
 
 
-def ask_calls(requested: ApprovalRequested) -> Sequence[str]:
-    """Call ids of putting the question, the first and each further attempt."""
-    return [QUESTION.format(requested.about, requested.call, number) for number in range(1, ASKS + 1)]
+def question_calls(requested: ApprovalRequested) -> Sequence[str]:
+    """Return the call ids of all attempts to ask the question."""
+    return [QUESTION.format(requested.about, requested.call, number) for number in range(1, ATTEMPTS + 1)]
 
 
-def _told(requested: ApprovalRequested) -> str:
+def _decision_call(requested: ApprovalRequested) -> str:
     return DECISION.format(requested.about, requested.call)
 
 
-def _who(click: ApprovalClicked) -> str:
+def _approver_call(click: ApprovalClicked) -> str:
     return APPROVER.format(click.item)
 
 
-def word_call(click: ApprovalClicked) -> str:
-    """Call id of telling a person why their press does not count."""
+def objection_call(click: ApprovalClicked) -> str:
+    """Return the id of the call that tells a person why their click does not count."""
     return OBJECTION.format(click.item)

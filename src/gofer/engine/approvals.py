@@ -1,19 +1,19 @@
-"""Approvals of calls with exactly these arguments: asked, awaited and decided as journaled steps.
+"""Approvals of calls with exact arguments: requested, awaited and decided in journaled steps.
 
-    approval.requested   what is asked, who may decide, until when
-    question/…           the question; its buttons are stamped for this run, call and arguments
+    approval.requested   the call, the people who may decide, and the deadline
+    question/…           asks people; the buttons are stamped for this run, call and arguments
     run.parked           no owner works on the run, and its conversation is free
-    approval.clicked     a button was pressed; journaled before the person who pressed it is looked up
-    approver/…           whether they may decide, looked up then; `objection/…` tells them alone why it does not count
-    approval.decided     once; nothing else lets the call happen
-    decision/…           the question says what was decided
+    approval.clicked     a person clicked a button; journaled before that person is looked up
+    approver/…           looks up whether the person may decide; if not, `objection/…` tells that person why
+    approval.decided     the decision, written once; only this entry permits the call
+    decision/…           shows the decision in place of the buttons
 
-A crash between any two of these goes on where it was: each is durable before the next begins, and each call is a step.
+Each step is durable before the next begins, so a run that crashed between two steps resumes at the second.
 """
 
 from dataclasses import dataclass
 
-from gofer.engine.approval_question import Question, arguments_sha256, ask_calls, close_shown, word_call
+from gofer.engine.approval_question import Question, arguments_sha256, close_shown, objection_call, question_calls
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
@@ -25,57 +25,57 @@ from gofer.tools.definition import Provenance
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What has to be approved, by whom, and how long there is for it."""
+class ApprovalTerms:
+    """The terms of an approval: its subject, its approvers, and how long they have."""
 
     about: About
     by: tuple[str, ...]
     expires_ms: int
     owner: str = ""
-    """Where it is asked when the source of the event asks no people: the channel of the owner of the workflow."""
+    """The owner of the workflow. The question goes to the owner's channel if the event's source asks no people."""
     where: str = ""
-    """The place that the call writes to, for people, where the question is about that."""
+    """The name of the place that the call writes to; empty unless the question is about that place."""
 
 
-async def approved(step: OwnStep, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
-    """Return None when the call may be made, else what it is told instead. Raises Parked until a person has decided."""
+async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, provenance: Provenance) -> Result | None:
+    """Return None when the call may be made, else its refusal. Raises Parked until a person has decided."""
     sha256 = arguments_sha256(item)
-    name = _name(wanted.about, item.call)
-    if before := _denied_before(step, item, sha256, wanted.about):
-        return before
+    name = _name(terms.about, item.call)
+    if refused := _denied_before(step, item, sha256, terms.about):
+        return refused
     if name not in step.progress.approvals:
-        until = step.now_ms() + wanted.expires_ms
+        until = step.now_ms() + terms.expires_ms
         step.note(
             ApprovalRequested(
                 call=item.call,
                 tool=item.tool.name,
                 arguments_sha256=sha256,
-                by=wanted.by,
+                by=terms.by,
                 until=until,
-                about=wanted.about,
+                about=terms.about,
             )
         )
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
-        return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
-    question = Question(step, item, requested, wanted.owner, wanted.where)
+        return _refused(item.call, "its arguments differ from those of the approval request", "changed")
+    question = Question(step, item, requested, terms.owner, terms.where)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
-    await question.show(provenance)
+    await question.show_decision(provenance)
     return _outcome(item.call, step.progress.approvals[name].decided)
 
 
 async def close(step: OwnStep, provenance: Provenance) -> None:
-    """Takes the buttons from questions that need no answer any more, because the run is over."""
+    """Remove the buttons of open questions, because the run is over."""
     for approval in list(step.progress.approvals.values()):
         requested = approval.requested
         if approval.decided is not None or requested.about != "call":
             continue
-        for call in ask_calls(requested):
+        for call in question_calls(requested):
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
                 asked = OwnCall(recorded.tool, recorded.arguments)
                 await step.call(PurposeCall(call, asked), provenance)
-        ending = f"{requested.tool} was not called: the run ended before anybody decided."
+        ending = f"{requested.tool} was not called: the run ended before a decision."
         await close_shown(step, requested, ending, None, provenance)
 
 
@@ -84,17 +84,17 @@ def _name(about: About, call: str) -> tuple[About, str]:
 
 
 async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> None:
-    """Asks, and looks at what was pressed. Raises Parked when nothing of it counts and there is time left."""
+    """Ask the question and judge the clicks. Raises Parked when no click counts and there is time left."""
     requested = question.requested
     name = requested.about, requested.call
     if failure := await question.ask(provenance):
         step.note(ApprovalDecided(requested.call, "denied", f"Gofer: {failure}", about=requested.about))
         return
     while True:
-        # Looked for anew each time: while one press is looked at, the next may come in.
-        while click := _unheard(step, name):
-            if why := await question.objection(click, provenance):
-                await question.say(word_call(click), click.actor, why, provenance)
+        # A new click may arrive while an earlier one is judged.
+        while click := _open_click(step, name):
+            if objection := await question.objection(click, provenance):
+                await question.notify(objection_call(click), click.actor, objection, provenance)
             else:
                 by = question.name_of(click)
                 step.note(ApprovalDecided(requested.call, click.decision, by, click.item, requested.about))
@@ -102,29 +102,29 @@ async def _decide(step: OwnStep, question: Question, provenance: Provenance) -> 
         if step.now_ms() < requested.until:
             step.heed_cancel()
             raise Parked(RunParked("approval", requested.until))
-        # Entries have the time at which their frame was begun: one of before would be an end before its time.
+        # An entry gets the time at which its frame began. A frame from before the deadline would expire too early.
         await step.commit()
-        if _unheard(step, name) is None:
+        if _open_click(step, name) is None:
             step.note(ApprovalDecided(requested.call, "expired", about=requested.about))
             return
 
 
-def _unheard(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
-    """Return the first press for a request that was not answered yet."""
+def _open_click(step: OwnStep, name: tuple[About, str]) -> ApprovalClicked | None:
+    """Return the first click for a request that has not been objected to; None when there is none."""
     clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
-    return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
+    return next((one for one in clicks if objection_call(one) not in step.progress.outcomes), None)
 
 
 def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) -> Result | None:
-    """Refuse the same call after a person decided against it: people are asked once."""
+    """Refuse a call that people denied or left undecided before: they are asked only once about the same call."""
     for approval in step.progress.approvals.values():
         requested = approval.requested
         decided = approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
-        # Where no person could be asked, none was.
+        # A denial without a click means that nobody could be asked, so this call may be asked about.
         answered = decided is not None and (decided.decision == "expired" or decided.item)
         if same and answered and decided is not None and decided.decision != "approved":
-            return _refused(item.call, "the same call was decided against before", decided.decision)
+            return _refused(item.call, "the same call was not approved before", decided.decision)
     return None
 
 
@@ -135,11 +135,11 @@ def _outcome(call: str, decided: ApprovalDecided | None) -> Result | None:
         case ApprovalDecided(decision="denied", by=by, item=""):
             return _refused(call, f"it needs approval, and {by.removeprefix('Gofer: ')}", "denied")
         case ApprovalDecided(decision="denied", by=by):
-            return _refused(call, f"{by or 'somebody'} denied it", "denied")
+            return _refused(call, f"{by or 'an approver'} denied it", "denied")
         case _:
-            return _refused(call, "nobody approved it in time", "expired")
+            return _refused(call, "no person approved it in time", "expired")
 
 
-def _refused(call: str, why: str, code: str) -> Result:
-    text = f"Not called: {why}. Do not try the same again; go on without it, or tell the person."
+def _refused(call: str, reason: str, code: str) -> Result:
+    text = f"Not called: {reason}. Do not repeat this call. Continue without it, or tell the asker."
     return Result(call, "refused", text, details={"code": code})

@@ -1,4 +1,4 @@
-"""The person behind an event, who is looked up before anything else is read, and whether they may start a workflow."""
+"""The asker: the person behind an event, looked up before any other read, and whether they may start a workflow."""
 
 from collections.abc import Collection, Mapping
 
@@ -17,12 +17,12 @@ from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
-_NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
+_GROUP_NAMES = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 _STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
 
 async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
-    """Return who is behind an event. Raises RunStopped when the source does not say, Cancelled, OutOfTime."""
+    """Return the person or app behind an event. Raises RunStopped when the look-up fails, Cancelled, OutOfTime."""
     source = source_of(event)
     if source.trusted:
         return Person(event.actor.id, "member")
@@ -41,7 +41,7 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
 
 
 def known_person(step: OwnedRun, event: Event) -> Person:
-    """Return the person who started a run, as they were looked up when the run began."""
+    """Return the person who started a run, from the look-up of its admission."""
     people = source_of(event).people
     match step.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details=details) if people is not None:
@@ -51,10 +51,12 @@ def known_person(step: OwnedRun, event: Event) -> Person:
 
 
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
-    """Return whether a workflow is for a person. Raises RunStopped, Cancelled, OutOfTime."""
+    """Return whether a person may start a workflow. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
-    plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
-    if plain & set(who):
+    entries = {f"{person.kind}s", person.id}
+    if person.kind != "bot":
+        entries.add("everyone")
+    if entries & set(who):
         return True
     handles = [one.removeprefix("@") for one in who if one.startswith("@")]
     if person.handle and person.handle.casefold() in map(str.casefold, handles):
@@ -71,20 +73,20 @@ async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: P
 async def turn_away(
     step: OwnStep, event: Event, person: Person, loaded: Loaded, provenance: Provenance
 ) -> DoesNotMatch:
-    """Tell a person in one line whom the workflow is for, once a day; return the reason for lists."""
-    whom = _whom(loaded.workflow)
+    """Tell a person once a day, in one line, who may start the workflow; return the error that ends the run."""
+    entitled = _entitled_people(loaded.workflow)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
-        text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
-        told = words.in_place(thread_of_event(event), text)
-        await step.call(PurposeCall(TURNED_AWAY, told), provenance)
+        text = f"Sorry, {loaded.name} is for {entitled}. {loaded.workflow.owner} can tell you more."
+        asked = words.in_place(thread_of_event(event), text)
+        await step.call(PurposeCall(TURNED_AWAY, asked), provenance)
     return DoesNotMatch(
-        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
+        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {entitled}", cause="turned_away"
     )
 
 
 def private_words(event: Event) -> PrivateWords | None:
-    """Return how the person is told something alone who meant to start a run; None where no person waits."""
+    """Return how to answer the asker privately; None when no person waits for an answer."""
     source = source_of(event)
     if event.kind not in source.starts or source.answers is None:
         return None
@@ -104,7 +106,10 @@ async def _first_of_the_day(step: OwnStep, event: Event, workflow: str) -> bool:
 async def _details(
     step: OwnStep, call: str, asked: OwnCall, unseen: Collection[object], provenance: Provenance
 ) -> Mapping[str, object] | None:
-    """Return what a look-up gave for code; None when there is no such person or group."""
+    """Return the details of a look-up; None when there is no such person or group.
+
+    `unseen` are the vendor's codes for that. Raises RunStopped when the look-up fails.
+    """
     match await step.call(PurposeCall(call, asked), provenance):
         case ToolResult(status="ok", details=details):
             return details or {}
@@ -114,12 +119,18 @@ async def _details(
             raise stopped(PERSON, outcome, step.services.tools[asked.tool].target.system)
 
 
-def _whom(workflow: Workflow) -> str:
-    """Return whom a workflow is for, without ids of people."""
-    named = dict.fromkeys(_NAMED.get(one, one if one.startswith("@") else "") or _plain(one) for one in workflow.who)
-    *others, last = named
-    return f"{', '.join(others)} and {last}" if others else last
+def _entitled_people(workflow: Workflow) -> str:
+    """Return the people who may start a workflow, as a phrase without ids of people."""
+    *others, last = dict.fromkeys(map(_name_of, workflow.who))
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"
 
 
-def _plain(one: str) -> str:
-    return one if one.islower() else "people named in its file"
+def _name_of(entry: str) -> str:
+    """Return the name of an entry of `who`. Ids of people, which have upper-case letters, are not shown."""
+    if entry in _GROUP_NAMES:
+        return _GROUP_NAMES[entry]
+    if entry.startswith("@") or entry.islower():
+        return entry
+    return "people named in its file"

@@ -1,70 +1,74 @@
-"""The last checks before an intent: an earlier run that made the call, the place it acts on, the approval of a person.
+"""The last checks before an intent: whether an earlier run made the call, the rule for its place, and its approval.
 
-A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
+They apply to calls of a model, to `run.call` of a script, and to the runs of subagents.
 """
 
 import asyncio
 from dataclasses import dataclass, field
 
 from gofer.engine import once
-from gofer.engine.approvals import Wanted, approved
+from gofer.engine.approvals import ApprovalTerms, ask_approval
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.place_rules import Judge, Judged, leaves
+from gofer.engine.place_rules import Judge, Judged, leaves_private_channel
 from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
 from gofer.workflows.schema import Workflow
 
-_KEPT = "Not called: this run began in a private channel, and may write nothing elsewhere. Answer there."
+_STAYS_PRIVATE = (
+    "Not called: this run began in a private channel and may not write anywhere else. Answer in that channel."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Clearance:
-    """What the workflow of a run says about its calls."""
+    """The guard of a run's calls, by the rules of its workflow."""
 
     workflow: Workflow
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a place is looked up."""
+    """The lock held during the look-up of a place."""
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
-        """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        """Return the call as it may be made, or its outcome instead. Raises Cancelled, Parked."""
         step.heed_cancel()
-        limited = item.tool.effect != "read" and item.tool.name in self._once
-        # People are not asked for what was done already; what a person decided holds.
-        if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
+        is_once = item.tool.effect != "read" and item.tool.name in self._once
+        # People are not asked to approve a call that an earlier run made; a decision of theirs stays valid.
+        if is_once and not _decided(step, item.call) and (outcome := await once.earlier_outcome(step, item)):
             return outcome
-        match await self._judged(step, item, provenance):
+        match await self._judge_place(step, item, provenance):
             case Judged() as judged:
                 item = judged.item
             case result:
                 return result
-        if refused := await self._agreed(step, judged, provenance):
+        if refused := await self._refusal_of(step, judged, provenance):
             return refused
-        return await once.claim(step, item) if limited else item
+        if is_once:
+            return await once.claim(step, item)
+        return item
 
-    async def _judged(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
+    async def _judge_place(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event
         if event is None:
             return Judged(item, "yes")
         return await Judge(step, event, self.workflow, provenance, self.looking).judge(item)
 
-    async def _agreed(self, step: OwnStep, judged: Judged, provenance: Provenance) -> ToolResult | None:
+    async def _refusal_of(self, step: OwnStep, judged: Judged, provenance: Provenance) -> ToolResult | None:
         item = judged.item
         verdict = judged.verdict
         event = step.progress.event
         owner = self.workflow.owner
         approve = self.workflow.approve
-        if event is not None and leaves(item, event, private=step.progress.private):
+        if event is not None and leaves_private_channel(item, event, private=step.progress.private):
             match self.workflow.private_channels:
                 case "refuse":
-                    return ToolResult(item.call, "refused", _KEPT)
+                    return ToolResult(item.call, "refused", _STAYS_PRIVATE)
                 case "reply_only":
-                    wanted = Wanted("leaving", ("requester",), DAY_MS, where=judged.where)
-                    if refused := await approved(step, item, wanted, provenance):
+                    terms = ApprovalTerms("leaving", ("requester",), DAY_MS, where=judged.where)
+                    if refused := await ask_approval(step, item, terms, provenance):
                         return refused
-                    # The same person agreed to the same call: one question is enough.
+                    # The asker has just approved this call, so the rule for places needs no second question.
                     if verdict == "ask":
                         verdict = "yes"
                 case "allow":
@@ -72,11 +76,13 @@ class Clearance:
         if verdict == "no":
             return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
         if verdict == "ask":
-            wanted = Wanted("elsewhere", ("requester",), DAY_MS, where=judged.where)
-            if refused := await approved(step, item, wanted, provenance):
+            terms = ApprovalTerms("elsewhere", ("requester",), DAY_MS, where=judged.where)
+            if refused := await ask_approval(step, item, terms, provenance):
                 return refused
         if approve is not None and item.tool.name in approve.tools:
-            return await approved(step, item, Wanted("call", approve.by, approve.expires_ms, owner), provenance)
+            return await ask_approval(
+                step, item, ApprovalTerms("call", approve.by, approve.expires_ms, owner), provenance
+            )
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""Conditions of a workflow once a run knows more than the event said: whether they are met, and which are not."""
+"""The conditions of a workflow, checked in admission with facts that the delivery did not contain."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,14 +10,14 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.routes import Route, passes
 
 MOST_HOPS = 5
-"""How many runs may stand in a row, each started by what the one before it wrote."""
+"""Longest chain of runs of which each was started by a text that the run before it wrote."""
 
 Facts = Mapping[str, object]
 FactsOf = Callable[[str], Facts]
 
 
 class DoesNotMatch(GoferError):
-    """The run ends without a word; the message is the reason in lists, and `cause` is for code."""
+    """The run ends silently, because its workflow does not match. The message is the reason that lists show."""
 
     def __init__(self, message: str, *, cause: Cause = "") -> None:
         super().__init__(message)
@@ -25,15 +25,15 @@ class DoesNotMatch(GoferError):
 
 
 def check_hops(event: Event) -> None:
-    """Raises DoesNotMatch for one run too many in a row."""
+    """Raise DoesNotMatch when the chain of runs behind an event is too long."""
     if event.hops > MOST_HOPS:
-        raise DoesNotMatch(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
+        raise DoesNotMatch(f"{event.hops} runs have started one another in a row, and at most {MOST_HOPS} may")
 
 
 def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequence[Route]:
-    """Return the ways in which events of this kind start the workflow.
+    """Return the routes by which events of this kind start the workflow.
 
-    Where the receiver wrote down what matched, that list holds, also when other workflows were published since.
+    The routes that the receiver recorded take precedence, even if the workflow files changed since.
     """
     if accepted:
         return [route for route in accepted if route.workflow == loaded.name]
@@ -46,40 +46,43 @@ def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequen
 
 
 def meets(routes: Sequence[Route], facts: Facts, *, whole: bool = True) -> bool:
-    """Return whether facts fulfil all that one route asks for; see routes.passes for `whole`."""
-    # Started by hand, or its trigger was taken away meanwhile: a person wanted it.
+    """Return whether the facts meet all conditions of at least one route; see routes.passes for `whole`."""
+    # A run without routes was started by hand, or its trigger was removed later; it may start.
     return not routes or any(passes(route.where, facts, whole=whole) for route in routes)
 
 
-def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "", *, whole: bool = True) -> None:
-    """Raise DoesNotMatch when no route of the workflow is fulfilled; `why` is a better reason than that, if any."""
+def check_conditions(
+    event: Event, routes: Sequence[Route], facts: Facts, reason: str = "", *, whole: bool = True
+) -> None:
+    """Raise DoesNotMatch when the facts meet no route of the workflow; `reason` replaces the generated one if given."""
     if not meets(routes, facts, whole=whole):
         miss = nearest(event.kind, routes, facts, whole=whole)
-        raise DoesNotMatch(why or miss.tell())
+        raise DoesNotMatch(reason or miss.tell())
 
 
 def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], facts_of: FactsOf) -> None:
-    """Raise DoesNotMatch that names the winner when another workflow asks for the place more specifically.
+    """Raise DoesNotMatch, with the winner's name, when another workflow names the place more specifically.
 
-    `facts_of` gives all facts of the event as they are for one workflow.
+    `facts_of` returns all facts of the event, as they apply to one workflow.
     """
     winning = winners(standings(event.kind, accepted, facts_of))
     if winning and all(one.workflow != workflow for one in winning):
-        told = " and ".join(one.described() for one in winning)
+        names = " and ".join(one.described() for one in winning)
         verdict = "wins: of the workflows that match, it names"
         if len(winning) > 1:
             verdict = "win: of the workflows that match, they name"
-        raise DoesNotMatch(f"{told} {verdict} the place most specifically")
+        raise DoesNotMatch(f"{names} {verdict} the place most specifically")
 
 
-def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
-    """Raise DoesNotMatch when the run of another workflow is the one that reports that nothing could be read.
+def check_reporter(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
+    """Raise DoesNotMatch when the run of another workflow reports that the event could not be read.
 
-    Which workflow wins stays unknown then. The one that may win with the most specific condition speaks for all.
+    Without that read it stays unknown which workflow wins. The workflow with the most specific condition among those
+    that may win makes the report.
     """
     best: dict[str, Standing] = {}
     for route in accepted:
         keep_best(best, standing(event.kind, route, facts, whole=False))
     speaking = min(winners([*best.values()]), key=lambda one: one.workflow, default=None)
     if speaking is not None and speaking.workflow != workflow:
-        raise DoesNotMatch(f"the event could not be read; the run of {speaking.described()} says so")
+        raise DoesNotMatch(f"the event could not be read; the run of {speaking.described()} reports it")

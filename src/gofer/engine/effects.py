@@ -1,18 +1,19 @@
-"""The outcome of a call that was not confirmed, by the effect of its tool.
+"""The effects of calls: how each kind of tool is retried, and when its outcome is unknown.
 
-    read     do it again whenever the model asks again
-    keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt, unless it says
-             that what both act on is not there (`InDoubt.gone`)
-    lookup   wait until a late effect would show, look for our marker, then do it once more
-    blind    never again
+    read     attempt it again
+    keyed    attempt it again with the same idempotency key; a refused retry proves nothing about the first attempt,
+             unless its code says that the object of both is gone (`InDoubt.gone`)
+    lookup   wait until a late effect would show, look for our marker, then attempt it once more
+    blind    never attempt it again
 
-What the other side did not take because it takes no more for now was not done; it is made again when it says so.
-While a system outside is away, reads and keyed calls are attempted ATTEMPTS times within ATTEMPTS_WITHIN seconds; then
-`outages.py` decides whether the call waits or fails.
+A call that a system rejected with a rate limit did not happen, and is made again when the limit allows it. While a
+system does not answer, reads and keyed calls get ATTEMPTS attempts within ATTEMPTS_WITHIN seconds. Then `outages.py`
+decides whether the call waits or fails.
 
-Fencing keeps a lost worker from writing to the journal, not from sending. So an effect also needs a *permit*: its
-last frame must be young (`Patience.permit`) on the worker's own monotonic clock, checked right before each request.
-A new owner waits a *quiet time* before it reconciles, so that a paused predecessor's last request has landed.
+Fencing stops a crashed owner from writing to the journal, but not from sending requests. So each request of a write
+also needs a *permit*: the last frame of the run must be young (`Patience.permit`) on the worker's own monotonic clock,
+checked right before the request is sent. A new owner waits for a *quiet time* before it looks for earlier effects, so
+that the last request of a paused predecessor has arrived.
 """
 
 import asyncio
@@ -38,36 +39,36 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long safety waits, in seconds. Shorter is only right where nothing can be late, as in tests."""
+    """The waiting times of the engine, in seconds. Shorter ones are safe only where no request is late, as in tests."""
 
     permit: float = 20.0
-    """How old the run's last frame may be when something is sent."""
+    """Greatest age of the run's last frame when a request is sent."""
     inflight: float = 30.0
-    """How long after it was sent a request may have its effect."""
+    """Longest time between sending a request and its effect."""
     skew: float = 10.0
-    """How far the clocks of two machines may be apart."""
+    """Greatest difference between the clocks of two machines."""
     backoff: float = 1.0
-    """The first pause before a model that was busy is asked again; each further one is four times as long."""
+    """First pause before a failed attempt is repeated; each further pause is four times as long."""
     pause: float = 60.0
-    """How long a run is put off first when none of its models is there; each further time twice as long."""
+    """First wait of a run when no model answers or a system is down. Each further wait for models is twice as long."""
 
 
-LOST = "it was under way when its worker was lost"
-RESTORED = "it may have happened after the backup that the run goes on from"
+LOST = "it was in progress when its worker crashed"
+RESTORED = "it may have happened after the backup from which the run was restored"
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It happened, or was found to have happened."""
+    """A call that happened, by its answer or by its marker."""
 
     result: ToolResult
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It was refused, and did not happen."""
+    """A call that was refused, and did not happen."""
 
     text: str
     code: str = ""
@@ -76,41 +77,41 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """It was not taken now, and may be after so many seconds; `in_doubt` when an earlier attempt may have been."""
+    """A call that may succeed after `seconds`; `in_doubt` when an earlier attempt may have had its effect."""
 
     text: str
     code: str
     seconds: float
     in_doubt: bool = False
     cause: Literal["rate_limit", "outage"] = "rate_limit"
-    """`rate_limit`: the system takes no more for now. `outage`: it did not answer."""
+    """`rate_limit`: the system takes no more requests now. `outage`: the system did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
-    """No answer confirmed it."""
+class NoAnswer:
+    """A call without an answer that confirms it."""
 
-    why: str
+    reason: str
     retry_after: float = 0.0
-    """Seconds that the system asked to wait; 0 where it did not say."""
+    """Seconds that the system asked to wait; 0 when it named none."""
     code: Literal["", "fault", "too_large"] = ""
-    """Of a call to a system that is not away: the tool itself failed, or the answer was too large."""
+    """The failure when the system did answer: a fault of the tool, or an answer that was too large."""
 
     @property
-    def away(self) -> bool:
-        """Whether the system outside did not answer, so that a later attempt may succeed."""
+    def is_outage(self) -> bool:
+        """Whether the system did not answer, so that a later attempt may succeed."""
         return not self.code
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The outcome cannot be determined; the call is not tried again."""
+    """A call of which the outcome cannot be determined; it is not attempted again."""
 
-    why: str
+    reason: str
 
 
 class Permit:
-    """The right to send, as long as the run's last frame is young enough."""
+    """The right to send a request, as long as the last frame of the run is young enough."""
 
     def __init__(
         self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[bool]], above: "Permit | None" = None
@@ -119,20 +120,20 @@ class Permit:
         self._clock = clock
         self._renew = renew
         self._above = above
-        """That of the run which this one is a subagent of: who lost that one may send nothing here either."""
+        """The permit of the parent run. A worker that lost the parent may not send for its subagents either."""
         self._since = clock.monotonic()
 
     async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
-        """Writes a frame; the permit then counts from before the write.
+        """Write a frame, and renew the permit from the moment before the write.
 
-        Only a frame that was written gives it, to its writer: others may be about to send meanwhile.
+        Only a written frame renews the permit, because another owner may be sending otherwise.
         """
         since = self._clock.monotonic()
         if await commit():
             self._since = max(self._since, since)
 
     async def hold(self) -> None:
-        """Return when it is allowed to send now.
+        """Return as soon as a request may be sent, with a new frame if the last one is too old.
 
         Raises Fenced when the run has another owner, Unwritten when the store does not answer.
         """
@@ -144,7 +145,7 @@ class Permit:
 
     @property
     def young(self) -> bool:
-        """Whether it is allowed to send right now."""
+        """Whether a request may be sent right now."""
         return not self._old and (self._above is None or self._above.young)
 
     @property
@@ -152,7 +153,7 @@ class Permit:
         return self._clock.monotonic() - self._since > self.patience.permit
 
     async def renew(self) -> None:
-        """Write a frame that says that something is about to be sent. Raises Fenced, Unwritten."""
+        """Write a frame that announces a request. Raises Fenced, Unwritten."""
         try:
             await self.write(self._renew)
         except TemporaryError as error:
@@ -174,73 +175,78 @@ class PermittedHttp(Http):
 
 async def carry_out(
     tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, doubt: str = "", wanted: bool = True
-) -> Done | Refused | Later | Silence | Unknown:
-    """Make a call happen, or find out what became of an earlier attempt.
+) -> Done | Refused | Later | NoAnswer | Unknown:
+    """Make a call, or determine the outcome of an earlier attempt.
 
-    `doubt` says why an earlier attempt may have had its effect; it is empty for a fresh call. A call that is not
-    `wanted` any more is looked for, and not attempted again.
+    `doubt` says why an earlier attempt may have had its effect; it is empty for a new call. A call that is no longer
+    `wanted` is looked for, and not attempted again.
     """
     guarded = replace(call, http=PermittedHttp(call.http, permit))
     match tool.effect:
         case "read":
             return await _repeated(lambda: _attempt(tool, call, arguments), call.clock, permit.patience)
         case "keyed" if wanted:
-            return await _with_its_key(tool, guarded, arguments, permit.patience, doubt)
+            return await _with_key(tool, guarded, arguments, permit.patience, doubt)
         case "keyed":
             return Unknown("it was not confirmed before the run was stopped")
         case "lookup" if wanted:
-            return await _after_a_look(tool, guarded, arguments, permit, fresh=not doubt)
+            return await _with_look_up(tool, guarded, arguments, permit, fresh=not doubt)
         case "lookup":
-            looked = await _look(tool, guarded, arguments, permit.patience)
-            return looked or Refused("It did not happen, and is not wanted any more.")
+            looked = await _look_up(tool, guarded, arguments, permit.patience)
+            return looked or Refused("It did not happen, and is not attempted, because the run was cancelled.")
         case "blind" if not doubt:
             outcome = await _attempt(tool, guarded, arguments)
-            return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
+            if isinstance(outcome, NoAnswer):
+                return Unknown(outcome.reason)
+            return outcome
         case "blind":
             return Unknown(doubt)
 
 
 def doubt_after_restore(tool: AnyTool, call: str, *, restored: bool) -> str:
-    """Return why a fresh call of a run that goes on from a backup may have happened already; empty for no doubt."""
-    # What the run does by itself had the same id then, so its marker can be found.
+    """Return why a new call of a run restored from a backup may have happened already; empty for no doubt."""
+    # Only the run's own calls had the same id before the restore, so only their markers can be found.
     if restored and is_own(call) and tool.effect == "lookup":
         return RESTORED
     return ""
 
 
-def longest(tool: AnyTool, patience: Patience) -> float:
-    """Seconds a call may take at most, with every look, wait and further attempt its effect allows."""
-    wait = max(tool.in_doubt.settle, patience.inflight)
+def longest_seconds(tool: AnyTool, patience: Patience) -> float:
+    """Return the longest time of a call in seconds, with all look-ups, waits and attempts that its effect allows."""
+    settle_seconds = max(tool.in_doubt.settle, patience.inflight)
     match tool.effect:
         case "blind":
             return tool.timeout
         case "read" | "keyed":
             return ATTEMPTS_WITHIN + tool.timeout
         case "lookup":
-            return 2 * (tool.timeout + wait + ATTEMPTS_WITHIN + tool.timeout)
+            return 2 * (tool.timeout + settle_seconds + ATTEMPTS_WITHIN + tool.timeout)
 
 
 def quiet_seconds(tool: AnyTool, patience: Patience, *, predecessor_is_dead: bool) -> float:
-    """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
-    late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
-    return max(tool.in_doubt.settle, late)
+    """Return the seconds, from its first frame on, that a new owner waits before it looks for earlier effects."""
+    if predecessor_is_dead:
+        return max(tool.in_doubt.settle, 0.0)
+    return max(tool.in_doubt.settle, patience.permit + patience.inflight + patience.skew)
 
 
 def longest_quiet(tools: Iterable[AnyTool | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
-    """Return the longest quiet time of these tools, in seconds; tools that are gone have none."""
+    """Return the longest quiet time of these tools, in seconds; tools that were removed have none."""
     waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
     return max(waits, default=0.0)
 
 
-async def _with_its_key(
+async def _with_key(
     tool: AnyTool, call: Call, arguments: Arguments, patience: Patience, doubt: str
 ) -> Done | Refused | Later | Unknown:
-    doubts = [doubt] if doubt else []
+    doubts: list[str] = []
+    if doubt:
+        doubts.append(doubt)
 
-    async def attempt() -> Done | Refused | Later | Silence:
+    async def attempt() -> Done | Refused | Later | NoAnswer:
         outcome = await _attempt(tool, call, arguments)
-        if isinstance(outcome, Silence):
-            doubts.append(outcome.why)
+        if isinstance(outcome, NoAnswer):
+            doubts.append(outcome.reason)
         return outcome
 
     match await _repeated(attempt, call.clock, patience):
@@ -250,77 +256,79 @@ async def _with_its_key(
             return refused
         case Later() as later:
             return replace(later, in_doubt=bool(doubts))
-        case Silence(away=True, why=why, retry_after=seconds):
-            return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case Refused(text=why) | Silence(why=why):
-            return Unknown(f"{doubts[0]}; then: {why}")
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
+            return Later(reason, "", seconds, in_doubt=True, cause="outage")
+        case Refused(text=reason) | NoAnswer(reason=reason):
+            return Unknown(f"{doubts[0]}; then: {reason}")
 
 
-async def _after_a_look(
+async def _with_look_up(
     tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
 ) -> Done | Refused | Later | Unknown:
     if fresh:
         first = await _attempt(tool, call, arguments)
-        if not isinstance(first, Silence):
+        if not isinstance(first, NoAnswer):
             return first
         await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
-    if found := await _look(tool, call, arguments, permit.patience):
+    if found := await _look_up(tool, call, arguments, permit.patience):
         return found
     # An owner that takes over from here on has to wait again before it looks.
     await permit.renew()
     again = await _attempt(tool, call, arguments)
-    if not isinstance(again, Silence):
+    if not isinstance(again, NoAnswer):
         return again
     await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
-    if found := await _look(tool, call, arguments, permit.patience):
+    if found := await _look_up(tool, call, arguments, permit.patience):
         return found
-    if again.away:
-        return Later(again.why, "", again.retry_after, in_doubt=True, cause="outage")
-    return Unknown(again.why)
+    if again.is_outage:
+        return Later(again.reason, "", again.retry_after, in_doubt=True, cause="outage")
+    return Unknown(again.reason)
 
 
-async def _look(tool: AnyTool, call: Call, arguments: Arguments, patience: Patience) -> Done | Later | Unknown | None:
-    """Done when our marker is there, None when it is not, Later when the system is away, Unknown when it cannot say."""
-    looked = await _repeated(lambda: _look_once(tool, call, arguments), call.clock, patience)
+async def _look_up(
+    tool: AnyTool, call: Call, arguments: Arguments, patience: Patience
+) -> Done | Later | Unknown | None:
+    """Look for our marker: return Done if it is there, None if it is not, Later in an outage, Unknown otherwise."""
+    looked = await _repeated(lambda: _look_up_once(tool, call, arguments), call.clock, patience)
     match looked:
-        case Silence(away=True, why=why, retry_after=seconds):
-            return Later(why, "", seconds, in_doubt=True, cause="outage")
-        case Silence(why=why):
-            return Unknown(f"looking for it failed: {why}")
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
+            return Later(reason, "", seconds, in_doubt=True, cause="outage")
+        case NoAnswer(reason=reason):
+            return Unknown(f"the look-up of its effect failed: {reason}")
         case _:
             return looked
 
 
-async def _look_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
+async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | NoAnswer | None:
     if tool.in_doubt.look is None:
-        return Unknown("its tool cannot look for it")
+        return Unknown("its tool cannot look up its effect")
     try:
         async with asyncio.timeout(tool.timeout):
             found = await tool.in_doubt.look(call, arguments)
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
-        return Unknown(f"looking for it failed: {error}")
+        return Unknown(f"the look-up of its effect failed: {error}")
     except Unwritten:
         raise
     except (TemporaryError, TimeoutError) as error:
-        return _silence(tool, error)
+        return _no_answer(tool, error)
     except GoferError:
         raise
-    except Exception as error:  # noqa: BLE001 - a tool's own fault must not take the run with it
-        return Unknown(f"looking for it failed: {type(error).__name__}")
+    except Exception as error:  # noqa: BLE001 - a bug of a tool must not end the run
+        return Unknown(f"the look-up of its effect failed: {type(error).__name__}")
     if found is None:
         return None
     return Done(found)
 
 
-async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock, patience: Patience) -> T | Silence:
-    """Repeat an attempt while the system outside does not answer; return the last outcome."""
+async def _repeated(attempt: Callable[[], Awaitable[T | NoAnswer]], clock: Clock, patience: Patience) -> T | NoAnswer:
+    """Repeat an attempt while the system does not answer; return the last outcome."""
     began = clock.monotonic()
     pause = patience.backoff
     for number in range(1, ATTEMPTS + 1):
         outcome = await attempt()
-        if not isinstance(outcome, Silence) or not outcome.away:
+        if not isinstance(outcome, NoAnswer) or not outcome.is_outage:
             return outcome
         wait = max(pause, outcome.retry_after)
         if number == ATTEMPTS or clock.monotonic() - began + wait > ATTEMPTS_WITHIN:
@@ -330,7 +338,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock,
     raise AssertionError("the last attempt returns")
 
 
-async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
+async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | NoAnswer:
     try:
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
@@ -341,20 +349,20 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
     except (Fenced, Unwritten):
         raise
     except (TemporaryError, TimeoutError) as error:
-        return _silence(tool, error)
+        return _no_answer(tool, error)
     except Exception as error:  # noqa: BLE001
-        # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
+        # A bug of a tool must not end the run. The text of the error may hold contents, so only its type is logged.
         _log.error("tool %s failed with %s", tool.name, fault(error))
-        return Silence(f"it failed with {type(error).__name__}", code="fault")
+        return NoAnswer(f"the tool failed with {type(error).__name__}", code="fault")
 
 
-def _silence(tool: AnyTool, error: TemporaryError | TimeoutError) -> Silence:
+def _no_answer(tool: AnyTool, error: TemporaryError | TimeoutError) -> NoAnswer:
     if not isinstance(error, TemporaryError):
-        return Silence(f"{tool.target.system or 'it'} did not answer within {tool.timeout:g} seconds")
-    said = str(error)
-    if tool.target.system and tool.target.system not in said:
-        said = f"{tool.target.system} could not be reached: {said}"
-    # An answer that is too large is one, and will be as large the next time.
+        return NoAnswer(f"{tool.target.system or 'the tool'} did not answer within {tool.timeout:g} seconds")
+    reason = str(error)
+    if tool.target.system and tool.target.system not in reason:
+        reason = f"{tool.target.system} could not be reached: {reason}"
+    # The system answered, and its answer would be as large the next time.
     if isinstance(error, TooLarge):
-        return Silence(said, code="too_large")
-    return Silence(said, retry_after=error.retry_after)
+        return NoAnswer(reason, code="too_large")
+    return NoAnswer(reason, retry_after=error.retry_after)

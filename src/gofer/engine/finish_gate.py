@@ -1,4 +1,4 @@
-"""The one gate for every way to end a run: an answer without calls, and `finish`."""
+"""The gate for both ways to end a run: an answer without calls, and the tool `finish`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,61 +17,65 @@ from gofer.workflows.output import problems, read_answer
 from gofer.workflows.schema import Workflow
 
 UNFIT = "unfit"
-"""Code of an end with an answer that has not the form its workflow asks for."""
+"""Code of an answer that does not have the form that its workflow requires."""
 REMARKS: Mapping[Flaw, str] = {
     "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
     "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
 }
-"""What a model is told right after an answer that leaves nothing to go on with."""
-WRITTEN = (
-    "[Gofer, by code] Your last answer holds a call{call} as text. It was not carried out, and people did not see it. "
-    "Ask for tools in tool_calls, or answer in words."
+"""Messages to the model after an empty or cut answer."""
+CALL_AS_TEXT = (
+    "[Gofer, by code] Your last answer has a call{call} written as text. Gofer did not carry it out, and people did "
+    "not see it. Call tools in tool_calls, or answer in words."
 )
-"""What a model is told of a call that it wrote as text."""
-_ANEW = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
-_GO_ON = (
-    "Do them, and say so with todo_update; an item that only a person can help with is blocked, with what it needs. "
+"""The message to a model that wrote a call as text."""
+_ANSWER_AGAIN = "Answer with the whole corrected object and nothing else, or call a tool to get missing data."
+_FINISH_PLAN = (
+    "Do them, and record that with todo_update. Mark an item that needs a person as blocked, and say what it needs. "
     "Then answer."
 )
 
 
-def premature(workspace: Workspace, workflow: Workflow) -> str:
-    """Why it is too early to end, for the model; empty when it is not."""
+def plan_objection(workspace: Workspace, workflow: Workflow) -> str:
+    """Return the message to a model that ends before its plan is done; empty when the run may end."""
     if workflow.plan == "required" and not workspace.plan:
         return "[Gofer, by code] Not finished: this work needs a plan. Write it with todo_write, and follow it."
     if left := open_items(workspace.plan):
         listed = "\n".join(line(todo) for todo in left)
-        return f"[Gofer, by code] Not finished: your plan has open items:\n{listed}\n{_GO_ON}"
+        return f"[Gofer, by code] Not finished: your plan has open items:\n{listed}\n{_FINISH_PLAN}"
     return ""
 
 
-def unfit(answer: str, schema: Mapping[str, object]) -> str:
-    """What a model is told of an answer that has not the form its workflow asks for; empty when it has."""
+def form_objection(answer: str, schema: Mapping[str, object]) -> str:
+    """Return the message about an answer that does not fit the output schema; empty when the answer fits."""
     try:
-        wrong = problems(schema, read_answer(answer))
+        found = problems(schema, read_answer(answer))
     except ValueError as error:
-        wrong = [f"it is {error}"]
-    listed = "\n".join(f"- {problem}" for problem in wrong)
-    return listed and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANEW}"
+        found = [f"it is {error}"]
+    if not found:
+        return ""
+    listed = "\n".join(f"- {problem}" for problem in found)
+    return f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
 
 
 def remark(
     conversation: Conversation, workspace: Workspace, workflow: Workflow, offered: Collection[str]
 ) -> MessageReceived | None:
-    """What the model is told of its last answer by code; None when the run can go on from it, or end with it."""
+    """Return the message of code about the model's last answer; None when the run can continue or end with it."""
     if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
-        return MessageReceived(WRITTEN.format(call=""), code="call_as_text")
+        return MessageReceived(CALL_AS_TEXT.format(call=""), code="call_as_text")
     if not conversation.answered:
-        said = REMARKS.get(conversation.flaw, "")
-        return MessageReceived(said) if said else None
-    if against := objection(conversation.answer, workspace, workflow, offered):
-        return MessageReceived(against.text, code=against.code)
+        text = REMARKS.get(conversation.flaw)
+        if text is None:
+            return None
+        return MessageReceived(text)
+    if problem := objection(conversation.answer, workspace, workflow, offered):
+        return MessageReceived(problem.text, code=problem.code)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a run may not end with an answer."""
+    """The reason why a run may not end with an answer."""
 
     text: str
     """For the model."""
@@ -79,22 +83,23 @@ class Objection:
 
 
 def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Collection[str]) -> Objection | None:
-    """What stands against ending with an answer; `offered` are the tools by name."""
+    """Return the objection to ending with an answer, or None; `offered` are the names of the tools."""
     schema = as_object(workflow.output)
-    wrong = ""
+    form_problem = ""
     if schema:
-        wrong = unfit(answer, schema)
-    # An answer for a program may have the form of a call.
-    if (not schema or wrong) and (call := written_call(answer, offered)) is not None:
-        return Objection(WRITTEN.format(call=f" of {call}" * bool(call)), "call_as_text")
-    if said := premature(workspace, workflow):
-        return Objection(said, "premature")
-    if wrong:
-        return Objection(wrong)
+        form_problem = form_objection(answer, schema)
+    # An answer that fits the output schema may look like a call.
+    if (not schema or form_problem) and (call := written_call(answer, offered)) is not None:
+        named = f" of {call}" if call else ""
+        return Objection(CALL_AS_TEXT.format(call=named), "call_as_text")
+    if plan_problem := plan_objection(workspace, workflow):
+        return Objection(plan_problem, "premature")
+    if form_problem:
+        return Objection(form_problem)
     return None
 
 
-def finishing(
+def early_finish(
     call: str,
     ask: ToolAsk,
     conversation: Conversation,
@@ -102,22 +107,24 @@ def finishing(
     workflow: Workflow,
     offered: Collection[str],
 ) -> Refused | None:
-    """Refuse a `finish` that comes too early, or beside calls of which the model has not seen the results."""
+    """Refuse a `finish` that comes too early, or beside calls with results that the model has not seen."""
     if ask.tool != FINISH:
         return None
     if len(conversation.asks) > 1:
-        return Refused(call, "Not finished: other calls stand beside it. Look at their results, and call finish alone.")
+        return Refused(
+            call, "Not finished: this turn has other calls. Read their results first, then call finish alone."
+        )
     try:
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
-        return None  # told where its arguments are read
-    if against := objection(str(answer), workspace, workflow, offered):
-        return Refused(call, against.text, code=against.code or UNFIT)
+        return None  # the gate `permission` refuses these arguments
+    if problem := objection(str(answer), workspace, workflow, offered):
+        return Refused(call, problem.text, code=problem.code or UNFIT)
     return None
 
 
-def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:
-    """Whether a call comes before the plan that its workflow asks for."""
+def missing_plan(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:
+    """Refuse a call that comes before the plan that its workflow requires."""
     if workflow.plan != "required" or workspace.plan or ask.tool in BOOKKEEPING:
         return None
     return Refused(
@@ -126,6 +133,8 @@ def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow)
 
 
 def with_needs(answer: str, plan: Sequence[Todo]) -> str:
-    """An answer and, where something is blocked, what is needed from the person."""
+    """Return the answer, followed by the needs of the plan's blocked items."""
     needs = [f"- {todo.description}: {todo.needs}" for todo in plan if todo.status == "blocked"]
-    return "\n".join([answer, "", "**Needed from you to go on:**", *needs]) if needs else answer
+    if not needs:
+        return answer
+    return "\n".join([answer, "", "**Needed from you to go on:**", *needs])

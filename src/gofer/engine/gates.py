@@ -1,6 +1,6 @@
-"""The gates of a step: budgets and permissions, decided from the journal, never from what a model says.
+"""The gates of a step: budgets and permissions, decided from the journal and never from a model's claims.
 
-Gates are plain functions of the progress so far: they await nothing and write nothing.
+Gates are plain functions of the progress so far. They await nothing and write nothing.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,64 +20,64 @@ from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits, SubagentLimits
 
 CALLS_PER_TURN = 64
-"""Tool calls of one model answer that are looked at; the rest are refused."""
+"""Tool calls of one answer that may be made; further calls are refused."""
 REPETITIONS = 2
-"""How often in a row the same call may give the same before it is refused."""
+"""How often in a row the same call may return the same result before it is refused."""
 STRIKES = 3
-"""Answers in a row of which nothing is of use before a run ends."""
+"""Useless answers in a row that end a run."""
 _ALWAYS = frozenset({"todo_read", FINISH})
-"""Tools that are never refused for giving the same: what ends a run, and what gets a model back to its work."""
+"""Tools that may repeat their result: `finish` ends the run, and `todo_read` brings a model back to its plan."""
 _QUOTED = 300
-"""Characters people are shown of a refusal."""
-_ANOTHER = "take another model"
-_BETTER = "take a model that is better at calling tools"
+"""Characters of a model's refusal that people see."""
+_OTHER_MODEL = "use another model"
+_BETTER_MODEL = "use a model that is better at calling tools"
 _LARGER = "a larger max_output_tokens helps"
-_AGAIN = "Please ask again, and tell {owner} if that does not help."
-_MISUSED = f"The language model did not use its tools correctly three times. {_AGAIN}"
-_SILENT = f"The language model gave no answer three times. {_AGAIN}"
-_SHAPELESS = f"The language model did not answer in the form that this workflow asks for three times. {_AGAIN}"
-_LONG = "The answers were too long for this workflow. Please ask for less, or tell {owner}."
+_ASK_AGAIN = "Please ask again, and tell {owner} if that does not help."
+_MISUSED = f"The language model did not use its tools correctly three times. {_ASK_AGAIN}"
+_SILENT = f"The language model gave no answer three times. {_ASK_AGAIN}"
+_SHAPELESS = f"The language model did not answer in the form that this workflow asks for three times. {_ASK_AGAIN}"
+_TOO_LONG = "The answers were too long for this workflow. Please ask for less, or tell {owner}."
 _FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
-    "": ("was empty", _ANOTHER, _SILENT),
-    "empty": ("was empty", _ANOTHER, _SILENT),
-    "cut": ("was cut off before its first word", _LARGER, _LONG),
-    "cut_call": ("was cut off in the middle of a tool call", _LARGER, _LONG),
-    "call_as_text": ("was a tool call written as text", _BETTER, _MISUSED),
-    "deprecated": ("called a tool in the deprecated function_call", _BETTER, _MISUSED),
-    "broken": ("called a tool with arguments that it does not take", _BETTER, _MISUSED),
-    "unknown_tool": ("called a tool that does not exist", _BETTER, _MISUSED),
-    "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER, _MISUSED),
+    "": ("was empty", _OTHER_MODEL, _SILENT),
+    "empty": ("was empty", _OTHER_MODEL, _SILENT),
+    "cut": ("was cut off before its first word", _LARGER, _TOO_LONG),
+    "cut_call": ("was cut off in the middle of a tool call", _LARGER, _TOO_LONG),
+    "call_as_text": ("was a tool call written as text", _BETTER_MODEL, _MISUSED),
+    "deprecated": ("called a tool in the deprecated function_call", _BETTER_MODEL, _MISUSED),
+    "broken": ("called a tool with arguments that it does not take", _BETTER_MODEL, _MISUSED),
+    "unknown_tool": ("called a tool that does not exist", _BETTER_MODEL, _MISUSED),
+    "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER_MODEL, _MISUSED),
     "unfit": (
-        "did not have the form that the `output` of its workflow asks for",
-        "take a better model, or simplify the form",
+        "did not fit the `output` schema of its workflow",
+        "use a better model, or simplify the schema",
         _SHAPELESS,
     ),
 }
-"""Of the flaws that fail a run: what the last answer was and what to do, for the operator; then for the colleague."""
+"""By flaw: what the last answer was and what to do, both for the operator, then the text for the colleague."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The model is told why, and the run goes on."""
+    """A refused call. The model reads the reason, and the run continues."""
 
     call: str
     text: str
     code: str = ""
-    """For code: which gate it was, where that matters."""
+    """The gate that refused, for code; empty when code does not need it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run ends: with what it has so far, or as failed."""
+    """The end of a run at a gate, with the result so far or as failed."""
 
     reason: str
     status: Literal["limited", "failed"] = "limited"
     plain_reason: str = ""
-    """What the colleague reads instead of the reason, with `{owner}` for the owner of the workflow."""
+    """The text for the colleague in place of the reason, with `{owner}` for the owner of the workflow."""
 
 
 class Limited(GoferError):
-    """A limit ends what was asked for."""
+    """A limit stops a call of a script or a subagent."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.reason)
@@ -85,43 +85,45 @@ class Limited(GoferError):
 
 
 def answer(conversation: Conversation) -> Stop | None:
-    """Return the end that the last answer of the model brings: a refusal, or the third useless answer in a row."""
-    said = conversation.answer.strip()[:_QUOTED]
+    """Return the stop after the model's last answer: a refusal, or the third useless answer in a row; else None."""
+    text = conversation.answer.strip()[:_QUOTED]
     match conversation.flaw:
-        case "refusal" if said:
-            return Stop("the model refused", "failed", f"The language model declined to answer: “{said}”")
+        case "refusal" if text:
+            return Stop("the model refused", "failed", f"The language model declined to answer: “{text}”")
         case "refusal":
             return Stop("the model refused", "failed", "The language model declined to answer.")
         case "filtered":
             reason = "the filter of the model's provider stopped its answer; ask in other words"
             return Stop(reason, "failed", RULES["filtered"].plain_reason)
         case flaw if conversation.useless_answers >= STRIKES:
-            return _useless(flaw, said)
+            return _useless(flaw, text)
         case _:
             return None
 
 
-def _useless(flaw: Flaw, said: str) -> Stop:
-    """Return the end after the third useless answer in a row, the last one with this flaw and this text."""
+def _useless(flaw: Flaw, text: str) -> Stop:
+    """Return the stop after the third useless answer in a row; `flaw` and `text` are those of the last answer."""
     match flaw:
-        case "cut" if said:
-            reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
+        case "cut" if text:
+            reason = f"stopped after {STRIKES} useless answers in a row, the last one cut off at its limit; {_LARGER}"
             return Stop(reason, plain_reason="The answer was too long for one piece. This is its beginning:")
         case "repeated":
-            reason = f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
-            told = "I stopped because I looked up the same thing again and again. Here is what I have:"
-            return Stop(f"{reason}; {_ANOTHER}", plain_reason=told)
+            reason = f"stopped after {STRIKES} answers in a row that repeated the same calls, with nothing new since"
+            plain_reason = "I stopped because I looked up the same thing again and again. Here is what I have:"
+            return Stop(f"{reason}; {_OTHER_MODEL}", plain_reason=plain_reason)
         case "premature":
             reason = f"stopped after {STRIKES} answers in a row that came before the plan was done"
-            return Stop(f"{reason}; {_ANOTHER}", plain_reason="I stopped before my plan was done. Here is what I have:")
+            return Stop(
+                f"{reason}; {_OTHER_MODEL}", plain_reason="I stopped before my plan was done. Here is what I have:"
+            )
         case _:
-            what, remedy, told = _FAILURES[flaw]
-            reason = f"{STRIKES} answers of the model in a row were of no use: the last one {what}; {remedy}"
-            return Stop(reason, "failed", f"I could not finish this. {told}")
+            what, remedy, plain_reason = _FAILURES[flaw]
+            reason = f"{STRIKES} answers of the model in a row were useless: the last one {what}; {remedy}"
+            return Stop(reason, "failed", f"I could not finish this. {plain_reason}")
 
 
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
-    """Whether the run has reached a limit that ends it: money, tokens, minutes."""
+    """Return the stop of a run that has reached its limit of money, tokens or minutes."""
     used = progress.usage.input_tokens + progress.usage.output_tokens
     if progress.spent_usd >= limits.usd:
         return Stop(f"stopped at {limits.usd:.2f} USD")
@@ -136,31 +138,33 @@ def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
 
 
 def model_call(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
-    """Whether the model may be asked once more."""
+    """Return the stop of a run that may not ask its model again."""
     if progress.llm_calls >= limits.llm_calls:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     return budget(progress, limits, now_ms)
 
 
 def subagent_call(progress: Progress, limits: Limits, call: str, now_ms: int) -> Stop | None:
-    """Whether a subagent may be asked; those that are being asked count, and one that is asked again does once."""
+    """Return the stop of a run that may not ask a subagent. Open questions count, and a repeated one counts once."""
     if progress.llm_calls + progress.reserved(but=call).llm_calls >= limits.llm_calls:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     return budget(progress, limits, now_ms)
 
 
-def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> Stop | None:
-    """Whether the tool calls of a turn fit what is left."""
-    if progress.tool_calls + wanted > limits.tool_calls:
+def tool_calls(progress: Progress, limits: Limits, calls: int, now_ms: int) -> Stop | None:
+    """Return the stop of a run that has no budget left for so many tool calls."""
+    if progress.tool_calls + calls > limits.tool_calls:
         return Stop(f"stopped at {limits.tool_calls} tool calls")
     return budget(progress, limits, now_ms)
 
 
 def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permitted | Refused:
-    """Whether a tool the model asked for exists for this workflow and was called as it must be."""
+    """Permit a call of a granted tool with valid arguments; refuse any other call."""
     tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
-        return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
+        return Refused(
+            call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Make this call in the next turn."
+        )
     if tool is None:
         known = f"The tools of this workflow: {', '.join(granted) or 'none'}."
         if SEARCH in granted:
@@ -172,42 +176,42 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
         return Refused(call, error.message_to_model, code="broken")
 
 
-def uncarried(call: str, conversation: Conversation) -> Refused | None:
-    """Refuse a call in an answer of which no call is carried out: cut off, or outdated."""
+def not_carried_out(call: str, conversation: Conversation) -> Refused | None:
+    """Refuse a call in an answer that was cut off, or that uses the deprecated function_call."""
     match conversation.finish:
         case "length":
-            text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
-            return Refused(call, f"Not called: {text}", code="cut_call")
+            text = "your answer was cut off at the limit of one answer, so this call may be incomplete."
+            return Refused(call, f"Not called: {text} Write a shorter answer.", code="cut_call")
         case "function_call":
-            text = "it stands in the deprecated function_call, which is not carried out. Ask for it in tool_calls."
+            text = "it is in the deprecated function_call, which Gofer does not carry out. Call the tool in tool_calls."
             return Refused(call, f"Not called: {text}", code="deprecated")
         case _:
             return None
 
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
-    """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
+    """Refuse a call that returned the same result repeatedly, with nothing new since."""
     if repetition.repeats(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
-    text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
-    hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."
+    text = f"Not called: {ask.tool} returned the same for these arguments {REPETITIONS} times, with nothing new since."
+    hint = "The result is above. Use other arguments, call another tool, or answer with what you have."
     return Refused(call, f"{text} {hint}", code="repeated")
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
-    """Refuse a call after one of the same tool, to the same destination, of unknown outcome."""
+    """Refuse a call if an earlier call of its tool to the same destination has an unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
-    text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
-    return Refused(item.call, text)
+    text = f"Not called: an earlier {item.tool.name} to the same destination may have happened; its outcome is unknown."
+    return Refused(item.call, f"{text} Tell the asker.")
 
 
 def slice_of(
-    progress: Progress, limits: Limits, wanted: SubagentLimits, now_ms: int, *, parts: int, kept: int
+    progress: Progress, limits: Limits, subagent: SubagentLimits, now_ms: int, *, parts: int, kept: int
 ) -> Slice | Stop:
-    """One of `parts` equal parts of what is left, or what the subagent wants at most; Stop when there is too little.
+    """Return one of `parts` equal parts of the remaining budget, within the subagent's limits; Stop if none is left.
 
-    `kept` model calls stay for the run that asks, so that it can say what came of it.
+    The asking run needs `kept` model calls afterwards, to report the result.
     """
     if stop := budget(progress, limits, now_ms):
         return stop
@@ -219,21 +223,21 @@ def slice_of(
     tokens = limits.tokens - used
     usd = _usd_left(progress, limits) - reserved.usd
     if tokens < parts or usd <= 0:
-        return Stop("stopped: what is left is reserved for subagents that are at work")
+        return Stop("stopped: the remaining budget is reserved for subagents that are at work")
     tools = max(0, limits.tool_calls - progress.tool_calls - reserved.tool_calls)
     minutes = limits.minutes - progress.owned_ms(now_ms) / 60_000
     return Slice(
-        llm_calls=min(wanted.llm_calls, max(1, calls // parts)),
-        tool_calls=min(wanted.tool_calls, tools // parts),
-        tokens=min(wanted.tokens, tokens // parts),
-        usd=min(wanted.usd, usd / parts),
-        # They are at work at the same time.
-        minutes=min(wanted.minutes, minutes),
+        llm_calls=min(subagent.llm_calls, max(1, calls // parts)),
+        tool_calls=min(subagent.tool_calls, tools // parts),
+        tokens=min(subagent.tokens, tokens // parts),
+        usd=min(subagent.usd, usd / parts),
+        # Subagents work at the same time, so they do not divide the minutes.
+        minutes=min(subagent.minutes, minutes),
     )
 
 
 def limits_of(part: Slice) -> Limits:
-    """A slice as the limits of a run."""
+    """Return a slice as the limits of a run."""
     return Limits(
         tool_calls=part.tool_calls,
         llm_calls=part.llm_calls,
@@ -247,5 +251,6 @@ def _usd_left(progress: Progress, limits: Limits) -> float:
     started = progress.started
     spent = progress.spent_usd
     own = limits.usd - spent
-    allowed = started.usd_left if started is not None else None
-    return own if allowed is None else min(own, allowed - spent)
+    if started is None or started.usd_left is None:
+        return own
+    return min(own, started.usd_left - spent)

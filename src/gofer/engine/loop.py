@@ -3,7 +3,7 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
@@ -16,7 +16,7 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.answer_text import before_call
-from gofer.models.failures import said_of, told_of
+from gofer.models.failures import plain_reason_of, provider_error_of
 from gofer.projections.conversation import Conversation
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
@@ -29,9 +29,9 @@ from gofer.workflows.reply_template import render
 from gofer.workflows.schema import Workflow
 
 MODEL_SECONDS = 300.0
-"""How long one model may take for one answer at most."""
+"""Longest time of one model for one answer."""
 LEAST_SECONDS = 60.0
-"""How long a model is given at least, however little the run has left: less would look as if it were not there."""
+"""Shortest time of one model for one answer, even if the run has less left: less would look like an outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,136 +40,138 @@ class Ending:
 
     status: Status
     answer: str = ""
-    """What it has to show: the answer, or of work that ended early what there was by then."""
+    """The answer; of a run that ended early, the text that the model had written by then."""
     reason: str = ""
-    """For lists, logs and operators."""
+    """The reason for lists, logs and operators."""
     notice: str = ""
-    """What people are told instead of an answer."""
+    """The message to people in place of an answer."""
     output: Mapping[str, object] | None = None
-    """The answer as a value, where the workflow asks for one."""
+    """The answer as a value; None unless the workflow has an `output`."""
     cause: Cause = ""
-    """Why it ended without its work done, for code."""
+    """Why the run ended without its work done, for code."""
     system: str = ""
-    """The system outside that was the cause."""
-    said: str = ""
-    """Of a failed one: words of a script that belong to the reason, for people only."""
+    """The external system that was the cause."""
+    script_error: str = ""
+    """The text of a script's error. It may hold contents, so only people see it, and lists do not."""
     plain_reason: str = ""
-    """The reason as a colleague reads it, where those are other sentences."""
+    """The reason for a colleague; empty when `reason` serves both readers."""
 
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
-    """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
+    """Let the model decide until it answers or a limit stops it. Raises what `step` raises."""
     view = View(bundle)
     conversation = step.own.conversation
     while not conversation.answered:
         stop = gates.answer(conversation)
         if not stop and conversation.open:
-            sharing = replace(step, shown=view.share(step, bundle))
-            stop = await _turn(sharing, bundle, provenance)
+            limited = replace(step, shown=view.display_limits(step, bundle))
+            stop = await _turn(limited, bundle, provenance)
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            told = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
-            written = as_people_read(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
-            return Ending(stop.status, written, stop.reason, plain_reason=told)
+            plain_reason = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
+            text = text_for_people(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
+            return Ending(stop.status, text, stop.reason, plain_reason=plain_reason)
     ended = done(conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=finish_gate.with_needs(ended.answer, step.own.workspace.plan))
 
 
 def so_far(conversation: Conversation, tools: Collection[str]) -> str:
-    """Return what the model wrote for people before its work ended early, up to the first call written as text.
+    """Return the model's text for people before its run ended early, up to the first call written as text.
 
-    `tools` names the tools that such a call may be of.
+    `tools` are the names that identify such a call.
     """
-    written = [*conversation.drafts] * (conversation.flaw == "call_as_text")
-    # Words before a call announce what never happened, so that they come last.
-    for text in [conversation.text_so_far, *reversed(written)]:
+    drafts: Sequence[str] = ()
+    if conversation.flaw == "call_as_text":
+        drafts = conversation.drafts
+    # Words before a call announce an action that never happened, so other words take precedence.
+    for text in [conversation.text_so_far, *reversed(drafts)]:
         if words := before_call(text, tools):
             return words
     return ""
 
 
 def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Collection[str]) -> Ending:
-    """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
-    owner = "the people who run Gofer"
+    """Return the ending of a run that an error stopped, with the model's text so far; `loaded` is None if removed."""
+    owner = "the person who runs Gofer"
     if loaded is not None:
         owner = loaded.workflow.owner
-    told = _with_owner(error.plain_reason, owner)
-    if said := said_of(error):
-        told = f"I could not finish this. {told_of(said, owner)}"
-    written = so_far(step.conversation, tools)
+    plain_reason = _with_owner(error.plain_reason, owner)
+    if provider_error := provider_error_of(error):
+        plain_reason = f"I could not finish this. {plain_reason_of(provider_error, owner)}"
+    text = so_far(step.conversation, tools)
     if loaded is not None:
-        written = as_people_read(written, loaded.workflow)
-    return Ending("failed", written, str(error), plain_reason=told, cause=error.cause, system=error.system)
+        text = text_for_people(text, loaded.workflow)
+    return Ending("failed", text, str(error), plain_reason=plain_reason, cause=error.cause, system=error.system)
 
 
-def _with_owner(told: str, owner: str) -> str:
-    """Name the owner in a sentence for a colleague; one that quotes a model may hold any other braces."""
-    return told.replace("{owner}", owner)
+def _with_owner(text: str, owner: str) -> str:
+    """Name the owner in a text for a colleague. `format` would fail on the braces of a quoted model."""
+    return text.replace("{owner}", owner)
 
 
 def done(answer: str, workflow: Workflow) -> Ending:
-    """Return the end with an answer that passed; of one with an `output` people read a text made of its fields."""
+    """Return the ending with an accepted answer; if the workflow has an `output`, people read its fields as a text."""
     if workflow.output is None:
         return Ending("done", answer)
-    return Ending("done", as_people_read(answer, workflow), output=read_answer(answer))
+    return Ending("done", text_for_people(answer, workflow), output=read_answer(answer))
 
 
-def as_people_read(written: str, workflow: Workflow) -> str:
-    """Return what a model wrote as people read it: the fields of an object where the workflow has an `output`."""
-    if workflow.output is None or not written.strip():
-        return written
+def text_for_people(text: str, workflow: Workflow) -> str:
+    """Return the text of a model for people: the fields of its object as a text if the workflow has an `output`."""
+    if workflow.output is None or not text.strip():
+        return text
     try:
-        value = read_answer(written)
+        value = read_answer(text)
     except ValueError:
-        return written
+        return text
     return render(workflow.reply_template, as_object(workflow.output), value)
 
 
-def _gated(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
-    """Return what the gates make of one call, asked one after the other."""
+def _check(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Permitted | gates.Refused:
+    """Return the first refusal of the gates, or the permitted call."""
     own = step.own
     granted = step.repertoire.tools
     return (
-        gates.uncarried(call, own.conversation)
+        gates.not_carried_out(call, own.conversation)
         or gates.repeated(call, ask, own.repetition)
-        or finish_gate.unplanned(call, ask, own.workspace, workflow)
-        or finish_gate.finishing(call, ask, own.conversation, own.workspace, workflow, granted)
+        or finish_gate.missing_plan(call, ask, own.workspace, workflow)
+        or finish_gate.early_finish(call, ask, own.conversation, own.workspace, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
 
 async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | None:
-    """Asks the model what comes next."""
+    """Ask the model for its next answer, and note the remark that code makes about it."""
     limits = bundle.loaded.workflow.limits
     if stop := gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
-    # Making room may cost a call of its own.
+    # Compaction may use a model call, so the limit is checked again after it.
     stop = await view.make_room(step, bundle, _tail(step, bundle, view), timeout)
     if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     end = _tail(step, bundle, view)
-    await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step.own, bundle, end))
-    if said := finish_gate.remark(
+    await step.ask_model(view.window, bundle.chain(), end, timeout, view.estimates(step.own, bundle, end))
+    if remark := finish_gate.remark(
         step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
     ):
-        # In the frame of the answer: it leaves no other trace in the history.
-        step.own.note(said)
+        # The remark shares the frame of the answer, which leaves no other trace in the history.
+        step.own.note(remark)
     return None
 
 
 def _tail(step: WorkingStep, bundle: Bundle, view: View) -> str:
-    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.told(step.own, bundle))
+    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.usage_text(step.own, bundle))
 
 
 async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:
-    """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
+    """Give every open call of the model's last answer an outcome: all reads at once, then each write in order."""
     await step.settle(provenance)
     permitted: list[Permitted] = []
     for call, ask in step.own.conversation.open.items():
-        match _gated(step, bundle.loaded.workflow, call, ask):
+        match _check(step, bundle.loaded.workflow, call, ask):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):
@@ -183,7 +185,7 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
         await step.call_together(reads, provenance)
     for item in permitted:
         if not item.tool.at_once:
-            # Asked again: the write before this one may have locked its destination.
+            # Checked right before the call, because the write before it may have locked its destination.
             if locked := gates.lock(item, step.own.locked):
                 step.own.note(ToolResult(locked.call, "refused", locked.text))
             else:
@@ -192,5 +194,5 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
 
 
 def _counts(step: WorkingStep, item: Permitted) -> bool:
-    """Whether a call is to be counted; one that goes on was."""
+    """Return whether a call counts towards the limit; a resumed call was counted before."""
     return item.tool.name not in BOOKKEEPING and item.call not in step.own.progress.in_doubt

@@ -1,8 +1,8 @@
 """The order in which the models of a run are asked, and how long the run waits when none of them answers.
 
-A run stays with the model that was asked last. One that does not answer is asked again a few times with the same bytes;
-then the others are asked, once around, each at its own endpoint. When none answered and one of them may later, the run
-is put off. What follows each class of failures stands in `models/failures.py`.
+A run stays with the model that was asked last. A model that does not answer is asked a few times with the same bytes.
+Then each other model of the role is asked, at its own endpoint. If none answered and one of them may answer later, the
+run is deferred. `models/failures.py` says what follows each class of failures.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gofer.engine.services import Services
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
-from gofer.models.failures import end_of, said_of
+from gofer.models.failures import end_of, provider_error_of
 from gofer.models.language_model import Answer, Model, Refused, Unusable
 from gofer.models.served_model import Candidate, Endpoint, ServedModel
 from gofer.projections.progress import Progress
@@ -20,41 +20,41 @@ from gofer.values.errors import GoferError, RunStopped, TemporaryError
 from gofer.values.messages import ProviderError, asked_at
 
 ATTEMPTS = 3
-"""How often a model is asked with one request."""
+"""Attempts of one model with one request."""
 LONGEST_PAUSE = 60.0
-"""Seconds between two attempts at most; where a provider asks for more, the model is not there."""
+"""Longest pause between two attempts, in seconds; a model with a longer pause counts as unavailable."""
 LONGEST_PARKED = 900.0
-"""Seconds a run is put off for at most at a time; no queue delays a message for longer."""
+"""Longest single wait of a parked run, in seconds; no queue delays a message for longer."""
 DEFERRED_MINUTES = 30
-"""How long a run is put off in all before it ends."""
+"""Total time that a run waits for its models before it ends."""
 
 Params = Mapping[str, object]
-"""The parameters of a request; `model` names who is asked, and `endpoint` where, unless at the default endpoint."""
+"""The parameters of a request. `model` names the model; `endpoint` names its endpoint unless it is the default one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneShot:
-    """A question of its own, beside the conversation of a run."""
+    """One question to a model, outside the conversation of the run."""
 
     call: str
     name: str
-    """The subagent's."""
+    """The name of the subagent."""
     prompt: str
     chain: Sequence[Candidate]
-    """The models that are asked, one after the other until one answers."""
+    """The models, asked in this order until one answers."""
     request: Callable[[Params], bytes]
-    """The exact bytes of the question to one of them."""
+    """The exact bytes of the request to a model with these parameters."""
     finish: Callable[[Answer], SubagentFinished]
-    """What is recorded of an answer, without what it cost."""
+    """The journal entry of an answer, without its cost."""
     timeout: float
-    """Seconds each model gets."""
+    """Seconds for each model."""
 
 
 _log = logging.getLogger(__name__)
 
 
 class Parked(GoferError):
-    """The run waits until `entry.until`; everything it has is journaled."""
+    """The run waits until `entry.until`; all its results are journaled."""
 
     def __init__(self, entry: RunParked) -> None:
         super().__init__(f"parked until {entry.until}")
@@ -62,16 +62,16 @@ class Parked(GoferError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """One answer, with what it cost."""
+class TimedAnswer:
+    """One answer, with its cost and duration."""
 
     answer: Answer
     cost_usd: float | None
-    """None when the model's price is not known."""
+    """US dollars; None when the price of the model is not known."""
     took_ms: int
 
     def recorded(self) -> LlmResponse:
-        """Return what is recorded of an answer to the conversation."""
+        """Return the journal entry of an answer in the conversation."""
         answer = self.answer
         return LlmResponse(
             text=answer.text,
@@ -88,34 +88,37 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one model gave no answer."""
+    """The failure of one model, with its endpoint."""
 
     endpoint: Endpoint
     error: TemporaryError | RunStopped
 
 
 def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
-    """The whole chain, beginning with the model that was asked last; with the first when there is none."""
+    """Return the chain, rotated to begin with the model that was asked last if the chain contains it."""
     models = [asked_at(candidate.params) for candidate in chain]
-    first = models.index(asked) if asked in models else 0
+    if asked not in models:
+        return chain
+    first = models.index(asked)
     return [*chain[first:], *chain[:first]]
 
 
-async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> Heard:
-    """One model's answer to one request, sent again a few times when none came; `timeout` seconds in all.
+async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> TimedAnswer:
+    """Ask one model with one request, up to ATTEMPTS times within `timeout` seconds; return its answer.
 
-    Raises TemporaryError when there is none now, Unusable when what came is none, RunStopped when it was refused.
+    Raises TemporaryError when no answer came, Unusable when the response was no answer, RunStopped when the provider
+    refused the request.
     """
     clock = services.outside.clock
     began = clock.monotonic()
     deadline = began + timeout
     pause = services.patience.backoff
-    behind = _behind(services, model.endpoint)
+    endpoint = _open(services, model.endpoint)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            answered = await behind.ask(body, deadline - clock.monotonic())
+            answered = await endpoint.ask(body, deadline - clock.monotonic())
             took_ms = int((clock.monotonic() - began) * 1000)
-            return Heard(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
+            return TimedAnswer(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
         except TemporaryError as error:
             wait = max(pause, error.retry_after)
             late = clock.monotonic() + wait >= deadline
@@ -127,22 +130,22 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
     raise AssertionError("the last attempt returns or raises")
 
 
-def _behind(services: Services, endpoint: Endpoint) -> Model:
+def _open(services: Services, endpoint: Endpoint) -> Model:
     if endpoint.is_default:
         return services.model
     return services.reach(endpoint)
 
 
 def _cost(services: Services, model: ServedModel, answered: Answer) -> float | None:
-    """Return the US dollars of an answer: of what answered in place of the model, else by the model's price."""
+    """Return the US dollars of an answer: by the price of a stand-in if one answered, else by the model's price."""
     cost = services.prices.cost(answered.model, answered.usage)
     if cost is None and model.price is not None:
         return model.price.cost(answered.usage)
     return cost
 
 
-def barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
-    """Whether a model may not be asked after what others failed with."""
+def is_barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
+    """Return whether the failures of other models forbid to ask this model."""
     for failure in failures:
         match failure.error:
             case Refused(final=True):
@@ -157,19 +160,24 @@ def barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
 def deferral(
     run: str, call: str, error: TemporaryError | RunStopped, progress: Progress, until: int = 0
 ) -> CallDeferred:
-    """What is recorded of a model that gave no answer; a log line has the same without the provider's words."""
-    said = said_of(error)
-    _report(run, error, said or ProviderError("refused"), progress)
-    return CallDeferred(call, str(error), until, provider_error=said)
+    """Return the journal entry of a model that gave no answer, and log the failure."""
+    provider_error = provider_error_of(error)
+    _report(run, error, provider_error or ProviderError("refused"), progress)
+    return CallDeferred(call, str(error), until, provider_error=provider_error)
 
 
-def _report(run: str, error: Exception, said: ProviderError, progress: Progress) -> None:
-    fields = {"failure": said.failure, "code": said.code, "type": said.type, "parameter": said.parameter}
+def _report(run: str, error: Exception, provider_error: ProviderError, progress: Progress) -> None:
+    fields = {
+        "failure": provider_error.failure,
+        "code": provider_error.code,
+        "type": provider_error.type,
+        "parameter": provider_error.parameter,
+    }
     if progress.private:
-        # A line with its id would show that the run happened.
+        # A log line with the id of a private run would show that the run exists.
         _log.warning("a model gave no answer: %s", error, extra={"fields": fields})
         return
-    contents = {"provider_message": said.message}
+    contents = {"provider_message": provider_error.message}
     _log.warning("a model gave no answer: %s", error, extra={"fields": {"run": run, **fields}, "contents": contents})
 
 
@@ -177,30 +185,34 @@ def defer(
     services: Services,
     run: str,
     call: str,
-    failed: Sequence[Failure],
+    failures: Sequence[Failure],
     progress: Progress,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
-    """Return what is recorded when all models of a run failed, and how its owner leaves the run.
+    """Return the journal entry when all models of a run failed, and the exception that parks or ends the run.
 
-    The run waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or
-    not any more.
+    The run first waits for `patience.pause`, then twice as long each time. It ends when waiting cannot help, or when it
+    has waited for DEFERRED_MINUTES.
     """
-    failures = [failure.error for failure in failed]
-    absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
-    if not absent:
-        return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])
-    # Time in which no model would have been asked, as when a laptop was closed, does not count.
+    errors = [failure.error for failure in failures]
+    temporary = [error for error in errors if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
+    if not temporary:
+        return deferral(run, call, errors[-1], progress), _end(str(errors[-1]), errors[-1])
+    # Only time in which a model could be asked counts, not the time in which the computer slept.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
-        why = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(absent[-1])}"
-        return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
-    # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.
-    pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
+        reason = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(temporary[-1])}"
+        return deferral(run, call, temporary[-1], progress), _end(reason, temporary[-1])
+    # The exponent is limited, because a run that is woken early is deferred more often than its pauses suggest.
+    pause = max(
+        services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in temporary)
+    )
     now_ms = int(services.outside.clock.now() * 1000)
     until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
-    return deferral(run, call, absent[-1], progress, until), Parked(RunParked("model", until))
+    return deferral(run, call, temporary[-1], progress, until), Parked(RunParked("model", until))
 
 
 def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:
-    said = said_of(error)
-    return RunStopped(reason) if said is None else Refused(reason, said)
+    provider_error = provider_error_of(error)
+    if provider_error is None:
+        return RunStopped(reason)
+    return Refused(reason, provider_error)

@@ -1,7 +1,7 @@
-"""The exact bytes of a request to a model, and their weight: a stable prefix that only grows, and one fresh tail.
+"""The exact bytes of a request to a model, and their weight: a stable prefix that only grows, and a new tail.
 
-The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
-requests of a run to one model share every byte up to the tail, so that a provider's prompt cache holds.
+The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`. Consecutive requests of a run to one
+model share every byte up to the tail, so that the provider's prompt cache keeps working.
 """
 
 import hashlib
@@ -19,18 +19,18 @@ from gofer.values.messages import Media
 from gofer.workflows.bundle import Bundle
 
 MESSAGE = 4
-"""Tokens around each message that no text of it shows."""
+"""Tokens that each message takes beside its text."""
 IMAGE = 1_100
-"""Tokens of an image, about."""
+"""Estimated tokens of an image."""
 PAGE = 1_800
-"""Tokens of a page of a document that is looked at, about: its image and its text."""
+"""Estimated tokens of one page of a document: its image and its text."""
 _PAGES = re.compile(r"\((\d+) pages\)")
 _SKILLS = ("load_skills", "load_subskill")
 _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
 
 
 class Window:
-    """The growing prefix of one run's requests. Each message is copied and hashed once for each model in a row."""
+    """The growing prefix of one run's requests. While the model stays the same, each message is hashed only once."""
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
@@ -43,13 +43,13 @@ class Window:
         self._hash = hashlib.sha256(self._prefix)
         self._taken = 0
 
-    def up_to(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
-        """A request that ends with some message of the history, so that it shares every byte with those before it."""
+    def partial_request(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
+        """Return a request with a part of the history and a tail; it shares every byte up to the tail."""
         beginning = head(params, self._bundle.tools, self._bundle.loaded.system)
         return b",".join([beginning, *parts]) + tail.encode()
 
     def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
-        """The hash of everything before the tail, and the exact bytes of the request to the model of `params`."""
+        """Return the hash of everything before the tail, and the exact bytes of the request."""
         if params != self._params or conversation.epoch != self._epoch:
             self._begin(params)
             self._epoch = conversation.epoch
@@ -61,14 +61,18 @@ class Window:
 
 
 def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], system: str) -> bytes:
-    """The bytes every request of a run begins with."""
-    fixed = {**messages.sent(params), **({"tools": tools} if tools else {})}
+    """Return the bytes at the beginning of every request of a run, up to its system message."""
+    fixed = dict(messages.sent(params))
+    if tools:
+        fixed["tools"] = tools
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
 
 
-def seen_tokens(media: Media) -> int:
-    """Tokens of something that is looked at, about."""
-    return IMAGE if media.media_type.startswith("image/") else _document(media.pages)
+def media_tokens(media: Media) -> int:
+    """Return the estimated tokens of an image or a document."""
+    if media.media_type.startswith("image/"):
+        return IMAGE
+    return _document(media.pages)
 
 
 def _document(pages: int) -> int:
@@ -77,29 +81,31 @@ def _document(pages: int) -> int:
 
 @dataclass(slots=True)
 class Weight:
-    """Estimated tokens by role and by kind of content."""
+    """The estimated tokens of a request, by role and by kind of content."""
 
     roles: dict[str, int] = field(default_factory=dict[str, int])
     kinds: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, role: str, text: str, *, more: int = 0) -> int:
-        """Adds a text and, where it is one, what stands around it; gives what it weighs."""
+        """Add a text with `more` tokens around it; return its tokens."""
         tokens = estimate(text) + more
         self._count(role, content_of(text), tokens)
         return tokens
 
-    def add_seen(self, role: str, piece: Mapping[str, object]) -> int:
-        """Adds what is looked at, as a message has it: an image, or a document with the number of its pages."""
+    def add_media(self, role: str, piece: Mapping[str, object]) -> int:
+        """Add an image or a document of a message; return its tokens. The file name of a document holds its pages."""
         if piece.get("type") != "file":
             self._count(role, "image", IMAGE)
             return IMAGE
-        told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
-        tokens = _document(int(told[1]) if told else 1)
+        pages = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
+        tokens = _document(1)
+        if pages is not None:
+            tokens = _document(int(pages[1]))
         self._count(role, "document", tokens)
         return tokens
 
     def plus(self, other: "Weight") -> "Weight":
-        """The same with another one added to it."""
+        """Add another weight to this one, and return this one."""
         for mine, added in ((self.roles, other.roles), (self.kinds, other.kinds)):
             for name, tokens in added.items():
                 mine[name] = mine.get(name, 0) + tokens
@@ -110,8 +116,8 @@ class Weight:
         self.kinds[kind] = self.kinds.get(kind, 0) + tokens
 
 
-class Scale:
-    """Weighs the requests of one run; each message once, as long as nothing of the history is folded away."""
+class RequestWeights:
+    """The estimates of one run's requests. Each message is weighed once, until a compaction changes the history."""
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
         self._fixed = Weight()
@@ -128,31 +134,34 @@ class Scale:
         self._epoch = epoch
 
     def weigh(self, conversation: Conversation, tail: str = "") -> Weight:
-        """What the request after a conversation weighs, with its tail."""
+        """Return the weight of the next request, with its tail."""
         self.parts(conversation)
         whole = Weight(dict(self._weight.roles), dict(self._weight.kinds))
         if tail != self._tail[0]:
             self._tail = tail, Weight()
             self._tail[1].add("tail", tail, more=MESSAGE)
-        return whole.plus(self._tail[1]) if tail else whole
+        if not tail:
+            return whole
+        return whole.plus(self._tail[1])
 
     def parts(self, conversation: Conversation) -> Sequence[int]:
-        """What each message of a conversation weighs."""
+        """Return the estimated tokens of each message of a conversation."""
         if conversation.epoch != self._epoch:
             self._begin(conversation.epoch)
         for part in conversation.parts[len(self._parts) :]:
-            self._parts.append(self._take(as_object(json.loads(part))))
+            self._parts.append(self._weigh_message(as_object(json.loads(part))))
         return self._parts
 
-    def _take(self, message: Mapping[str, object]) -> int:
+    def _weigh_message(self, message: Mapping[str, object]) -> int:
         role = self._role(message)
         content = message.get("content")
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
         tokens += self._weight.add(role, as_text(message.get("reasoning_content")))
         for piece in map(as_object, as_list(content)):
-            looked_at = piece.get("type") != "text"
-            text = as_text(piece.get("text"))
-            tokens += self._weight.add_seen("files", piece) if looked_at else self._weight.add(role, text)
+            if piece.get("type") == "text":
+                tokens += self._weight.add(role, as_text(piece.get("text")))
+            else:
+                tokens += self._weight.add_media("files", piece)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))
@@ -169,24 +178,23 @@ class Scale:
         return "history"
 
 
-MOST = 18_000_000
-"""Bytes of one request at most. Providers refuse more than 20 to 32 MB, and after it every request with the same
-history."""
-FULL = 0.58
-"""Share of it from which on room is made; below it there is room for any one thing to look at."""
-SPARE = 0.1
-"""Share of it that what a turn looks at leaves over for all else."""
+MOST_BYTES = 18_000_000
+"""Largest request in bytes. Providers refuse more than 20 to 32 MB, and every later request with the same history."""
+COMPACT_AT = 0.58
+"""Share of MOST at which compaction begins; below it, any single image or document still fits."""
+SPARE_SHARE = 0.1
+"""Share of MOST that the images and documents of one turn leave free."""
 
 
 def sizes(conversation: Conversation) -> list[int]:
-    """Bytes of each message, and what counts for them."""
+    """Return the bytes of each message; an image or document counts EACH bytes more."""
     counted = [len(part) for part in conversation.parts]
     for seen in conversation.seen:
         counted[seen.part] += EACH
     return counted
 
 
-def left(conversation: Conversation, calls: int) -> int:
-    """Characters of base64 that each of so many calls of a turn may give to look at, 0 for none."""
-    room = round((1 - SPARE) * MOST) - sum(sizes(conversation))
+def media_left(conversation: Conversation, calls: int) -> int:
+    """Return how many characters of base64 each of `calls` calls may add as images and documents."""
+    room = round((1 - SPARE_SHARE) * MOST_BYTES) - sum(sizes(conversation))
     return max(0, room // max(1, calls) - EACH)

@@ -1,14 +1,15 @@
-"""Calls that happen once for each message: the run that makes such a call first claims it for all runs.
+"""Calls that happen once for each message: the first run that makes such a call claims it for all runs.
 
-A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
-it in a memo, right before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken is answered from
-the journal of the run that took it. A run that was lost between memo and frame finds the memo to be its own, or, when
-its script asks for another call now, to be that of a call that is not made any more, which is free. A claim is one
-exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until
-the earlier has an outcome. Branches of a run, and its subagents, claim one after the other.
+A tool with `once: per_message` has one effect for each message, issue or page. A run claims the call in a memo right
+before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken answers its call from the journal of
+the claiming run, and waits until that run has an outcome. The claim is one atomic exchange in the store, so two runs of
+different conversations cannot both get it. The branches and subagents of a run claim one after the other.
 
-A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
-the first: looked for, or sent again with the same key.
+A run that crashed between memo and frame finds its own memo when it resumes. If its script now asks for another call
+instead, the memo names a call that is never made, and the claim is free.
+
+A memo holds ids only. If the journal that it names is gone, the call is treated as a call in doubt under the key of
+the first run: it is looked for, or sent again with the same key.
 """
 
 from collections.abc import Sequence
@@ -30,16 +31,16 @@ from gofer.values.errors import Corrupt, EarlierVersion, Gone, OtherVersion
 from gofer.values.events import Event
 
 PAUSE_MS = 15_000
-"""How long a run waits at first before it looks again whether an earlier one is through."""
-MARK = "done_before"
+"""First wait for an earlier run that makes the same call, in milliseconds."""
+EARLIER_TOOL = "done_before"
 """The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 LONGEST_PAUSE_MS = 300_000
-"""How long it does when it is old: each look is written down, and an earlier run may wait for a person for days."""
+"""Longest wait between two looks. Each look is journaled, and the earlier run may wait for a person for days."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The owner of a call now, and the key under which it may have been made since some time."""
+    """A claim on a call: the call that holds it, and the idempotency key in use since a time in unix milliseconds."""
 
     holder: str
     key: str
@@ -50,15 +51,19 @@ class _Claim:
         return f"{self.holder} {self.key} {self.since}"
 
 
-async def answered(step: OwnStep, item: Permitted) -> Outcome | None:
-    """What an earlier call of any run is known to have come to; None when there is none. Raises Parked."""
-    stands = await step.services.store.memo(_key(step, item))
-    found = await _look(step, item, _read(stands)) if stands else None
-    return found if isinstance(found, ToolResult | ToolUnknown) else None
+async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
+    """Return the known outcome of an earlier call of any run; None when there is none. Raises Parked."""
+    stored = await step.services.store.memo(_key(step, item))
+    if not stored:
+        return None
+    found = await _look(step, item, _parse(stored))
+    if isinstance(found, ToolResult | ToolUnknown):
+        return found
+    return None
 
 
 async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
-    """Return the call, which this run alone can make now, or what an earlier one came to. Raises Parked."""
+    """Claim a call for this run; return the call, or the outcome of an earlier one. Raises Parked."""
     async with step.claims.taking:
         return await _claim(step, item)
 
@@ -69,27 +74,35 @@ async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
     own = f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
     step.claims.taken.add(own)
-    stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
-    while (held := _read(stands)).holder != own:
+    stored = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
+    while (held := _parse(stored)).holder != own:
         match await _look(step, item, held):
             case ToolResult() | ToolUnknown() as outcome:
                 return outcome
             case "free" if held.key == held.holder:
                 mine = first
             case _:
-                # Also of a run that was free to do it under the key of another: what came of that is unknown.
+                # The holder may have made the call under an inherited key, so that key stays in use.
                 mine = replace(held, holder=own)
-        stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
-    return item if held.key == own else replace(item, key=held.key, since=held.since)
+        stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())
+    if held.key == own:
+        return item
+    return replace(item, key=held.key, since=held.since)
 
 
 async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
-    """Return what the claimed call came to: `free` when it was not made, `gone` when that is unknown."""
+    """Return the outcome of the call that holds a claim.
+
+    Without an outcome return `own` for this very call, `free` for a call that was not made, and `gone` if its journal
+    cannot tell. Raises Parked while another run makes the call.
+    """
     run, _, call = held.holder.partition("/")
     if run == step.run:
         if call == item.call:
             return "own"
-        return _told(step, item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
+        if not _is_making(step, call):
+            return "free"
+        return _earlier_outcome(step, item, run, call, step.progress, own=True)
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, EarlierVersion):
@@ -99,53 +112,61 @@ async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
         raise _parked(step) from None
     except Corrupt:
         return "gone"
-    if not entries:  # forgotten altogether, long after it was deleted
+    if not entries:  # the run was deleted long ago
         return "gone"
-    if (outcome := _told(step, item, run, call, project(entries), own=False)) != "open":
+    if (outcome := _earlier_outcome(step, item, run, call, project(entries), own=False)) != "open":
         return outcome
-    if (above := _above(step, run)) is not None and not _at_it(above, call):
-        # It waits for this one, so this one does not wait for what it does not do.
+    if (ancestor := _ancestor(step, run)) is not None and not _is_making(ancestor, call):
+        # The parent waits for this run, so waiting for a call that the parent does not make would never end.
         return "free"
     raise _parked(step)
 
 
 def _parked(step: OwnStep) -> Parked:
-    """Return the wait for a run that makes the call first; it grows with the time that the run has waited."""
+    """Return the wait for the earlier run; it grows with the time that this run has waited."""
     waited = step.now_ms() - step.progress.accepted_at
     return Parked(RunParked("earlier_run", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
-def _at_it(step: OwnedRun, call: str) -> bool:
+def _is_making(step: OwnedRun, call: str) -> bool:
     """Return whether the owner of a run makes a call, or is about to; a crashed owner may have claimed more calls."""
     progress = step.progress
     return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
 
-def _above(step: OwnStep, run: str) -> OwnedRun | None:
-    """The run of this owner that waits for this one, directly or for one between them."""
-    above = step.above
-    while above is not None and above.run != run:
-        above = above.above
-    return above
+def _ancestor(step: OwnStep, run: str) -> OwnedRun | None:
+    """Return the ancestor of this run with that id; None when there is none."""
+    ancestor = step.above
+    while ancestor is not None and ancestor.run != run:
+        ancestor = ancestor.above
+    return ancestor
 
 
-def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
-    """What is known of a call; an `own` one of the same run is being made as long as it has no outcome."""
+def _earlier_outcome(
+    step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool
+) -> Outcome | str:
+    """Return the outcome of an earlier call, as the outcome of this one.
+
+    Without an outcome return `open` if the earlier call is still being made, `free` if it was not made, and `gone` if
+    its journal cannot tell. A call of the same run (`own`) counts as being made until it has an outcome.
+    """
     same = root_of(run) == root_of(step.run)
-    who = "another call of this run" if same else f"an earlier run ({run[:8]})"
+    doer = "another call of this run" if same else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
-            text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
-            details = {**(done.details or {}), **({} if same else {MARK: item.tool.name})}
-            summary = f"was done already by {who}"
+            text = f"Not done again: {doer} already did this for the same message. Its result:\n\n{done.text}"
+            details = dict(done.details or {})
+            if not same:
+                details[EARLIER_TOOL] = item.tool.name
+            summary = f"was done already by {doer}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, duration_ms=0)
         case ToolResult():
             return "free"
         case ToolUnknown() as unknown:
-            text = f"Not done again: {who} tried this for the same message. {unknown.text}"
+            text = f"Not done again: {doer} tried this for the same message. {unknown.text}"
             return replace(unknown, call=item.call, text=text)
         case None if own:
-            return ToolResult(item.call, "refused", f"Not done: {who} is doing this for the same message.")
+            return ToolResult(item.call, "refused", f"Not done: {doer} is doing this for the same message.")
         case None if earlier.finished is None:
             return "open"
         case None:
@@ -153,17 +174,17 @@ def _told(step: OwnStep, item: Permitted, run: str, call: str, earlier: Progress
 
 
 def _key(step: OwnStep, item: Permitted) -> str:
-    """Return a name for one effect that does not show what it is about."""
+    """Return the key of the memo for one effect; it does not reveal the message."""
     return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
 
 
 def _message(event: Event | None) -> Sequence[str]:
-    """Return what the run is about, by the coordinates of its source."""
+    """Return the coordinates of the message, issue or page that the run is about."""
     if event is None:
         return ()
     return source_of(event).message(event)
 
 
-def _read(stands: str) -> _Claim:
-    holder, key, since = stands.split(" ")
+def _parse(memo: str) -> _Claim:
+    holder, key, since = memo.split(" ")
     return _Claim(holder, key, int(since))

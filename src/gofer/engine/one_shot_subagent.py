@@ -1,4 +1,4 @@
-"""The question that a one-shot subagent is asked, with the files that a script hands it, and the use of its answer."""
+"""One-shot subagents: the question to the model, with files of the run as data, and the judgement of the answer."""
 
 from collections.abc import Sequence
 
@@ -20,19 +20,19 @@ from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
 
 _QUOTED = 300
-"""Characters of what a model said to a refusal."""
-CHARACTERS = 200_000
-"""Characters of all files of one question at most."""
-FILES = 20
-"""Files of one question at most."""
+"""Characters of a model's refusal that the journal keeps."""
+MOST_CHARACTERS = 200_000
+"""Greatest number of characters in all files of one question."""
+MOST_FILES = 20
+"""Greatest number of files in one question."""
 
 
 def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
     """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
-    said = messages.user(f"{today(at_ms)}\n\n{prompt}")
+    message = messages.user(f"{today(at_ms)}\n\n{prompt}")
 
     def request(params: Params) -> bytes:
-        return head(params, (), subagent.system) + b"," + said + b"]}"
+        return head(params, (), subagent.system) + b"," + message + b"]}"
 
     return OneShot(
         call=call,
@@ -40,70 +40,74 @@ def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms:
         prompt=prompt,
         chain=subagent.chain(),
         request=request,
-        finish=lambda answer: read(call, subagent, answer),
+        finish=lambda answer: answer_entry(call, subagent, answer),
         timeout=timeout,
     )
 
 
-def read(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
-    """What is recorded of an answer, without what it cost: its text, or why it is of no use."""
-    code, text = _judged(subagent, answer)
+def answer_entry(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
+    """Return the journal entry of an answer, without its cost: its text, or the reason why it is useless."""
+    code, text = _judge(subagent, answer)
     status = "error" if code else "ok"
     return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
 
 
-def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
-    """A code, empty for an answer of use, and the text that goes with it."""
-    said = answer.text.strip()
+def _judge(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
+    """Return the code of an answer's flaw and its explanation; for a useful answer, an empty code and the text."""
+    text = answer.text.strip()
     match answer.finish:
         case "refusal":
-            return "refusal", f"The model refused: {said[:_QUOTED]}"
+            return "refusal", f"The model refused: {text[:_QUOTED]}"
         case "content_filter":
             return "filtered", "The filter of the model's provider stopped the answer."
         case "length":
             return "cut", "The answer was cut off at the limit of one answer; a larger max_output_tokens helps."
-        case _ if not said:
+        case _ if not text:
             return "empty", "The answer was empty."
-        case _ if subagent.output is None and written_call(said, ()) is not None:
+        case _ if subagent.output is None and written_call(text, ()) is not None:
             return "call_as_text", "The answer was a tool call written as text."
         case _:
-            return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
+            if subagent.output is None:
+                return "", answer.text
+            return _check_output(subagent, text)
 
 
-def _fitting(subagent: LoadedSubagent, said: str) -> tuple[str, str]:
+def _check_output(subagent: LoadedSubagent, text: str) -> tuple[str, str]:
     try:
-        value = read_answer(said)
+        value = read_answer(text)
     except ValueError as error:
         return "unfit", f"The answer is {error}."
-    if wrong := problems(subagent.output or {}, value):
-        return "unfit", f"The answer has not the form of the output: {'; '.join(wrong)}."
+    if problems_found := problems(subagent.output or {}, value):
+        return "unfit", f"The answer does not fit the output schema: {'; '.join(problems_found)}."
     return "", encode_text(value)
 
 
-async def handed(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
-    """A prompt with the texts of some files after it, as data.
+async def prompt_with_files(step: OwnStep, prompt: str, files: Sequence[str], provenance: Provenance) -> str:
+    """Return a prompt followed by the texts of some files, as data.
 
-    Raises ToolError for a file that the run does not have, that is no text or too large; TemporaryError, Cancelled,
-    OutOfTime.
+    Raises ToolError for a file that the run does not have, that is no text, or that is too large. Also raises
+    TemporaryError, Cancelled, OutOfTime.
     """
     sections = [prompt]
-    left = CHARACTERS
+    left = MOST_CHARACTERS
     for file in files:
         held = step.workspace.files.get(file)
         if held is None:
             raise ToolError(f"The run has no file {file[:64]!r}.")
-    if len(files) > FILES:
-        raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
+    if len(files) > MOST_FILES:
+        raise ToolError(f"A one-shot subagent takes at most {MOST_FILES} files, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
         content = await step.content(added, provenance, SUBAGENT_FILE)
         found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"
-            raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")
+            raise ToolError(f"{file} is {kind} and not text; a one-shot subagent takes text files only.")
         left -= len(found.text)
         if left < 0:
-            raise ToolError(f"{file} is too large: the files of one question have {CHARACTERS} characters at most.")
+            raise ToolError(
+                f"{file} is too large: the files of one question have {MOST_CHARACTERS} characters at most."
+            )
         rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
         sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
     return "\n\n".join(sections)

@@ -1,10 +1,10 @@
-"""How long a call waits while a system outside is away or takes no more, and what the journal says of that wait."""
+"""Outages and rate limits: how long a call waits for an external system, and the journal entries of that wait."""
 
 import logging
 import math
 from collections.abc import Sequence
 
-from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
+from gofer.engine.effects import Done, Later, NoAnswer, Patience, Refused, Unknown
 from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.permitted_call import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
@@ -13,46 +13,46 @@ from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
 OUTAGE_CODE = "outage"
 """Code of a call that failed because its system did not answer."""
 LONGEST_LIMIT = 3_900.0
-"""Seconds that a call waits in all because a system takes no more; the longest limits of vendors count by the hour."""
-UNSAID_WAIT = 60.0
-"""Seconds that it waits where the system did not say how long."""
+"""Total seconds that a call waits for a rate limit; the longest limits of vendors are counted by the hour."""
+DEFAULT_WAIT = 60.0
+"""Seconds that a call waits if the system named no time."""
 
 _log = logging.getLogger(__name__)
 
 
 def settle(
     item: Permitted,
-    outcome: Done | Refused | Later | Silence | Unknown,
+    outcome: Done | Refused | Later | NoAnswer | Unknown,
     patience: Patience,
     *,
     waited_ms: int,
     now_ms: int,
-) -> CallDeferred | ToolUnknown | Done | Refused | Later | Silence:
-    """Decide whether a call waits, and what it came to where it does not.
+) -> CallDeferred | ToolUnknown | Done | Refused | Later | NoAnswer:
+    """Return the deferral of a call that waits, or else its final outcome.
 
-    `waited_ms` is how long it has waited so far, in milliseconds.
+    `waited_ms` is the time that the call has waited so far, in milliseconds.
     """
     deferred = _deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
     if deferred is not None:
         _log.warning("a call of %s waits: %s", item.tool.name, deferred.reason)
         return deferred
-    tried = _tried(waited_ms)
+    tried = _tried_clause(waited_ms)
     match outcome:
-        case Unknown(why=why):
-            return unknown(item.call, item.tool.name, why, item.destination)
-        case Later(in_doubt=True, text=why):
-            return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.destination)
-        case Silence(away=True, why=why) if item.patience:
-            return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
-        case Silence(away=False, why=why, code=code):
-            return Refused(f"{item.tool.name} got no answer: {why}", code)
+        case Unknown(reason=reason):
+            return unknown(item.call, item.tool.name, reason, item.destination)
+        case Later(in_doubt=True, text=reason):
+            return unknown(item.call, item.tool.name, reason.rstrip(".") + tried, item.destination)
+        case NoAnswer(is_outage=True, reason=reason) if item.outage_wait:
+            return Refused(f"{reason.rstrip('.')}{tried}.", OUTAGE_CODE)
+        case NoAnswer(is_outage=False, reason=reason, code=code):
+            return Refused(f"{item.tool.name} got no answer: {reason}", code)
         case _:
             return outcome
 
 
 def _deferral(
     item: Permitted,
-    outcome: Done | Refused | Later | Silence | Unknown,
+    outcome: Done | Refused | Later | NoAnswer | Unknown,
     patience: Patience,
     *,
     waited_ms: int,
@@ -63,20 +63,22 @@ def _deferral(
         return None
     match outcome:
         case Later(cause="rate_limit") as later:
-            longest = max(LONGEST_LIMIT, item.longest)
-            wait = UNSAID_WAIT if math.isinf(later.seconds) else later.seconds
+            longest = max(LONGEST_LIMIT, item.longest_wait)
+            wait = later.seconds
+            if math.isinf(wait):
+                wait = DEFAULT_WAIT
             over = wait > longest - waited_ms / 1000
         case Later() as later:
-            longest = item.patience
+            longest = item.outage_wait
             wait = _pause(later, patience, longest=longest, waited=waited_ms / 1000)
             over = wait <= 0
-        case Silence(away=True, why=why, retry_after=seconds):
+        case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
             return _deferral(
-                item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
+                item, Later(reason, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
             )
-        case Refused(access="credential", text=why, code=code) if item.longest == DELIVERY:
-            # An answer that is paid for is kept until an operator has renewed the credential.
-            renewed = Later(why, code, 0.0, cause="outage")
+        case Refused(access="credential", text=reason, code=code) if item.longest_wait == DELIVERY:
+            # The answer of the run is already paid for, so its delivery waits until an operator renews the credential.
+            renewed = Later(reason, code, 0.0, cause="outage")
             return _deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
         case _:
             return None
@@ -87,8 +89,8 @@ def _deferral(
     return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.target.system)
 
 
-def _tried(waited_ms: int) -> str:
-    """Say for how long a call was tried; empty for one that never waited."""
+def _tried_clause(waited_ms: int) -> str:
+    """Return a clause that says how long a call was tried; empty for a call that never waited."""
     minutes = round(waited_ms / 60_000)
     if not minutes:
         return ""
@@ -98,7 +100,7 @@ def _tried(waited_ms: int) -> str:
 
 
 def parked(deferred: Sequence[CallDeferred]) -> RunParked:
-    """Return the entry of a run that waits for calls: until the last of them is due."""
+    """Return the entry that parks a run until the last of its deferred calls is due."""
     until = max(one.until for one in deferred)
     if any(one.cause == "outage" for one in deferred):
         return RunParked("outage", until)
@@ -106,6 +108,6 @@ def parked(deferred: Sequence[CallDeferred]) -> RunParked:
 
 
 def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:
-    """Return the seconds to the next attempt: as long again as the call has waited, and 0 when its time is over."""
+    """Return the seconds until the next attempt: as long as the call has waited so far; 0 or less if time is up."""
     pause = max(patience.pause, waited, later.seconds)
     return min(pause, max(LONGEST_PARKED, later.seconds), longest - waited)

@@ -1,14 +1,14 @@
-"""The run's own step: the calls that a run makes by itself, from admission to the summary, and no others."""
+"""The run's own step: only the calls that Gofer itself makes for a run, from admission to the summary."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from gofer.engine.owned_run import Deadline, OwnedRun
-from gofer.engine.permitted_call import OUTAGE, Permitted, unasked
-from gofer.engine.results import Shown
+from gofer.engine.permitted_call import OUTAGE, Permitted, permit_all
+from gofer.engine.results import DisplayLimits
 from gofer.engine.services import Services
-from gofer.engine.step import Sight, attempt, make_calls
+from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.log import Journal
 from gofer.journal.workspace_entries import FileAdded
@@ -18,25 +18,25 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
 _OWN_ID = re.compile(r"[a-z][a-z-]*/.+", re.DOTALL)
-"""The form of `<purpose>/<n>`. The ids of models and of scripts begin with a digit."""
+"""The form of `<purpose>/<n>`. The call ids of models and scripts begin with a digit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PurposeCall:
-    """A call that the run makes by itself: what its source asks for, under an id that names the purpose."""
+    """A call of the run's own, with an id that names its purpose."""
 
     call: str
     """`<purpose>/<n>`."""
-    asked: OwnCall
+    request: OwnCall
     _: KW_ONLY
     recorded: bool = True
-    """Whether its arguments are journaled; they need not be where they follow from the journal."""
-    longest: float = OUTAGE
-    """Seconds that the call waits in all for a system that is away."""
+    """Whether the journal records the arguments; it need not if they follow from other entries."""
+    longest_wait: float = OUTAGE
+    """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
     """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
-    shown: Shown | None = None
-    """How much of its text a model is shown, where that is for a model: the rest becomes a file. None: it is cut."""
+    shown: DisplayLimits | None = None
+    """Display limits of a text for a model, beyond which the text becomes a file; None cuts a long text."""
 
     def __post_init__(self) -> None:
         if not _OWN_ID.fullmatch(self.call):
@@ -44,7 +44,7 @@ class PurposeCall:
 
 
 class OwnStep(OwnedRun):
-    """A run in the hands of its owner, who makes the calls that the run makes by itself."""
+    """A run, with the calls that its owner makes for the run itself."""
 
     def __init__(
         self,
@@ -55,48 +55,48 @@ class OwnStep(OwnedRun):
         above: OwnedRun | None = None,
     ) -> None:
         super().__init__(journal, services, entries, deadline, above)
-        self.below: dict[str, OwnStep] = {}
-        """The steps of its subagents that this owner has had in hand, by their runs."""
+        self.children: dict[str, OwnStep] = {}
+        """The steps of the subagents that this owner has opened, by the ids of their runs."""
 
-    async def call(self, asked: PurposeCall, provenance: Provenance) -> Outcome:
-        """Make a call of the run's own, or give its recorded outcome.
+    async def call(self, purpose: PurposeCall, provenance: Provenance) -> Outcome:
+        """Make a call of the run's own, or return its recorded outcome.
 
-        Raises Cancelled or OutOfTime when nothing new may begin, Parked when it has to wait, and ToolError for
+        Raises Cancelled or OutOfTime when nothing new may begin, Parked when the call has to wait, and ToolError for
         arguments that its tool does not take.
         """
-        tool = self.services.tools[asked.asked.tool]
+        tool = self.services.tools[purpose.request.tool]
         item = Permitted(
-            asked.call,
+            purpose.call,
             tool,
-            tool.parse(asked.asked.arguments),
-            asked.asked.arguments if asked.recorded else None,
-            longest=asked.longest,
-            waits=asked.waits,
+            tool.parse(purpose.request.arguments),
+            purpose.request.arguments if purpose.recorded else None,
+            longest_wait=purpose.longest_wait,
+            waits=purpose.waits,
         )
-        sight = Sight(
+        context = CallContext(
             provenance=provenance,
-            shown=asked.shown or Shown(),
+            shown=purpose.shown or DisplayLimits(),
             repertoire=Repertoire(),
-            long=asked.shown is not None,
+            long_as_file=purpose.shown is not None,
         )
 
-        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
-            return await attempt(self, item, doubt, sight)
+        async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+            return await attempt(self, item, doubt, context)
 
-        (outcome,) = await make_calls(self, [item], unasked, happen)
+        (outcome,) = await make_calls(self, [item], permit_all, make)
         return outcome
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
-        """Return the content of a file, fetched first where it is elsewhere; `purpose` names the call that does it.
+        """Return the content of a file; fetch it first if the run does not have it. `purpose` names that call.
 
-        Raises ToolError when it cannot be had, TemporaryError, Cancelled, OutOfTime.
+        Raises ToolError when the file cannot be fetched, TemporaryError, Cancelled, OutOfTime.
         """
         if not added.body:
             source = added.source or {}
             fetch = OwnCall(as_text(source.get("tool")), as_object(source.get("arguments")))
             if fetch.tool not in self.services.tools:
-                raise ToolError("Nothing here knows how to fetch it.", code="gone")
-            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest=0.0), provenance):
+                raise ToolError("No installed tool can fetch it.", code="gone")
+            match await self.call(PurposeCall(f"{purpose}/{added.file}", fetch, longest_wait=0.0), provenance):
                 case e.ToolResult(status="ok"):
                     added = self.workspace.files[added.file].added
                 case outcome:

@@ -1,7 +1,7 @@
-"""One run in the hands of its owner: its journal and views, its inbox, and its permit to send.
+"""A run and its owner: the journal, its projections, the inbox, and the permit to send.
 
-Both kinds of steps stand on it: `own_step.py` makes the calls that the run makes by itself, `working_step.py` those
-that a model or a script asks for.
+Both kinds of steps use it: `own_step.py` makes the run's own calls, and `working_step.py` makes the calls of a model or
+a script.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.engine.effects import Permit, longest_quiet
-from gofer.engine.results import Shown, shorten, unknown
+from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
 from gofer.journal import entries as e
@@ -24,43 +24,43 @@ from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
 
 MARGIN = 20.0
-"""Seconds kept for writing down what came of the last call and for leaving in good order."""
+"""Seconds reserved to record the outcome of the last call and to leave the run in good order."""
 
 
 class Deadline:
-    """The time of one worker, on its own monotonic clock. Without a deadline it is endless until it is ended."""
+    """The deadline of one worker, on its own monotonic clock. Without a time limit it is infinite until `end`."""
 
     def __init__(self, clock: Clock, seconds: float = math.inf) -> None:
         self._clock = clock
         self._end = clock.monotonic() + seconds
 
     def end(self) -> None:
-        """It is over: nothing new begins."""
+        """End the worker's time, so that nothing new begins."""
         self._end = -math.inf
 
     @property
     def over(self) -> bool:
-        """Whether it was ended."""
+        """Whether `end` was called."""
         return self._end == -math.inf
 
     @property
     def left(self) -> float:
-        """Seconds for calls: what is left, less the margin."""
+        """Seconds left for calls, without the margin."""
         return self._end - MARGIN - self._clock.monotonic()
 
 
 @dataclass(slots=True)
 class Claims:
-    """The calls that the owner of a run and of its subagents took for itself among all runs (`engine/once.py`)."""
+    """The calls that the owner of a run and of its subagents has claimed (`engine/once.py`)."""
 
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One is taken after the other: what one branch finds free, another may just be taking up again."""
+    """The lock held during a claim, because another branch may be resuming the call that one branch finds free."""
     taken: set[str] = field(default_factory=set[str])
-    """Begun or about to, as `<run>/<call>`."""
+    """Calls that have begun or are about to begin, as `<run>/<call>`."""
 
 
 class OwnedRun:
-    """One run in the hands of its owner: its journal, and its views, folded in place as it grows."""
+    """One run, as its owner sees it: the journal, and the projections that each new entry updates in place."""
 
     def __init__(
         self,
@@ -81,16 +81,20 @@ class OwnedRun:
         self.services = services
         self.deadline = deadline
         self.above = above
-        """The run that asks this one; None unless this is the run of a subagent."""
-        self.claims: Claims = above.claims if above is not None else Claims()
+        """The parent run; None unless this is the run of a subagent."""
+        self.claims = Claims()
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal
-        self._begun: bool = above is not None and above.has_begun
-        higher = above.permit if above is not None else None
-        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
+        self._begun = False
+        permit_above: Permit | None = None
+        if above is not None:
+            self.claims = above.claims
+            self._begun = above.has_begun
+            permit_above = above.permit
+        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
 
     def note(self, entry: e.Entry) -> None:
-        """Add a fact to the next frame; it is durable with the next intent or `commit`."""
+        """Add an entry to the next frame; the next intent or `commit` makes it durable."""
         recorded = self._journal.add(entry)
         progress.fold(self.progress, recorded)
         conversation.fold(self.conversation, recorded)
@@ -104,11 +108,11 @@ class OwnedRun:
         if self._journal.drafted:
             await self.permit.write(self._journal.commit)
 
-    async def let_go(self, left: e.RunHandedOver) -> None:
-        """Leave the run although something failed: with all that is drafted, or, where that cannot be, without."""
+    async def leave_after_failure(self, left: e.RunHandedOver) -> None:
+        """Leave the run after a failure: commit the draft with `left`, or `left` alone if the draft is not writable."""
         with contextlib.suppress(TemporaryError, Fenced):
             try:
-                # How it ends, or why it waits, may be drafted already: nothing follows that.
+                # The draft may already hold the end or the wait of the run, and no entry may follow that.
                 if self.progress.finished is None and self.progress.parked is None:
                     self.note(left)
                 await self.commit()
@@ -119,12 +123,12 @@ class OwnedRun:
 
     @property
     def stopping(self) -> bool:
-        """Whether its worker was told to stop."""
+        """Whether the worker was told to stop."""
         return self.deadline.over
 
     @property
     def has_begun(self) -> bool:
-        """Whether this owner has begun something for the run, or for the run that asks it."""
+        """Whether this owner has begun a step of the run, or had begun one of the parent run before."""
         return self._begun
 
     @property
@@ -133,23 +137,23 @@ class OwnedRun:
         return self._journal.frames
 
     def provenance(self, prompt_file: str) -> Provenance:
-        """Return the links that what this run writes now ends with."""
+        """Return the links at the end of every text that this run writes."""
         workflow = self.progress.workflow
         return self.services.links.provenance(workflow, prompt_file, self.run, self.progress.private)
 
     def now_ms(self) -> int:
-        """Return the wall clock, in unix milliseconds."""
+        """Return the time of the wall clock, in unix milliseconds."""
         return int(self.services.outside.clock.now() * 1000)
 
-    async def shorten(self, text: str, name: str, origin: str, shown: Shown) -> str:
-        """Return a text as a model is shown it, and note the file that a long text becomes. Raises TemporaryError."""
-        said, added = await shorten(text, name, origin, self.files, shown)
+    async def shorten(self, text: str, name: str, origin: str, shown: DisplayLimits) -> str:
+        """Return a text within the display limits; note the file that a long text becomes. Raises TemporaryError."""
+        shown_text, added = await shorten(text, name, origin, self.files, shown)
         if added is not None:
             self.note(added)
-        return said
+        return shown_text
 
     async def begin(self, seconds: float) -> None:
-        """Return when something that may take so long may begin. Raises Cancelled, OutOfTime."""
+        """Take the inbox, and return if a step of so many seconds may begin. Raises Cancelled, OutOfTime."""
         await self.take_inbox()
         self.heed_cancel()
         # A new owner may always start one step; otherwise a step longer than any worker's deadline would never run.
@@ -158,13 +162,13 @@ class OwnedRun:
         self._begun = True
 
     async def has_news(self) -> bool:
-        """Return whether its inbox, or that of a subagent at work, holds an item."""
+        """Return whether the inbox of the run, or of a subagent at work, holds an item."""
         return await has_inbox_items(
             self.run, [one.run for one in self.progress.children.values()], self.services.store
         )
 
     async def take_inbox(self) -> None:
-        """Journal what outsiders put into the inbox; an item that was journaled before a restart is only dropped."""
+        """Journal the items of the inbox and remove them; an item that was journaled before a crash is only removed."""
         if self.above is not None:
             await self.above.take_inbox()
         items = await inbox.read(self.services.store, self._journal.seal)
@@ -178,31 +182,31 @@ class OwnedRun:
             await self.services.store.drop_items(self.run, [item.item for item in items])
 
     def heed_cancel(self) -> None:
-        """Raise Cancelled when a person asked for the run to stop and it has not been concluded."""
+        """Raise Cancelled when a person asked the run to stop and the run has not been concluded."""
         if (cancelled := self.progress.cancelled) and self.progress.stopping:
             raise Cancelled(f"cancelled by {cancelled.by}")
         if self.above is not None:
             self.above.heed_cancel()
 
     @property
-    def wanted(self) -> bool:
-        """Whether no person asked for it, or for the run that asks it, to stop."""
-        return not self.progress.stopping and (self.above is None or self.above.wanted)
+    def is_wanted(self) -> bool:
+        """Whether no person asked this run, or a run above it, to stop."""
+        return not self.progress.stopping and (self.above is None or self.above.is_wanted)
 
     @property
     def locked(self) -> set[tuple[str, str]]:
-        """Tool and destination of calls of unknown outcome, those of the runs above included."""
+        """Tool and destination of the calls of unknown outcome, in this run and the runs above it."""
         if self.above is None:
             return self.progress.locked
         return self.progress.locked | self.above.locked
 
-    def record_unknown_calls(self, why: str) -> None:
-        """Record calls in doubt as unknown, because no owner looks for them any more."""
+    def record_unknown_calls(self, reason: str) -> None:
+        """Record the writes in doubt as unknown, because no later owner will look for them."""
         for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
-            self.note(unknown(call.call, call.tool, why, ANYWHERE))
+            self.note(unknown(call.call, call.tool, reason, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
-        """Return the seconds until what a lost predecessor may have sent is seen: at most the longest quiet time."""
+        """Return the seconds until the last requests of a crashed owner must have had their effect."""
         doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
         tools = (self.services.tools.get(name) for name in doubtful)
         most = longest_quiet(tools, self.services.patience, predecessor_is_dead=predecessor_is_dead)

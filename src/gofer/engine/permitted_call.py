@@ -1,4 +1,4 @@
-"""A call that may be made, with what its tool declares of it."""
+"""A call that may be made, with the declarations of its tool."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,61 +11,61 @@ from gofer.values.errors import ToolError
 from gofer.values.events import Event
 
 OUTAGE = 1_800.0
-"""Seconds that a run waits in all for a system that is away, for one call that it needs."""
+"""Total seconds that a run waits for a system that does not answer, for one call that it needs."""
 DELIVERY = 86_400.0
-"""The same for calls that deliver its answer."""
+"""Total seconds of that wait for a call that delivers the answer."""
 
 Gate = Callable[[], None]
-"""Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
+"""A last check, called right before the intent of a call is noted; it raises when the call may not begin."""
 
 
-def unasked() -> None:
-    """Let everything through: the caller asked before."""
+def permit_all() -> None:
+    """Permit every call; the caller has checked before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permitted:
-    """A call that a gate let through: which one, with which tool, with what."""
+    """A call that the gates permitted, with its tool and parsed arguments."""
 
     call: str
     tool: AnyTool
     arguments: Arguments
     recorded: Mapping[str, object] | None = None
     """The arguments for the journal; None when an llm.response has them already."""
-    valued: bool = False
-    """Whether a script asks: what the tool has for it is recorded too."""
+    for_script: bool = False
+    """Whether a script made the call, so that the journal also records the tool's value for scripts."""
     key: str = ""
-    """The idempotency key of an earlier run that may have made the same call; empty: its own."""
+    """The idempotency key of an earlier run that may have made the same call; empty uses a key of this run."""
     since: int = 0
-    """With such a key: unix milliseconds before which no run can have made it."""
-    longest: float = OUTAGE
-    """Seconds that the call waits in all for a system that is away."""
+    """With such a key: the unix milliseconds before which no run can have made the call."""
+    longest_wait: float = OUTAGE
+    """Total seconds that the call waits for a system that does not answer."""
     waits: bool = True
-    """Whether the run waits until the call can be made; one that does not wait is attempted once."""
+    """Whether the run waits until the call can be made; a call that does not wait is attempted once."""
 
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Arguments that named a place, each with the id that it was looked up by; the call is sent to these."""
+    """Arguments that name a place, each with the id that a look-up found; the call is sent to these ids."""
 
     cleared: bool = False
-    """Whether its place was looked up and may be read although it is private."""
+    """Whether a look-up found that the run may read the place although it is private."""
 
     @property
-    def sent(self) -> Arguments:
-        """The arguments as the tool gets them."""
+    def sent_arguments(self) -> Arguments:
+        """The arguments that the tool gets, with ids in place of names."""
         return self.arguments.model_copy(update=dict(self.ids))
 
     @property
     def destination(self) -> str:
-        """What of the outside it acts on; all that its tool acts on where the function that says so has a fault."""
+        """The object that the call acts on; ANYWHERE if the tool's own function fails."""
         try:
             return self.tool.target.destination(self.arguments)
-        except Exception:  # noqa: BLE001 - a tool's own fault must not take the run with it
+        except Exception:  # noqa: BLE001 - a bug of a tool must not end the run
             return ANYWHERE
 
     def place(self, event: Event) -> Place | None:
-        """Return the place that it acts on; None where its tool declares none.
+        """Return the place that the call acts on; None if its tool declares none.
 
-        Raises ToolError for arguments that name no place, and where the function that says so has a fault.
+        Raises ToolError for arguments that name no place, and when the tool's own function fails.
         """
         if self.tool.target.where is None:
             return None
@@ -74,13 +74,13 @@ class Permitted:
         except ToolError:
             raise
         except Exception as error:
-            # A tool's own fault must not take the run with it.
-            text = f"{self.tool.name} was not called: its place cannot be told ({type(error).__name__})."
+            # A bug of a tool must not end the run.
+            text = f"{self.tool.name} was not called: its place cannot be determined ({type(error).__name__})."
             raise ToolError(text, code="no_place") from error
 
     @property
     def intent(self) -> ToolCall:
-        """The entry that is written before the call is made."""
+        """The journal entry that is written before the call is made."""
         recorded = self.recorded
         if self.ids:
             recorded = {**self.arguments.model_dump(mode="json", exclude_unset=True), **self.ids}
@@ -88,26 +88,26 @@ class Permitted:
 
     @property
     def judged_again(self) -> bool:
-        """Whether its place is looked up again when the call is made again: nothing is on record of that."""
+        """Whether a repeated call needs a new look-up of its place: the journal does not record the place of a read."""
         return self.tool.effect == "read" and self.tool.target.where is not None
 
     def as_recorded(self, intent: ToolCall | None) -> "Permitted":
-        """Return the call with the arguments of its intent, where these are on record: names may mean others by now."""
+        """Return the call with the arguments that its intent recorded, if any: a name may mean another place by now."""
         if intent is None or intent.arguments is None:
             return self
         return replace(self, arguments=self.tool.parse(intent.arguments))
 
     @property
-    def patience(self) -> float:
-        """Seconds that it waits in all; a read that the model or a script asked for becomes their error instead."""
+    def outage_wait(self) -> float:
+        """Total seconds that the call waits in an outage; 0 for a read of a model or a script, which gets an error."""
         if self.tool.effect == "read" and not is_own(self.call):
             return 0.0
-        return self.longest
+        return self.longest_wait
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a subagent is asked, and which files it is given."""
+class SubagentCall:
+    """A call of a subagent: its prompt, and the files that it gets."""
 
     call: str
     name: str

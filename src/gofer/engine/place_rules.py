@@ -1,8 +1,9 @@
 """The rule for places: where a run may write, and which places it may read.
 
-A run writes where it was asked, where its workflow file says, and in channels that its asker is in. Anything
-else is put to the asker; a run without one is refused. What a place is, is looked up as a step of the run. The call is
-sent to the id that was looked up, so that a name which means another place by then changes nothing.
+A run writes where it was started, to places that its workflow file lists, and in channels of which its asker is a
+member. For any other place the run asks its asker; a run without an asker is refused. The run looks the place up in a
+step of its own and sends the call to the id that it found, so renaming a channel between look-up and call changes
+nothing.
 """
 
 import asyncio
@@ -29,44 +30,44 @@ from gofer.workflows.schema import Workflow
 from gofer.workflows.writes import Destinations
 
 
-def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
-    """Whether a call of a private run writes anywhere but where the run began."""
+def leaves_private_channel(item: Permitted, event: Event, *, private: bool) -> bool:
+    """Return whether a call of a private run writes to a place other than the one where the run began."""
     if not private or item.tool.effect == "read":
         return False
     writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return True
-    return not writes.here(_said(item), event.place)
+    return not writes.here(_given_arguments(item), event.place)
 
 
 def at_origin(item: Permitted, event: Event) -> bool:
-    """Return whether a call writes nowhere but where the run was asked."""
+    """Return whether a call writes only to the place where the run was started."""
     writes = item.tool.target.writes
     if writes is None or item.tool.name.partition("_")[0] != event.source:
         return False
-    return writes.at(_said(item), event.place)
+    return writes.at(_given_arguments(item), event.place)
 
 
-def _said(item: Permitted) -> dict[str, object]:
+def _given_arguments(item: Permitted) -> dict[str, object]:
     return item.arguments.model_dump(mode="json", exclude_defaults=True)
 
 
 FRESH_MS = 300_000
-"""How long a run relies on what it looked up of a place, milliseconds."""
+"""How long a look-up of a place stays valid, in milliseconds."""
 
-_NO_PERSON = f"no person of {WORKPLACE.system}"
-_ANSWERS = (
-    f"Not called: the channel is private, and {_NO_PERSON} started this run, so nobody can be asked whether its "
-    "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
+_NO_PERSON = f"no person in {WORKPLACE.system}"
+_ANSWER_REVEALS = (
+    f"Not called: the channel is private, and {_NO_PERSON} started this run, so there is no asker to permit that its "
+    "contents leave it. The owner of the workflow can permit it with `private_channels: allow`, or with `reply: none`."
 )
-_TAKES_OUT = (
-    f"Not called: this run read a private channel, and {_NO_PERSON} started it, so nobody can be asked whether "
-    "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
-    "`private_channels: allow`."
+_WRITE_REVEALS = (
+    f"Not called: this run read a private channel, and {_NO_PERSON} started it, so there is no asker to permit that "
+    "its contents leave it. Write into that channel, or continue without this call. The owner of the workflow can "
+    "permit it with `private_channels: allow`."
 )
 
 Verdict = Literal["yes", "ask", "no"]
-"""Whether a call may be made: it may, the asker decides, or it may not."""
+"""The judgement of a call: it may be made, the asker decides, or it may not be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ class Judged:
     item: Permitted
     verdict: Verdict
     where: str = ""
-    """The place, for people."""
+    """The name of the place for people."""
     refusal: str = ""
-    """What the model reads of a call that may not be made."""
+    """The text for the model when the call may not be made."""
 
 
 def may_write(known: Known, asker: Person | None) -> Verdict:
@@ -95,7 +96,8 @@ def may_write(known: Known, asker: Person | None) -> Verdict:
 def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
     """Return whether a run may read a channel; `alone` when only the asker reads its answer.
 
-    What is private is read elsewhere only by its member in a direct message: any other answer would take it out.
+    From elsewhere, a private channel may be read only in a direct message with one of its members, because any other
+    answer would reveal its messages. A run without an asker may read the channels that its workflow file lists.
     """
     if known.home:
         return True
@@ -107,7 +109,7 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
 
 
 def asker_of(step: OwnStep) -> Person | None:
-    """Return the person who started a run and can be asked, or the run that asks this one; None when no person did."""
+    """Return the person who started a run or its root run, and can be asked; None when no person did."""
     root = _root(step)
     event = root.progress.event
     if event is None or source_of(event).people is None or event.actor.kind != "person":
@@ -120,29 +122,29 @@ def asker_of(step: OwnStep) -> Person | None:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What judges the calls of one run: who asked, where, and what the workflow file lists."""
+    """The rule for places, applied to the calls of one run."""
 
     step: OwnStep
     event: Event
     workflow: Workflow
     provenance: Provenance
     looking: asyncio.Lock
-    """Held during a look-up, so that branches of a script that ask for the same share it."""
+    """The lock held during a look-up, so that branches of a script share the look-up of the same place."""
 
     async def judge(self, item: Permitted) -> Judged | ToolResult:
-        """Look up the place of a call and judge the call; a call that cannot be judged gets its result.
+        """Look up the place of a call and judge the call. If the place cannot be determined, return a refusal.
 
         Raises Cancelled, OutOfTime, Parked.
         """
         if item.tool.effect == "read" and not self._may_read_private:
-            # The tool itself refuses all channels but public ones and the origin.
+            # The tool itself refuses every channel except public ones and the channel of the run.
             return Judged(item, "yes")
         try:
             place = item.place(self.event)
-            # To read a place of kind `other`, it is enough that the workflow lists the tool.
+            # A workflow that lists the tool may read any place of kind `other`.
             if place is None or (place.kind == "other" and item.tool.effect == "read"):
                 return Judged(item, "yes")
-            known = await self._known(item, place)
+            known = await self._known_place(item, place)
             if known.id and place.argument:
                 item = replace(item, ids={place.argument: known.id})
             if item.tool.effect == "read":
@@ -150,17 +152,17 @@ class Judge:
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
-        if verdict == "yes" and self._takes_out(known):
-            return Judged(item, "no", refusal=_TAKES_OUT)
+        if verdict == "yes" and self._reveals_private(known):
+            return Judged(item, "no", refusal=_WRITE_REVEALS)
         return Judged(item, verdict, known.name or str(place), refusal(place))
 
     @property
     def writes(self) -> Destinations:
-        """Where the workflow file lets runs write."""
+        """The places that the workflow file lets runs write to."""
         return self.workflow.writes
 
-    def _takes_out(self, known: Known) -> bool:
-        """Return whether a write would take what a run without an asker read of a private channel somewhere else.
+    def _reveals_private(self, known: Known) -> bool:
+        """Return whether a run without an asker would write data of a private channel to another place.
 
         There is no person to ask, so `private_channels` alone decides.
         """
@@ -171,7 +173,7 @@ class Judge:
 
     @property
     def _may_read_private(self) -> bool:
-        """Whether it depends on the channel, beside its being public, what the run may read."""
+        """Whether each read needs a look-up of its channel, because its being public does not decide alone."""
         asker = asker_of(self.step)
         if asker is None:
             return self.writes.may_be_private
@@ -179,41 +181,41 @@ class Judge:
 
     @property
     def _alone(self) -> bool:
-        """Whether only the asker reads what the run answers."""
+        """Whether only the asker reads the answer of the run."""
         own = source_of(self.event).places
         return own is not None and own.is_own(self.event)
 
     def _read(self, item: Permitted, place: Place, known: Known) -> Judged:
-        """Return a read that may be made. Raises ToolError for one that may not."""
+        """Return the judgement of a permitted read. Raises ToolError for a read that is not permitted."""
         asker = asker_of(self.step)
         if not may_read(known, asker, alone=self._alone):
-            raise _hidden(place)
+            raise _hidden_error(place)
         if asker is None and not (known.home or known.public or self._keeps_to_itself):
-            raise ToolError(_ANSWERS, code="private")
+            raise ToolError(_ANSWER_REVEALS, code="private")
         return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
 
     @property
     def _keeps_to_itself(self) -> bool:
-        """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
+        """Whether a run without an asker passes on its data only in calls, which this class judges."""
         source = source_of(self.event)
-        # A caller in this process reads the answer, also where the workflow writes no reply.
+        # A caller in this process reads the answer even if the workflow writes no reply.
         silent = (self.workflow.reply == "none" or source.trusted) and not source.returns_to_caller
         return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 
     @property
     def _home(self) -> str:
-        """The id of the place that the run was asked in; empty where its source has none."""
+        """The id of the place where the run was started; empty if its source has no places."""
         own = source_of(self.event).places
         if own is None:
             return ""
         return own.home(self.event)
 
-    async def _known(self, item: Permitted, place: Place) -> Known:
-        """Return what is known of a place, looked up where that decides. Raises ToolError, and what `judge` raises."""
+    async def _known_place(self, item: Permitted, place: Place) -> Known:
+        """Return the facts about a place, looked up if they decide. Raises ToolError, and what `judge` raises."""
         if item.tool.effect != "read" and at_origin(item, self.event):
             return Known(home=True)
         if place.kind == "other":
-            # No entry of `writes` can name it: that the file lists the tool is the permission.
+            # No entry of `writes` can name such a place, so the listed tool is the permission.
             return Known(listed=True)
         places = _places_of(place)
         if places is None:
@@ -225,36 +227,36 @@ class Judge:
             case Known() as known:
                 return known
             case OwnCall() as asked:
-                details = await self._looked_up(asked, _use(item, place))
+                details = await self._look_up(asked, _purpose(item, place))
                 return places.found(place, seen_from, details)
             case _:
                 assert_never(looked)
 
-    async def _looked_up(self, asked: OwnCall, use: str) -> Mapping[str, object]:
-        """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
+    async def _look_up(self, asked: OwnCall, purpose: str) -> Mapping[str, object]:
+        """Return the details of a look-up, which stay the same for FRESH_MS. Raises ToolError when it fails."""
         digest = hashlib.sha256(encode([asked.tool, asked.arguments])).hexdigest()[:16]
-        # The id holds the time: an older look-up is made anew, by a new owner as well.
-        call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
+        # The call id holds the time, so that any owner of the run repeats a look-up that is too old.
+        call = f"{purpose}/{digest}/{self.step.now_ms() // FRESH_MS}"
         async with self.looking:
             outcome = await self.step.call(PurposeCall(call, asked), self.provenance)
         match outcome:
             case ToolResult(status="ok", details=details):
                 return as_object(details)
-            case ToolResult(text=why, details=details):
-                raise ToolError(f"Not called: {why}", code=as_text(as_object(details).get("code")))
+            case ToolResult(text=reason, details=details):
+                raise ToolError(f"Not called: {reason}", code=as_text(as_object(details).get("code")))
             case _:
                 raise ToolError(f"Not called: {outcome.text}")
 
 
-def _use(item: Permitted, place: Place) -> str:
-    # What a run reads of an issue or a page does not count as read in a private channel.
+def _purpose(item: Permitted, place: Place) -> str:
+    # Only reads of channels count for `_private_channels_read`; reads of issues and pages do not.
     if item.tool.effect == "read" and place.kind == "channel":
         return READ_PLACE
     return WRITE_PLACE
 
 
 def _private_channels_read(step: OwnStep) -> set[str]:
-    """Return the ids of channels that are not public and that a run, or the run that asks it, was let read."""
+    """Return the ids of the channels, other than public ones, that a run or its root run looked up in order to read."""
     found: set[str] = set()
     for call, outcome in _root(step).progress.outcomes.items():
         match outcome:
@@ -267,22 +269,23 @@ def _private_channels_read(step: OwnStep) -> set[str]:
 
 
 def _root(step: OwnedRun) -> OwnedRun:
-    """Return the run that people started: the step itself, or the one above all subagents."""
+    """Return the run that people started: the run itself, or the run above all subagents."""
     while step.above is not None:
         step = step.above
     return step
 
 
 def refusal(place: Place) -> str:
-    """Return what the model reads of a call to a place that a run without an asker may not write to."""
+    """Return the refusal of a write to a place that a run without an asker may not write to."""
     if place.kind == "person":
         return (
-            f"Not called: a run that {_NO_PERSON} started writes to no person, and no entry of `writes`"
-            " permits it. Go on without it."
+            f"Not called: a run that {_NO_PERSON} started may not write to a person, and no entry of"
+            " `writes` can permit it. Continue without it."
         )
     return (
-        f"Not called: a run that {_NO_PERSON} started writes where it began and where its workflow file says. That"
-        f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."
+        f"Not called: a run that {_NO_PERSON} started may write only where it began and where its workflow file permits"
+        f" it. That file does not list {place}; the owner of the workflow can permit it with"
+        f" `writes: {{{_entry(place)}}}`. Continue without it."
     )
 
 
@@ -294,8 +297,8 @@ def _entry(place: Place) -> str:
     return places.entry(place)
 
 
-def _hidden(place: Place) -> ToolError:
-    """Return what a run is told of a place that it may not know of."""
+def _hidden_error(place: Place) -> ToolError:
+    """Return the error for a place that the run may not see; it looks like the error for a missing place."""
     places = _places_of(place)
     if places is None:
         return ToolError("Not found.", code="not_found")

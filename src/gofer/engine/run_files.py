@@ -1,4 +1,4 @@
-"""The files of a run: their contents come from bodies and from outside, and new ones become bodies."""
+"""The files of a run: read from stored bodies or fetched from their source, and new files stored as bodies."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,21 @@ from gofer.values.errors import Corrupt, Gone, ToolError
 from gofer.values.missing import Missing
 
 FILE_LIMIT = FILE_BYTES
-"""Bytes of one file at most."""
+"""Largest file, in bytes."""
 RUN_LIMIT = 200_000_000
-"""Bytes of all files of one run at most."""
+"""Bytes of all files of one run together."""
 FILES = 500
-"""Files of one run at most."""
+"""Greatest number of files of one run."""
 FETCHES = 4
-"""Files of one run that are fetched at once at most: each may be large."""
+"""Files of one run that are fetched at the same time; each may be large."""
 _REMEMBERED = 64_000_000
-"""Bytes of contents that are kept in memory between calls at most."""
+"""Bytes of contents that stay in memory between calls."""
 _SHOWN = 20
-"""Ids that a model is told of when it names one that is not there."""
+"""File ids that an error lists when a model names an unknown file."""
 
 
 class RunFiles:
-    """The files of one run."""
+    """The files of one run, with a cache of their contents."""
 
     def __init__(self, journal: Journal, services: Services, workspace: Workspace) -> None:
         self._journal = journal
@@ -43,15 +43,15 @@ class RunFiles:
         self.fetching = asyncio.Semaphore(FETCHES)
 
     async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
-        """Stores new files; gives what is written down of each.
+        """Store new files; return the journal entry of each.
 
-        Raises ToolError for too many or too much, unless they have to be kept `always`.
+        Raises ToolError when a limit is exceeded, unless `always` is set.
         """
         room = RUN_LIMIT - self._workspace.bytes_held
         added = list[FileAdded]()
         new = {file.id for file in files} - self._workspace.files.keys()
         if new and not always and len(self._workspace.files) + len(new) > FILES:
-            raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
+            raise ToolError(f"A run has at most {FILES} files, and these would exceed that limit.")
         for file in files:
             entry = FileAdded(
                 file=file.id,
@@ -73,14 +73,14 @@ class RunFiles:
         return added
 
     async def content(self, added: FileAdded) -> bytes:
-        """What a file holds. Raises ToolError when it is gone, TemporaryError."""
+        """Return the content of a stored file. Raises ToolError when the file is gone, TemporaryError."""
         if (known := self._contents.get(added.body)) is not None:
             return known
         try:
             home = added.run or self._journal.run
             content = await read_body(home, added.body, self._services.store, self._services.blobs)
         except (Corrupt, Gone) as error:
-            text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
+            text = f"{added.file} cannot be read any more. Continue without it, and say that you could not read it."
             raise ToolError(text, code="gone") from error
         self._remember(added.body, content)
         return content
@@ -91,10 +91,10 @@ class RunFiles:
             del self._contents[next(iter(self._contents))]
 
 
-class Reach(Files):
-    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards.
+class CallFiles(Files):
+    """The files of a run for one call; files that the call had to fetch are in `fetched` afterwards.
 
-    `call` is the call that reaches for them. It lends its identity to fetching.
+    A file is fetched under the identity of `call`.
     """
 
     def __init__(self, files: RunFiles, services: Services, workspace: Workspace, call: Call) -> None:
@@ -114,7 +114,7 @@ class Reach(Files):
         try:
             return await self._files.content(added)
         except ToolError:
-            # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
+            # The earlier run that fetched the file may have been deleted since. Its source may still have the file.
             if not (added.run and added.source):
                 raise
             return await self._files.content(await self._fetch(added))
@@ -129,19 +129,19 @@ class Reach(Files):
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """Return what the files lack that the call read, and so all that it made of them."""
+        """The missing parts of all files that the call read, which its results lack as well."""
         return together(self.added(file).missing for file in self._read)
 
     async def _fetch(self, added: FileAdded) -> FileAdded:
         source: Mapping[str, object] = added.source or {}
         tool = self._services.tools.get(as_text(source.get("tool")))
         if tool is None:
-            raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
+            raise ToolError(f"{added.file} cannot be fetched: no installed tool can do that.", code="gone")
         async with self._files.fetching:
-            given = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
-            if not given.files or given.files[0].content is None:
-                raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
-            (fresh,) = await self._files.add(given.files[:1])
+            result = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
+            if not result.files or result.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {result.text}", code="gone")
+            (fresh,) = await self._files.add(result.files[:1])
         fetched = replace(
             added,
             body=fresh.body,

@@ -1,4 +1,4 @@
-"""A script that works through a run: from its top each time; what the journal has is not done again."""
+"""The script coordinator: a script always runs from its top, and the journal answers the calls that it made before."""
 
 import asyncio
 import inspect
@@ -8,7 +8,7 @@ from gofer.engine import gates
 from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
 from gofer.engine.script_branches import Diverged
-from gofer.engine.script_run import Halted, ScriptRun, put_an_end_to
+from gofer.engine.script_run import Halted, ScriptRun, cancel_all
 from gofer.engine.working_step import WorkingStep
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
@@ -20,27 +20,27 @@ from gofer.workflows.script_module import Modules, place_of
 from gofer.workflows.script_source import Script
 
 ENTRY = "coordinate"
-"""The function of a script that decides."""
+"""The name of a script's main function."""
 ANSWER_LIMIT = 200_000
-"""Characters of what a script may return."""
+"""Longest answer of a script, in characters."""
 _QUOTED = 300
-"""Characters people are shown of what an error of a script says."""
+"""Characters of a script's error that people see."""
 
 
 class ScriptFailed(GoferError):
-    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for the asker."""
+    """The script has a bug. The message is for lists; only the asker sees `error_text`, which may hold contents."""
 
-    def __init__(self, reason: str, said: str = "") -> None:
+    def __init__(self, reason: str, error_text: str = "") -> None:
         super().__init__(reason)
-        self.said = said
+        self.error_text = error_text
 
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
-    """Runs the workflow's script until it returns or something ends the run. Raises what `step` raises."""
+    """Run the workflow's script until it returns or the run ends. Raises what `step` raises."""
     script = step.own.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
-        step.own.record_unknown_calls("its script was taken away meanwhile")
-        gone = "it was taken away, or comes with a deploy that has not happened yet"
+        step.own.record_unknown_calls("its script was removed")
+        gone = "it was removed, or the deploy that adds it has not happened yet"
         return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script}: {gone}")
     await step.settle(provenance)
     run = ScriptRun(step, bundle, provenance, script)
@@ -53,26 +53,28 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     except Limited as error:
         return Ending(error.stop.status, reason=error.stop.reason)
     except ScriptFailed as error:
-        return Ending("failed", reason=str(error), said=error.said)
+        return Ending("failed", reason=str(error), script_error=error.error_text)
 
 
 async def _play(step: WorkingStep, run: ScriptRun, script: Script, limits: Limits) -> object:
-    """What the script returns. Raises what ended the run, or ScriptFailed."""
+    """Run the script and return its value. Raises the exception that ended the run, or ScriptFailed."""
     task = asyncio.create_task(_call(run, script))
     try:
         while not task.done():
             left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
             await asyncio.wait({task}, timeout=max(left, 1.0))
             stop = gates.budget(step.own.progress, limits, step.own.now_ms())
-            if stop and not task.done() and not run.under_way:
-                # It waits for something that is no call, and would for ever.
-                run.why = run.why or Limited(stop)
+            if stop and not task.done() and not run.calls_in_progress:
+                # No call is in progress, so the script waits for something that Gofer does not control.
+                run.ended_by = run.ended_by or Limited(stop)
                 break
     finally:
-        await put_an_end_to(task)
-    failed = task.exception() if task.done() and not task.cancelled() else None
-    if run.why is not None:
-        raise run.why
+        await cancel_all(task)
+    failed: BaseException | None = None
+    if task.done() and not task.cancelled():
+        failed = task.exception()
+    if run.ended_by is not None:
+        raise run.ended_by
     if failed is not None:
         raise failed
     if task.cancelled():
@@ -91,12 +93,12 @@ async def _call(run: ScriptRun, script: Script) -> object:
     except SystemExit as error:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
     except BaseException as error:
-        said = " ".join(str(error).split())[:_QUOTED]
-        raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", said) from error
+        error_text = " ".join(str(error).split())[:_QUOTED]
+        raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", error_text) from error
 
 
 def _kind(error: BaseException) -> str:
-    """Return what failed: a tool with its code, or the script with the type of its error, all free of contents."""
+    """Return the kind of a failure without contents: the tool and its code, or the type of the script's error."""
     if not isinstance(error, ToolFailed):
         return f" failed with {type(error).__name__}"
     code = f" ({error.code})" if error.code else ""
@@ -106,12 +108,12 @@ def _kind(error: BaseException) -> str:
 
 
 def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
-    """The end with what a script returned; where the workflow asks for a form, it has to have it."""
+    """Return the ending with the value of a script, or a failure if the value has not the form of the answer."""
     schema = as_object(workflow.output)
     if returned is None and not schema:
         return Ending("done", notice="Done.")
     if not isinstance(returned, str):
-        reason = f"{script.file} returned a {type(returned).__name__} where text or None belongs"
+        reason = f"{script.file} returned a {type(returned).__name__} instead of text or None"
         return Ending("failed", reason=reason)
     if len(returned) > ANSWER_LIMIT:
         reason = f"{script.file} returned {len(returned)} characters, and an answer has at most {ANSWER_LIMIT}"
@@ -119,11 +121,11 @@ def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     if not schema:
         return done(returned, workflow)
     try:
-        wrong = problems(schema, read_answer(returned))
+        found = problems(schema, read_answer(returned))
     except ValueError as error:
-        wrong = [f"it is {error}"]
-    if wrong:
-        # What is wrong quotes the answer, and reasons stand in lists.
-        reason = f"{script.file} returned an answer that has not the form of the output"
-        return Ending("failed", reason=reason, said=wrong[0])
+        found = [f"it is {error}"]
+    if found:
+        # The problem quotes the answer, so it must not be part of the reason, which lists show.
+        reason = f"{script.file} returned an answer that does not fit the output schema"
+        return Ending("failed", reason=reason, script_error=found[0])
     return done(returned, workflow)

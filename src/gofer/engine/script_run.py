@@ -1,7 +1,7 @@
-"""What a script's `Run` does: each call is answered from the journal, or passes the gates and happens.
+"""The `Run` of a script: each call is answered from the journal, or passes the gates and is made.
 
-What ends the run (a limit, a cancel, another owner) goes through the script as an exception that no `except Exception`
-catches. After it nothing more happens, and what the script returns does not count.
+A limit, a cancellation or another owner ends the run with an exception that no `except Exception` of the script
+catches. After that no call is made, and the return value of the script does not count.
 """
 
 import asyncio
@@ -24,13 +24,12 @@ from gofer.engine import gates
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.model_order import Parked
-from gofer.engine.one_shot_subagent import handed, question
-from gofer.engine.permitted_call import Asked as Asking
-from gofer.engine.permitted_call import Permitted
+from gofer.engine.one_shot_subagent import prompt_with_files, question
+from gofer.engine.permitted_call import Permitted, SubagentCall
 from gofer.engine.results import cut
-from gofer.engine.script_branches import Asked, Branch, Ledger
+from gofer.engine.script_branches import Branch, Ledger, ScriptCall
 from gofer.engine.working_step import WorkingStep
-from gofer.journal.entries import SubagentFinished, ToolResult
+from gofer.journal.entries import ApprovalClicked, SubagentFinished, ToolResult
 from gofer.journal.workspace_entries import FileAdded
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
@@ -44,37 +43,37 @@ from gofer.workflows.subagent import LoadedSubagent
 
 T = TypeVar("T")
 VALUES = 1_000
-"""Values of the clock and of chance that one run may record."""
+"""Greatest number of recorded times and random numbers of one run."""
 _BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
-"""The branch of a script that the current task is; None is the whole of it."""
+"""The branch that the current task works on; None outside of any `gather`."""
 
 
 class Halted(BaseException):
-    """Nothing more happens in this run now; `ScriptRun.why` says why."""
+    """The run has ended for this worker; `ScriptRun.ended_by` holds the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A branch that cannot go on now."""
+    """A branch that waits."""
 
     parked: Parked
     clicks: int
-    """How many presses had been journaled when it looked."""
+    """Number of journaled clicks when the branch last looked."""
 
 
 class ScriptRun(Run):
-    """See gofer.coordinator.Run."""
+    """The run that a script gets; see gofer.coordinator.Run."""
 
     def __init__(self, step: WorkingStep, bundle: Bundle, provenance: Provenance, script: Script) -> None:
-        self.why: BaseException | None = None
-        """What ended the run while the script was at work."""
-        self.under_way = 0
-        """How many calls are happening."""
+        self.ended_by: BaseException | None = None
+        """The exception that ended the run while the script was running."""
+        self.calls_in_progress = 0
+        """Number of calls in progress."""
         self._branches = 1
-        """How many branches are at work or wait, without those that wait for their own parts."""
+        """Number of branches that run or wait, without those that wait for their own parts."""
         self._waiting: list[_Waiting] = []
         self._stuck = asyncio.Event()
-        """Set when no branch can go on, or when the run is over."""
+        """Set when no branch can continue, or when the run is over."""
         self._step = step
         self._bundle = bundle
         self._provenance = provenance
@@ -83,7 +82,7 @@ class ScriptRun(Run):
         self._ledger = Ledger(step.own.replay.effects)
         self._files = {file_of(module) for module in script.sources}
         self._root = Branch(script.file)
-        self._root.learn(step.own.replay.files.get("", ()))
+        self._root.add_files(step.own.replay.files.get("", ()))
         self._fetching = asyncio.Lock()
 
     @property
@@ -96,21 +95,21 @@ class ScriptRun(Run):
     @property
     @override
     def files(self) -> Mapping[str, Mapping[str, object]]:
-        # What this branch was told, so that it is the same whenever the script is run again.
+        # Only files that this branch knows, so that a script sees the same files each time it runs.
         return MappingProxyType({added.file: _described(added) for added in self._branch.files.values()})
 
     @override
     async def call(self, tool: str, /, **arguments: object) -> Any:
-        asked = self._ask(tool, arguments)
+        asked = self._next_call(tool, arguments)
         branch = self._branch
         outcome = await self._guarded(self._outcome(asked))
-        branch.learn(self._step.own.replay.files.get(asked.call, ()))
+        branch.add_files(self._step.own.replay.files.get(asked.call, ()))
         return _value(outcome, tool)
 
     @override
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
-        asked = self._ask(f"subagent.{name}", {"prompt": prompt, "files": list(files)})
-        match await self._guarded(self._answer(asked, name, prompt, files)):
+        asked = self._next_call(f"subagent.{name}", {"prompt": prompt, "files": list(files)})
+        match await self._guarded(self._subagent_answer(asked, name, prompt, files)):
             case SubagentFinished(status="ok", text=text):
                 return text
             case SubagentFinished(text=text, code=code):
@@ -120,77 +119,83 @@ class ScriptRun(Run):
 
     @override
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
-        self._alive()
+        self._check_running()
         branch = self._branch
-        parts = branch.split(len(branches), self._here())
-        tasks = [asyncio.create_task(self._part(part, one)) for part, one in zip(parts, branches, strict=True)]
+        parts = branch.split(len(branches), self._script_line())
+        tasks = [asyncio.create_task(self._run_part(part, one)) for part, one in zip(parts, branches, strict=True)]
         self._branches += len(tasks) - 1
         try:
             if tasks:
                 await asyncio.wait(tasks)
         finally:
             self._branches += 1
-            await put_an_end_to(*tasks)
+            await cancel_all(*tasks)
         for part in parts:
-            branch.learn(part.files.values())
-        # In the order given, so that the same error is raised whenever the script is run again.
+            branch.add_files(part.files.values())
+        # The first error in the given order is raised, so that it is the same each time the script runs.
         failed = [error for task in tasks if (error := task.exception())]
-        self._alive()
+        self._check_running()
         if failed:
             raise failed[0]
         return [task.result() for task in tasks]
 
     @override
     def now(self) -> datetime:
-        seconds = self._recorded("now", self._step.own.services.outside.clock.now)
+        seconds = self._recorded_value("now", self._step.own.services.outside.clock.now)
         return datetime.fromtimestamp(cast(float, seconds), UTC)
 
     @override
     def random(self) -> Random:
         chance = self._step.own.services.outside.random
-        return Random(cast(int, self._recorded("random", partial(chance.getrandbits, 53))))  # noqa: S311
+        return Random(cast(int, self._recorded_value("random", partial(chance.getrandbits, 53))))  # noqa: S311
 
     def check_end(self, place: str) -> None:
-        """The script is over. Raises what ended it before, or Diverged when something on record was not asked for."""
-        if self.why is not None:
-            raise self.why
+        """Raise the exception that ended the run, or Diverged if the script did not ask again for a recorded write."""
+        if self.ended_by is not None:
+            raise self.ended_by
         self._ledger.check_end((), place)
 
-    def _alive(self) -> None:
-        if self.why is not None:
-            raise Halted from self.why
+    def _check_running(self) -> None:
+        if self.ended_by is not None:
+            raise Halted from self.ended_by
 
-    def _halt(self, why: BaseException) -> NoReturn:
-        self.why = self.why or why
+    def _halt(self, reason: BaseException) -> NoReturn:
+        self.ended_by = self.ended_by or reason
         self._stuck.set()
-        raise Halted from why
+        raise Halted from reason
 
     async def _wait(self, parked: Parked) -> NoReturn:
-        """A branch that has to wait does so until no other can go on; then the run is parked.
+        """Wait until no other branch can continue, then park the run.
 
-        Others come to the end of what they have claimed, and a press on what they ask for is looked at.
+        Until then, other branches finish the calls that they have claimed, and react to clicks.
         """
         self._waiting.append(_Waiting(parked, len(self._step.own.progress.clicks)))
-        self.under_way -= 1
-        self._look_whether_stuck()
+        self.calls_in_progress -= 1
+        self._check_stuck()
         try:
             await self._stuck.wait()
         finally:
-            self.under_way += 1
-        self._alive()
-        # A person pressed a button after the branch had looked: it is run again at once.
-        pressed = self._step.own.progress.clicks[min(one.clicks for one in self._waiting) :]
-        asked = self._step.own.progress.approvals
-        news = any((one := asked.get((click.about, click.call))) and one.decided is None for click in pressed)
-        first = min((one.parked.entry for one in self._waiting), key=lambda entry: entry.until)
-        self._halt(Parked(replace(first, until=self._step.own.now_ms()) if news else first))
+            self.calls_in_progress += 1
+        self._check_running()
+        seen = min(waiting.clicks for waiting in self._waiting)
+        new_clicks = self._step.own.progress.clicks[seen:]
+        first = min((waiting.parked.entry for waiting in self._waiting), key=lambda entry: entry.until)
+        if any(map(self._is_undecided, new_clicks)):
+            # A waiting branch has not seen this click, so the run is woken at once.
+            first = replace(first, until=self._step.own.now_ms())
+        self._halt(Parked(first))
 
-    def _look_whether_stuck(self) -> None:
+    def _is_undecided(self, click: ApprovalClicked) -> bool:
+        """Return whether the approval that a click belongs to is still open."""
+        approval = self._step.own.progress.approvals.get((click.about, click.call))
+        return approval is not None and approval.decided is None
+
+    def _check_stuck(self) -> None:
         if len(self._waiting) >= self._branches:
             self._stuck.set()
 
-    def _here(self) -> str:
-        """The line of the script that is being run; that of its branch when a call was handed to `gather` as it is."""
+    def _script_line(self) -> str:
+        """Return `file:line` of the running script; without a frame of the script on the stack, that of the branch."""
         frame = inspect.currentframe()
         while frame is not None:
             if frame.f_code.co_filename in self._files:
@@ -202,13 +207,13 @@ class ScriptRun(Run):
     def _branch(self) -> Branch:
         return _BRANCH.get() or self._root
 
-    def _ask(self, tool: str, arguments: Mapping[str, object]) -> Asked:
-        self._alive()
-        return self._branch.ask(tool, arguments, self._here())
+    def _next_call(self, tool: str, arguments: Mapping[str, object]) -> ScriptCall:
+        self._check_running()
+        return self._branch.next_call(tool, arguments, self._script_line())
 
     async def _guarded(self, work: Awaitable[T]) -> T:
-        """Does the work of one call; what goes wrong with the run itself ends the script."""
-        self.under_way += 1
+        """Await the work of one call; an error of the run itself ends the script."""
+        self.calls_in_progress += 1
         try:
             return await work
         except asyncio.CancelledError:
@@ -218,10 +223,10 @@ class ScriptRun(Run):
         except BaseException as error:  # noqa: BLE001
             self._halt(error)
         finally:
-            self.under_way -= 1
+            self.calls_in_progress -= 1
 
-    async def _part(self, part: Branch, work: Awaitable[T]) -> T:
-        """One part of a `gather`, in a task and so in a context of its own."""
+    async def _run_part(self, part: Branch, work: Awaitable[T]) -> T:
+        """Await one part of a `gather`, in a task and therefore in a context of its own."""
         _BRANCH.set(part)
         try:
             result = await work
@@ -229,30 +234,30 @@ class ScriptRun(Run):
             raise RuntimeError("it called exit") from error
         finally:
             self._branches -= 1
-            self._look_whether_stuck()
-        if self.why is None:
+            self._check_stuck()
+        if self.ended_by is None:
             try:
                 self._ledger.check_end(part.path, part.place)
             except RunStopped as error:
                 self._halt(error)
         return result
 
-    async def _outcome(self, asked: Asked) -> Outcome:
-        self._ledger.account(asked.call)
+    async def _outcome(self, asked: ScriptCall) -> Outcome:
+        self._ledger.mark_asked(asked.call)
         if known := self._step.own.progress.outcomes.get(asked.call):
             return known
         try:
             if (tool := self._granted.get(asked.tool)) is None:
                 names = ", ".join(self._granted) or "none"
                 raise ToolError(f"There is no tool {asked.tool[:64]!r} here. The tools of this workflow: {names}.")
-            item = Permitted(asked.call, tool, tool.parse(asked.arguments), asked.arguments, valued=True)
-            return await self._step.call(item, self._provenance, partial(self._gate, asked, item))
+            item = Permitted(asked.call, tool, tool.parse(asked.arguments), asked.arguments, for_script=True)
+            return await self._step.call(item, self._provenance, partial(self._check_call, asked, item))
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
 
-    def _gate(self, asked: Asked, item: Permitted) -> None:
-        """Raises when a call may not begin: Diverged, Limited, or ToolError when it is only refused."""
-        self._alive()
+    def _check_call(self, asked: ScriptCall, item: Permitted) -> None:
+        """Raise Diverged or Limited when a call may not begin and the run ends, ToolError when it is only refused."""
+        self._check_running()
         if item.tool.effect != "read":
             self._ledger.check(asked)
         self._within_limits()
@@ -260,22 +265,22 @@ class ScriptRun(Run):
             raise ToolError(refused.text)
 
     def _within_limits(self) -> None:
-        # A refused call counts: a script that asks for the same in vain for ever has to end.
+        # Refused calls count, so that a script that repeats a refused call for ever reaches the limit.
         step = self._step
-        wanted = 1 + self._step.own.replay.refused
-        if stop := gates.tool_calls(step.own.progress, self._limits, wanted, step.own.now_ms()):
+        calls = 1 + self._step.own.replay.refused
+        if stop := gates.tool_calls(step.own.progress, self._limits, calls, step.own.now_ms()):
             raise Limited(stop)
 
-    def _refused(self, asked: Asked, why: str) -> ToolResult:
+    def _refused(self, call: ScriptCall, reason: str) -> ToolResult:
         self._within_limits()
-        refused = ToolResult(asked.call, "refused", cut(why))
+        refused = ToolResult(call.call, "refused", cut(reason))
         self._step.own.note(refused)
         return refused
 
-    async def _answer(
-        self, asked: Asked, name: str, prompt: str, files: Sequence[str]
+    async def _subagent_answer(
+        self, asked: ScriptCall, name: str, prompt: str, files: Sequence[str]
     ) -> SubagentFinished | ToolResult:
-        self._ledger.account(asked.call)
+        self._ledger.mark_asked(asked.call)
         step = self._step
         known = self._bundle.loaded.asks
         if finished := step.own.replay.answers.get(asked.call):
@@ -287,34 +292,36 @@ class ScriptRun(Run):
         if known[name].subagent.an_agent:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
-            return await self._agent(asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
+            return await self._agent_answer(asked, SubagentCall(asked.call, name, prompt, tuple(files)), known[name])
         try:
             async with self._fetching:
-                prompt = await handed(step.own, prompt, files, self._provenance)
+                prompt = await prompt_with_files(step.own, prompt, files, self._provenance)
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
         left = self._limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         one_shot = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
-        return await step.ask_one_shot(one_shot, partial(self._gate_subagent, asked, name))
+        return await step.ask_one_shot(one_shot, partial(self._check_subagent, asked, name))
 
-    async def _agent(self, asked: Asked, wanted: Asking, subagent: LoadedSubagent) -> SubagentFinished | ToolResult:
-        """The answer of a subagent that works in a run of its own."""
+    async def _agent_answer(
+        self, asked: ScriptCall, subagent_call: SubagentCall, subagent: LoadedSubagent
+    ) -> SubagentFinished | ToolResult:
+        """Return the answer of a subagent that has a run of its own."""
         try:
-            gate = partial(self._gate_agent, asked, subagent)
-            return await self._step.agents.ask(self._step, wanted, self._provenance, gate)
+            gate = partial(self._check_agent, asked, subagent)
+            return await self._step.agents.ask(self._step, subagent_call, self._provenance, gate)
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
 
-    def _gate_agent(self, asked: Asked, subagent: LoadedSubagent) -> None:
-        self._alive()
+    def _check_agent(self, asked: ScriptCall, subagent: LoadedSubagent) -> None:
+        self._check_running()
         has = subagent.subagent.tools
         named = self._granted if has == "inherit" else has or ()
         if any(tool.effect != "read" for name, tool in self._granted.items() if name in named):
             self._ledger.check(asked)
 
-    def _gate_subagent(self, asked: Asked, name: str) -> None:
-        self._alive()
+    def _check_subagent(self, asked: ScriptCall, name: str) -> None:
+        self._check_running()
         step = self._step
         most = self._bundle.loaded.subagents[name].subagent.limits.calls
         if len(step.own.progress.subagents.get(name, set[str]()) - {asked.call}) >= most:
@@ -322,16 +329,16 @@ class ScriptRun(Run):
         if stop := gates.subagent_call(step.own.progress, self._limits, asked.call, step.own.now_ms()):
             raise Limited(stop)
 
-    def _recorded(self, what: str, draw: Callable[[], object]) -> object:
-        call = self._ask(what, {}).call
+    def _recorded_value(self, what: str, draw: Callable[[], object]) -> object:
+        call = self._next_call(what, {}).call
         values = self._step.own.replay.values
         if call not in values and len(values) >= VALUES:
-            self._halt(Limited(gates.Stop(f"stopped after {VALUES} values of the clock and of chance")))
+            self._halt(Limited(gates.Stop(f"stopped after {VALUES} recorded times and random numbers")))
         return self._step.record_value(call, draw)
 
 
-async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
-    """Cancels what is not done, more than once: a script may catch it."""
+async def cancel_all(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel the tasks that are not done, several times if needed: a script may catch the cancellation."""
     for _ in range(10):
         if left := [task for task in tasks if not task.done()]:
             for task in left:
@@ -339,7 +346,7 @@ async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
             await asyncio.wait(left, timeout=1)
     for task in tasks:
         if task.done() and not task.cancelled():
-            # Retrieved, so that asyncio does not log an error that was never retrieved.
+            # asyncio logs every exception that was never retrieved.
             task.exception()
 
 
@@ -350,11 +357,13 @@ def _described(added: FileAdded) -> Mapping[str, object]:
 
 
 def _value(outcome: Outcome, tool: str) -> object:
-    """Return what a script gets for the outcome of a call of a tool. Raises ToolFailed."""
+    """Return the value of a call for the script. Raises ToolFailed for a call without success."""
     match outcome:
         case ToolResult(status="ok", text=text, details=details, value=value):
-            # Through JSON, as it comes back from the journal: the same the first time and every other.
-            return json.loads(encode({"text": text, **(details or {})} if value is None else value))
+            if value is None:
+                value = {"text": text, **(details or {})}
+            # The value passes through JSON, so that it is the same as when it is read from the journal later.
+            return json.loads(encode(value))
         case ToolResult(status="refused", text=text):
             raise ToolFailed(text, code="refused", tool=tool)
         case ToolResult(text=text, details=details):

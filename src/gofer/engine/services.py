@@ -1,4 +1,4 @@
-"""What a run relies on that is not its own: stores, the model, tools, prices, links, the outside."""
+"""The services that all runs of a process share: stores, models, tools, prices, links, and the outside world."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,64 +25,67 @@ from gofer.workflows.skill import Skill
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where people look at runs and prompts."""
+    """The addresses of the pages of runs and prompts."""
 
     base_url: str
-    """Gofer's own pages, without a slash at the end; empty where a process has none."""
+    """The address of Gofer's own pages, without a slash at the end; empty if the process has no pages."""
     prompts: str | None = None
-    """Where prompts are edited, with {file}; None means Gofer's own page of the prompt."""
+    """The address where people edit prompts, with {file}; None means Gofer's own page of the prompt."""
     signs_in: bool = False
-    """Whether the pages know who looks, so that private runs have pages for the people concerned."""
+    """Whether people sign in to the pages, so that private runs can have pages for the people concerned."""
 
     def run_url(self, run: str) -> str:
         """Return the address of the page of a run."""
         return f"{self.base_url}/runs/{run}"
 
     def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
-        """The links that everything a run writes ends with; a private run has no link to itself."""
-        prompt_url = f"{self.base_url}/prompts/{workflow}"
-        run_url = None if private else self.run_url(run)
-        if not self.base_url:
-            # A process without pages has nothing to link to.
-            prompt_url = ""
-            run_url = None
+        """Return the links at the end of every text that a run writes; a private run has no link to itself."""
+        prompt_url = ""
+        run_url: str | None = None
+        # A process without pages has nothing to link to.
+        if self.base_url:
+            prompt_url = f"{self.base_url}/prompts/{workflow}"
+        if self.base_url and not private:
+            run_url = self.run_url(run)
         if self.prompts:
             prompt_url = self.prompts.replace("{file}", prompt_file)
         return Provenance(workflow=workflow, prompt_url=prompt_url, run=run, run_url=run_url)
 
 
 def refuse_all(endpoint: Endpoint) -> Model:
-    """Raise Refused: the endpoints of a process that has none beside its own."""
-    raise Refused(f"This process reaches no endpoint but its own, and not `{endpoint.name}`.", ProviderError("refused"))
+    """Raise Refused, because this process has no endpoint beside its own."""
+    raise Refused(
+        f"This process has no access to the endpoint `{endpoint.name}`, only to its own.", ProviderError("refused")
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The same for all runs of a process."""
+    """The services of a process, the same for all its runs."""
 
     stores: Stores
     model: Model
-    """The default endpoint."""
+    """The models behind the default endpoint."""
     tools: Mapping[str, AnyTool]
     prices: Prices
-    """Of what answers in place of a model; other prices come with the models of a workflow."""
+    """The prices of stand-ins for a model; other prices come with the models of a workflow."""
     links: Links
     outside: Outside
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
-    """The Python that decides in some workflows, by file; live, as the code of tools is."""
+    """The coordinator scripts, by file. Unlike bundles they are not pinned: a resumed run uses the deployed version."""
     installation_key: Secret = field(kw_only=True)
-    """What buttons are stamped with and names in rows are hidden by."""
+    """The key that stamps approval buttons and hides names in rows."""
     abilities: Abilities = field(default_factory=load_abilities)
-    """What models take beside text, where the files of a run do not say."""
+    """The kinds of content that models take beside text, for models that the files of a run do not describe."""
     reach: Callable[[Endpoint], Model] = refuse_all
-    """Opens the models behind an endpoint that the files name. Raises Refused when the deployment does not allow it."""
+    """Opener of the models behind an endpoint that the files name. Raises Refused if the deployment forbids it."""
     windows: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Tokens that the models of the files take at most, by name, where that is known."""
+    """The windows of the models that the files name, in tokens, where they are known."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
-    """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
+    """Converter of an image for a model, to at most so many bytes. With None, small images are shown unchanged."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
-    """How many pages a PDF has; raises ToolError for one that cannot be opened. None where no process looks."""
+    """Counter of the pages of a PDF; raises ToolError for a PDF that cannot be opened. None skips the check."""
 
     @property
     def store(self) -> Store:
@@ -91,43 +94,43 @@ class Services:
 
     @property
     def blobs(self) -> Blobs:
-        """The bodies that journals name."""
+        """The stored bodies that journals refer to."""
         return self.stores.blobs
 
     @property
     def tokens(self) -> Tokens:
-        """The names that rows hold in place of conversations, people and messages."""
+        """The tokens that rows hold in place of conversations, people and messages."""
         return Tokens(self.installation_key)
 
     def ability(self, models: Iterable[ServedModel]) -> Ability:
-        """Return what every one of some models takes."""
+        """Return the ability that all of these models have in common."""
         return common(model.ability or self.abilities.of(model.name) for model in models)
 
     def of(self, catalog: Catalog) -> "Services":
-        """The same with the scripts and the links of other workflows."""
+        """Return these services with the scripts, links and windows of a catalog."""
         links = replace(self.links, prompts=catalog.defaults.prompt_links)
         return replace(self, scripts=catalog.scripts, links=links, windows=catalog.windows())
 
     def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, AnyTool]:
-        """The tools that the runs of a workflow with some skills may ask for: those it lists, and those every run has.
+        """Return the tools that the runs of a workflow may call: those that it lists, and those that every run has.
 
-        What Gofer calls by itself alone is none of them.
+        Tools that only Gofer itself calls are left out.
         """
         kinds = _kinds(workflow, skills or {})
         base = [tool for kind in kinds for tool in self.tools.values() if tool.base == kind]
         listed = [self.tools[name] for name in workflow.tool_names if name in self.tools]
-        # First what most runs share, so that the requests of all workflows begin with the same bytes.
+        # The tools that most runs share come first, so that the requests of all workflows begin with the same bytes.
         return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
 
     def offered(self, loaded: Loaded) -> Sequence[AnyTool]:
-        """The tools that stand in the prompt of a run; when a workflow lists too many, they are searched for."""
+        """Return the tools in the prompt of a run. If a workflow lists too many, the run has to search for them."""
         granted = self.granted(loaded.workflow, loaded.skills).values()
         searched = tools_are_searched(loaded.workflow)
         return [tool for tool in granted if tool.base or not searched]
 
 
 def _kinds(workflow: Workflow, skills: Mapping[str, Skill]) -> Sequence[str]:
-    """Return the kinds of base tools that the runs of a workflow have, beginning with the kind that most runs have."""
+    """Return the kinds of base tools that the runs of a workflow have, the most common kind first."""
     if workflow.coordinator != "llm":
         return ("all",)
     searched = tools_are_searched(workflow)

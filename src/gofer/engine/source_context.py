@@ -1,4 +1,4 @@
-"""The source context of an event: what its source reads and remembers, and how a run ends that cannot read it."""
+"""The source context of an event: reading it, its changes since the last event, and the end of a run without it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.journal.entries import ToolResult, ToolUnknown
 from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
@@ -21,32 +21,32 @@ from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded
 
-NEVER_BEGAN = "Something in me failed before I could begin. Please tell {owner}."
-"""What a colleague reads when Gofer itself failed before the run began."""
+NEVER_BEGAN = "I could not begin because of an internal error. Please tell {owner}."
+"""The text for a colleague when Gofer itself failed before the run began."""
 _CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permission"}
-"""By what a refusal says of Gofer's access."""
+"""The cause of a failure, by the `access` of a refusal."""
 _LIMITED = frozenset({"ratelimited", "rate_limited"})
 """Codes of vendors for an app that made too many requests."""
-PERSON = Need("the person who asked could not be looked up", "look up who asked")
+PERSON = Need("the person who asked could not be looked up", "look up the person who asked")
 
 
 async def read_source_context(
-    step: OwnStep, event: Event, person: Person, shown: Shown, provenance: Provenance
+    step: OwnStep, event: Event, person: Person, shown: DisplayLimits, provenance: Provenance
 ) -> SourceContext:
-    """Read what an event is about; a text beyond the display limits `shown` becomes a file.
+    """Read the source context of an event; a text beyond the display limits `shown` becomes a file.
 
     Raises DoesNotMatch when the object of the event is gone, RunStopped, Cancelled, OutOfTime.
     """
     source = source_of(event)
     reading = source.reading
     if reading is None or (asked := reading.call(event)) is None:
-        told = source.from_event(event, person)
-        if told.words:
+        context = source.from_event(event, person)
+        if context.words:
             origin = f"the words of this {event.source}"
-            return replace(told, words=await step.shorten(told.words, event.source, origin, shown))
+            return replace(context, words=await step.shorten(context.words, event.source, origin, shown))
         origin = f"the {event.source} that began this run"
-        said = await step.shorten(told.read, event.source, origin, shown)
-        return replace(told, read=indented(said))
+        text = await step.shorten(context.read, event.source, origin, shown)
+        return replace(context, read=indented(text))
     outcome = await step.call(PurposeCall(CONTEXT, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
@@ -58,7 +58,7 @@ async def read_source_context(
 
 @dataclass(frozen=True, slots=True)
 class RunMemory:
-    """The memory as one run sees it."""
+    """The memos of the store, for one run."""
 
     step: OwnStep
 
@@ -69,27 +69,30 @@ class RunMemory:
 
     @property
     def workflow(self) -> str:
-        """The name of its workflow."""
+        """The name of the run's workflow."""
         return self.step.progress.workflow
 
     @property
     def tokens(self) -> Tokens:
-        """What makes the keys of memos."""
+        """The maker of keys for memos."""
         return self.step.services.tokens
 
     async def memo(self, key: str) -> str | None:
-        """Return the memo of a key; None when there is none."""
+        """Return the memo with a key; None when there is none."""
         return await self.step.services.store.memo(key)
 
     async def exchange(self, key: str, before: str | None, text: str) -> str | None:
-        """Write a memo where it still is what it was before; return what it is afterwards."""
+        """Write a memo if its text is still `before`; return the text that the store holds afterwards."""
         return await self.step.services.store.exchange_memo(key, before, text, self.step.now_ms())
 
 
 async def changes_of(
     step: OwnStep, event: Event, loaded: Loaded, facts: Mapping[str, object], context: SourceContext
 ) -> Changes:
-    """Return what an event changed since the last one, as far as its source compares. Raises TemporaryError."""
+    """Return the changes of the object since the last event; none if its source does not compare.
+
+    Raises TemporaryError.
+    """
     compare = source_of(event).compare
     if compare is None:
         return Changes()
@@ -97,12 +100,12 @@ async def changes_of(
 
 
 def thread_of(step: OwnStep, event: Event) -> str:
-    """Return the thread, as reading the source context found it; empty for an event without a thread."""
+    """Return the thread that the source context named; empty for an event without a thread."""
     return _thread(event, step.progress.outcomes.get(CONTEXT))
 
 
 def thread_of_event(event: Event) -> str:
-    """Return the thread as the event alone names it."""
+    """Return the thread that the event itself names."""
     return _thread(event, None)
 
 
@@ -114,14 +117,14 @@ def _thread(event: Event, read: Outcome | None) -> str:
 
 
 def stopped(need: Need, outcome: Outcome, system: str) -> RunStopped:
-    """Return the error that ends the run; `system` is the name of the system outside."""
+    """Return the error that ends a run without something it needs; `system` is the name of the external system."""
     cause = cause_of(outcome)
-    told = _told(need, cause, _code(outcome), system)
-    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, plain_reason=told)
+    plain_reason = _plain_reason(need, cause, _code(outcome), system)
+    return RunStopped(f"{need.missed}: {outcome.text}", cause=cause, system=system, plain_reason=plain_reason)
 
 
 def cause_of(outcome: Outcome) -> Cause:
-    """Return why a call did not do what it was made for, for code; empty where that is not known."""
+    """Return the cause of a call's failure, for code; empty if the call succeeded or its outcome is unknown."""
     match outcome:
         case ToolResult(status="ok"):
             return ""
@@ -136,15 +139,15 @@ def cause_of(outcome: Outcome) -> Cause:
             assert_never(outcome)
 
 
-def _told(need: Need, cause: Cause, code: str, system: str) -> str:
-    """Return the sentences for the colleague, with `{owner}` for the owner of the workflow."""
+def _plain_reason(need: Need, cause: Cause, code: str, system: str) -> str:
+    """Return the text for the colleague, with `{owner}` for the owner of the workflow."""
     aim = need.aim
     match cause:
         case "outage":
             minutes = round(OUTAGE / 60)
             return f"I could not {aim}, because {system} did not answer for {minutes} minutes. Please ask again."
         case "credential":
-            return f"I cannot read {system} now, because I have no access that it accepts. Please tell {{owner}}."
+            return f"I cannot read {system} now, because it does not accept my access. Please tell {{owner}}."
         case "permission":
             return f"I am not allowed to {aim}. Please tell {{owner}}."
         case "refused" if code in need.refused:
@@ -158,7 +161,7 @@ def _told(need: Need, cause: Cause, code: str, system: str) -> str:
 
 
 def _code(outcome: Outcome) -> str:
-    """Return the reason in the vendor's words; empty where there is none."""
+    """Return the vendor's code of a failure; empty when there is none."""
     match outcome:
         case ToolResult(details=details):
             return as_text(as_object(details).get("code"))

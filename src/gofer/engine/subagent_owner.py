@@ -1,6 +1,6 @@
-"""The run of a subagent in the hands of the owner of its root: opened, taken over, left, settled.
+"""The run of a subagent and its owner: opening, taking over, leaving and settling the run.
 
-Its journal is like any other. But it has no queue message and no lease: the owner of the root owns all runs below.
+The run has a journal like any other, but no queue message and no lease: the owner of the root run owns all runs below.
 """
 
 from collections.abc import Sequence
@@ -28,45 +28,48 @@ from gofer.values.errors import Corrupt, Fenced, RunStopped
 from gofer.values.messages import Usage
 
 
-async def opened(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
-    """The run of a subagent, claimed if it is new.
+async def open_run(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
+    """Return the run of a subagent, and claim it if it is new.
 
-    `fresh`: whether this owner just said that it begins; then another owner that has it owns the root too by now.
-    Raises Fenced, Damaged, TemporaryError.
+    `fresh` says that this owner has just journaled the start. If another owner claimed the run nevertheless, that owner
+    has taken over the root. Raises Fenced, Corrupt, TemporaryError.
     """
     services = step.services
     run = started.run
     event = step.progress.event
-    if living := step.below.get(run):
-        # With what was noted of it and is not durable yet.
-        return living
+    if child := step.children.get(run):
+        # This object also has the entries that are not durable yet.
+        return child
     if fresh or not await has_begun(run, services.store):
         if event is None:
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
         accepted = RunAccepted(event, step.progress.workflow, parent=step.run, depth=step.progress.depth + 1)
         if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
-            raise Fenced(f"Run {run} is in other hands.")
+            raise Fenced(f"Run {run} has another owner.")
     journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
     child = OwnStep(journal, services, entries, step.deadline, step)
     if child.progress.parent != step.run:
         raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
-    step.below[run] = child
+    step.children[run] = child
     return child
 
 
 async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) -> None:
-    """Makes it this owner's. Raises Parked while it waits, or while a lost owner may still be sending."""
+    """Take over the run of a subagent. Raises Parked while it waits, or while a crashed owner may still be sending.
+
+    `alone` says whether every earlier owner is known to be dead.
+    """
     parked = child.progress.parked
     above = child.above
-    if parked and parked.until > child.now_ms() and child.wanted and not await child.has_news():
+    if parked and parked.until > child.now_ms() and child.is_wanted and not await child.has_news():
         raise Parked(parked)
     again = bool(child.progress.owned_at or child.progress.in_doubt)
     child.note(RunOwned())
     if again:
-        # From this frame on a predecessor can append nothing more.
+        # This frame fences an earlier owner.
         await child.commit()
         if above is not None and child.progress.attempts.crashed <= 1:
-            # What is new below is new: the run is not one that breaks off at the same point again and again.
+            # Progress of the subagent counts for the parent, so that repeated crashes do not end the parent too early.
             resumed = above.progress.asking.get(started.call, started)
             above.note(replace(resumed, resumed=resumed.resumed + 1))
             await above.commit()
@@ -78,35 +81,35 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
 
 
 async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) -> None:
-    """Writes down how this owner leaves it. Raises Fenced, TemporaryError."""
+    """Record how this owner leaves the run of a subagent. Raises Fenced, TemporaryError."""
     child.note(entry)
     await child.commit()
 
 
-async def end_subagents(step: OwnStep, why: str, provenance: Provenance) -> None:
-    """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
+async def end_subagents(step: OwnStep, reason: str, provenance: Provenance) -> None:
+    """End and settle the subagents that are at work, because the run that asked them is over."""
     for call, started in list(step.progress.children.items()):
         if not await has_begun(started.run, step.services.store):
-            unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
+            unused = SubagentFinished(call, "error", reason, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
             step.note(unused)
             continue
-        held = step.below.get(started.run)
-        child = await opened(step, started, fresh=False)
+        held = step.children.get(started.run)
+        child = await open_run(step, started, fresh=False)
         if child.progress.finished is None:
             if held is None or not held.progress.owned_at:
                 child.note(RunOwned())
             await child.commit()
-            await end_subagents(child, why, provenance)
-            child.record_unknown_calls(why)
+            await end_subagents(child, reason, provenance)
+            child.record_unknown_calls(reason)
             await close(child, provenance)
-            await leave(child, RunFinished("cancelled", why))
-        step.note(settled(child, started))
+            await leave(child, RunFinished("cancelled", reason))
+        step.note(result_entry(child, started))
 
 
-def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
-    """What is recorded of one that ended: its answer, and all that it used."""
+def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
+    """Return the journal entry of a subagent that ended: its answer, and its usage."""
     state = child.progress
-    status, code, text = _told(child, started.name)
+    status, code, text = _result(child, started.name)
     return SubagentFinished(
         started.call,
         status,
@@ -126,23 +129,30 @@ def settled(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
     )
 
 
-def brought(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
-    """The files of a subagent that its answer names and that the run does not have."""
+def named_files(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:
+    """Return the files that a subagent's answer names and that the asking run does not have."""
     concluded = child.progress.concluded
-    said = concluded.text if concluded else ""
-    held = child.workspace.files.items()
+    if concluded is None:
+        return []
     return [
-        replace(one.added, preloaded=False) for file, one in held if file in said and file not in step.workspace.files
+        replace(held.added, preloaded=False)
+        for file, held in child.workspace.files.items()
+        if file in concluded.text and file not in step.workspace.files
     ]
 
 
-def _told(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
-    """Status, code and text."""
+def _result(child: OwnStep, name: str) -> tuple[Literal["ok", "error"], str, str]:
+    """Return status, code and text of a subagent that ended."""
     concluded = child.progress.concluded
     finished = child.progress.finished
     if concluded is not None and concluded.status == "done":
         return "ok", "", concluded.text
-    reason = finished.reason if finished is not None else ""
-    so_far = f" What it has so far:\n\n{concluded.text}" if concluded is not None and concluded.text else ""
-    code = finished.status if finished is not None else "stopped"
+    code = "stopped"
+    reason = ""
+    if finished is not None:
+        code = finished.status
+        reason = finished.reason
+    so_far = ""
+    if concluded is not None and concluded.text:
+        so_far = f" Its result so far:\n\n{concluded.text}"
     return "error", code, f"The subagent {name} did not finish: {reason.rstrip('.') or code}.{so_far}"

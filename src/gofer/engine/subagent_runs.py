@@ -1,6 +1,6 @@
-"""The subagents of a run: the loop that works the run works them too, in runs of their own.
+"""The subagents of a run: each has a run of its own, worked by the same loop.
 
-One that has no tools and is given no file is one question to a model, in the journal of the run that asks it.
+A subagent without tools and files is only a question to a model, in the journal of the asking run.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.model_order import Parked
 from gofer.engine.one_shot_subagent import question
 from gofer.engine.own_step import OwnStep
-from gofer.engine.permitted_call import Asked, Permitted, unasked
-from gofer.engine.results import cut, shorten, shown_of
+from gofer.engine.permitted_call import Permitted, SubagentCall, permit_all
+from gofer.engine.results import cut, display_limits_of, shorten
 from gofer.engine.search_by_model import search
-from gofer.engine.subagent_owner import brought, leave, opened, settled, take_over
+from gofer.engine.subagent_owner import leave, named_files, open_run, result_entry, take_over
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import (
@@ -48,13 +48,14 @@ from gofer.workflows.subagent import LoadedSubagent
 from gofer.workflows.subagent_run import DEPTH, beneath
 
 _SHOWN = 20
-"""Names that a model is told of when it names one that is not there."""
+"""Names that an error lists when a model names an unknown subagent or file."""
 
 
 def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: frozenset[str]) -> WorkingStep:
-    """Return the step that works a run by its bundle; its workflow prohibits the skills `withdrawn` by now.
+    """Return the step that works a run by its bundle.
 
-    `alone` says whether every earlier owner is known to be dead.
+    `alone` says whether every earlier owner is known to be dead. `withdrawn` are the skills that the workflow has
+    prohibited since the run began.
     """
     loaded = bundle.loaded
     return WorkingStep(
@@ -67,33 +68,38 @@ def working_step_of(own: OwnStep, bundle: Bundle, *, alone: bool, withdrawn: fro
             in_prompt=frozenset(loaded.workflow.skills.required),
             withdrawn=withdrawn,
         ),
-        shown=shown_of(loaded, own.services),
+        shown=display_limits_of(loaded, own.services),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Subagents:
-    """The subagents of one run. See working_step.Agents."""
+    """The subagents of one run; see working_step.Agents."""
 
     bundle: Bundle
     alone: bool = False
     """Whether every earlier owner is known to be dead."""
 
     async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
-        """Return what came of a call that asks another model: its answer, a long one as a file, or what it chose."""
+        """Return the entries of a call that asks a subagent or searches for tools. A long answer becomes a file."""
         if isinstance(item.arguments, SearchTools):
             return await search(step, self.bundle, item.call, item.arguments)
         if not isinstance(item.arguments, AskSubagent):
             raise TypeError(f"{item.tool.name} takes the arguments of a subagent")
-        said = item.arguments
-        asked = Asked(call=item.call, name=said.agent_name, prompt=said.prompt, files=tuple(dict.fromkeys(said.files)))
+        arguments = item.arguments
+        asked = SubagentCall(
+            call=item.call,
+            name=arguments.agent_name,
+            prompt=arguments.prompt,
+            files=tuple(dict.fromkeys(arguments.files)),
+        )
         try:
-            # One part for each that this turn asks and has not begun, and one for what the model does with the answers.
-            finished = await self.ask(step, asked, provenance, parts=self._waiting(step.own, item.tool) + 1, kept=1)
+            # One part for each subagent of this turn that has not begun, and one part for the asking run.
+            finished = await self.ask(step, asked, provenance, parts=self._not_begun(step.own, item.tool) + 1, kept=1)
         except ToolError as error:
             return [_failed(item.call, error.message_to_model, error.code)]
         except Limited as limited:
-            text = f"The subagent was not asked: {limited.stop.reason}. Go on without it."
+            text = f"The subagent was not asked: {limited.stop.reason}. Continue without it."
             return [_failed(item.call, text, "limited")]
         if finished.status == "error":
             return [_failed(item.call, cut(finished.text), finished.code)]
@@ -101,22 +107,25 @@ class Subagents:
         text, added = await shorten(finished.text, asked.name, origin, step.own.files, step.shown)
         summary = f"{asked.name} answered after {finished.llm_calls} model and {finished.tool_calls} tool calls"
         result = ToolResult(item.call, "ok", cut(text), summary, duration_ms=finished.duration_ms)
-        return [added, result] if added is not None else [result]
+        if added is None:
+            return [result]
+        return [added, result]
 
     async def ask(
         self,
         step: WorkingStep,
-        asked: Asked,
+        asked: SubagentCall,
         provenance: Provenance,
-        gate: Callable[[], None] = unasked,
+        gate: Callable[[], None] = permit_all,
         *,
         parts: int = 2,
         kept: int = 0,
     ) -> SubagentFinished:
-        """The answer on record, or a new one; the subagent goes on where it was.
+        """Return the recorded answer of a subagent, or let the subagent work and return its answer.
 
-        Raises ToolError when there is no such subagent or file, Limited when nothing is left for it, Parked when it
-        waits, and what `WorkingStep.call` raises.
+        `parts` is the number of parts into which the remaining budget is divided, and `kept` the model calls that the
+        asking run needs afterwards. Raises ToolError when there is no such subagent or file, Limited when no budget is
+        left, Parked when the subagent waits, and what `WorkingStep.call` raises.
         """
         loaded = self.bundle.loaded.asks.get(asked.name)
         if loaded is None:
@@ -128,32 +137,32 @@ class Subagents:
             return finished
         started = step.own.progress.asking.get(asked.call)
         if fresh := started is None:
-            # An owner that goes on with the call of one that was lost has not asked for leave to begin anything.
+            # A call that is resumed after a crash did not pass `begin`, so a cancellation is checked here.
             step.own.heed_cancel()
             gate()
             part = _slice(step.own, self.bundle, asked, loaded, parts=parts, kept=kept)
-            started = self._started(step.own, asked, loaded, part)
+            started = self._start_entry(step.own, asked, loaded, part)
             step.own.note(started)
             await step.own.commit()
-        child = await opened(step.own, started, fresh=fresh)
+        child = await open_run(step.own, started, fresh=fresh)
         if child.progress.finished is None:
             await take_over(child, started, alone=self.alone)
             await self._work(step, child, loaded, started, provenance)
-        finished = settled(child, started)
-        for added in brought(step.own, child):
+        finished = result_entry(child, started)
+        for added in named_files(step.own, child):
             step.own.note(added)
         step.own.note(finished)
         return finished
 
     async def _question(
-        self, step: WorkingStep, asked: Asked, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
+        self, step: WorkingStep, asked: SubagentCall, loaded: LoadedSubagent, gate: Callable[[], None], kept: int
     ) -> SubagentFinished:
-        # What is put off is not the call itself, which would be made anew.
+        # The question has an id of its own, so that deferring it does not defer the call, which would start again.
         call = SUBAGENT_QUESTION.format(asked.call)
         if finished := step.own.replay.answers.get(call):
             return finished
 
-        def gated() -> None:
+        def check() -> None:
             gate()
             if call not in step.own.progress.asking:
                 _slice(step.own, self.bundle, asked, loaded, parts=1, kept=kept)
@@ -161,18 +170,18 @@ class Subagents:
         limits = self.bundle.loaded.workflow.limits
         left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        # The time of the run, which stays the same when the question is asked again.
+        # The question names the time of the run, so that it has the same bytes when it is asked again.
         at_ms = step.own.progress.accepted_at
-        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
+        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), check)
 
-    def _started(self, step: OwnStep, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
+    def _start_entry(self, step: OwnStep, asked: SubagentCall, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:
             known = ", ".join(list(step.workspace.files)[-_SHOWN:]) or "none"
             raise ToolError(
                 f"There is no file {unknown[0][:64]!r}. The files of this run: {known}.", code="no_such_file"
             )
         if step.progress.depth >= DEPTH:
-            raise ToolError(f"Subagents stand at most {DEPTH} deep below one another.", code="too_deep")
+            raise ToolError(f"Subagents can be nested at most {DEPTH} deep.", code="too_deep")
         granted = self._granted(step, asked.name, loaded, part)
         writes = any(tool.effect != "read" for tool in granted.values())
         run = child_of(step.run, asked.call)
@@ -187,15 +196,15 @@ class Subagents:
             writes=writes,
         )
 
-    def _beneath(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
+    def _workflow_of(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
     def _granted(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
-        own = self._beneath(step, name, loaded, part)
+        own = self._workflow_of(step, name, loaded, part)
         return step.services.granted(own.workflow, own.skills)
 
-    def _waiting(self, step: OwnStep, tool: AnyTool) -> int:
-        """How many subagents the turn asks that have not begun, this one included."""
+    def _not_begun(self, step: OwnStep, tool: AnyTool) -> int:
+        """Return the number of subagents that the turn asks and that have not begun, this one included."""
         asks = step.conversation.open.items()
         return max(1, sum(ask.tool == tool.name and call not in step.progress.asking for call, ask in asks))
 
@@ -207,9 +216,9 @@ class Subagents:
         started: SubagentStarted,
         provenance: Provenance,
     ) -> None:
-        """Lets it work to its end, and leaves it in good order when that is not now."""
+        """Let the subagent work until its run ends, or leave the run in good order when this worker has to stop."""
         try:
-            ending = await self._end(step, child, loaded, started, provenance)
+            ending = await self._ending(step, child, loaded, started, provenance)
         except Parked as parked:
             await leave(child, parked.entry)
             raise
@@ -217,17 +226,19 @@ class Subagents:
             await leave(child, RunHandedOver())
             raise
         except TemporaryError:
-            await child.let_go(RunHandedOver("interrupted"))
+            await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             if child.stopping:
-                await child.let_go(RunHandedOver("interrupted"))
+                await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
-        text = encode_text(ending.output) if ending.output is not None else ending.answer
+        text = ending.answer
+        if ending.output is not None:
+            text = encode_text(ending.output)
         child.note(RunConcluded(ending.status, ending.reason, text, ending.output))
         await leave(child, RunFinished(ending.status, ending.reason))
 
-    async def _end(
+    async def _ending(
         self,
         step: WorkingStep,
         child: OwnStep,
@@ -236,23 +247,25 @@ class Subagents:
         provenance: Provenance,
     ) -> Ending:
         if child.progress.attempts.crashed >= CRASHES:
-            child.record_unknown_calls("every worker that had it was lost")
-            return Ending("failed", reason="it broke off at the same point again and again")
+            child.record_unknown_calls("every worker that had the subagent crashed")
+            return Ending("failed", reason="it crashed at the same point again and again")
         tools: Mapping[str, AnyTool] = {}
         try:
-            bundle = await self._begin(step.own, child, loaded, started)
+            bundle = await self._pinned_bundle(step.own, child, loaded, started)
             working = working_step_of(child, bundle, alone=self.alone, withdrawn=step.repertoire.withdrawn)
             tools = working.repertoire.tools
             return await loop.coordinate(working, bundle, provenance)
         except RunStopped as error:
             return loop.stopped(child, error, self.bundle.loaded, tools)
 
-    async def _begin(self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
-        """What it works with, pinned when it began: what it may do, and what it is asked."""
+    async def _pinned_bundle(
+        self, step: OwnStep, child: OwnStep, loaded: LoadedSubagent, started: SubagentStarted
+    ) -> Bundle:
+        """Return the pinned bundle of a subagent's run; on the first call, pin it and note the prompt and the files."""
         if child.progress.started is not None:
             return await pinned(child.services, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
-        own = self._beneath(step, started.name, loaded, part)
+        own = self._workflow_of(step, started.name, loaded, part)
         bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
         raw = encode_bundle(bundle)
         key = blob_key(BUNDLES, raw)
@@ -261,12 +274,14 @@ class Subagents:
         for file in started.files:
             child.note(step.workspace.files[file].added)
         child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
-        # Read back, so that what is begun and what is gone on with is the same.
+        # The bundle is read back, so that a new run and a resumed run work with the same one.
         return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
 
 
-def _slice(step: OwnStep, bundle: Bundle, asked: Asked, loaded: LoadedSubagent, *, parts: int, kept: int) -> Slice:
-    """What it may use. Raises Limited."""
+def _slice(
+    step: OwnStep, bundle: Bundle, asked: SubagentCall, loaded: LoadedSubagent, *, parts: int, kept: int
+) -> Slice:
+    """Return the budget of a subagent. Raises Limited."""
     most = loaded.subagent.limits.calls
     calls = step.progress.subagents.get(asked.name, set[str]())
     if len(calls) >= most:

@@ -1,4 +1,4 @@
-"""Messages that leave the window, as text: word for word for a file, or shortened by code."""
+"""The messages that leave the window, as text: a full transcript for a file, or a digest that code shortens."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,81 +6,82 @@ from dataclasses import dataclass
 
 from gofer.files.preview import preview_text
 from gofer.files.tokens import estimate
-from gofer.models.answer_text import apart
+from gofer.models.answer_text import split_thoughts
 from gofer.projections.conversation import LEFT, SUMMARY
 from gofer.values.canonical_json import as_list, as_object, as_text
 
-SHORT = 300
-"""Characters of one result in a digest."""
+SHORT_CHARACTERS = 300
+"""Characters of one message in a digest."""
 HISTORY = "history"
-"""What the ids of files begin with that hold turns which left."""
-OPENING = 0.5
-"""Share of a digest that its oldest message may have."""
+"""The prefix of the ids of files with compacted turns."""
+OPENING_SHARE = 0.5
+"""Share of a digest that its oldest message may take."""
 SHORTENED = "Shortened by code, without judgement:\n"
 SINCE = "\n\nWhat came after that, as far as there is room:\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """Encoded messages that leave."""
+class LeavingMessages:
+    """The messages that leave the window."""
 
     parts: Sequence[bytes]
     turn: int = 1
-    """The turn of the first answer of the model among them."""
+    """The turn of the model's first answer among them."""
     tokens: int = 0
-    """What they weigh, by estimate."""
+    """The estimated tokens of the messages."""
     after_first: bool = True
-    """Whether the first message stays."""
+    """Whether the first message of the conversation stays."""
 
     def messages(self) -> Sequence[Mapping[str, object]]:
-        """The same as objects."""
+        """Return the messages as JSON objects."""
         return [as_object(json.loads(part)) for part in self.parts]
 
     def texts(self) -> Sequence[str]:
-        """What each of them says."""
-        return [_said(message) for message in self.messages()]
+        """Return the text of each message."""
+        return [_text_of(message) for message in self.messages()]
 
 
-def transcript(folded: Folded) -> str:
-    """Every message with its role and turn, in order, and nothing left out but what was looked at or thought."""
+def transcript(folded: LeavingMessages) -> str:
+    """Return every message with its role and turn, in order, without images, documents and thoughts."""
     rows = list[str]()
     turn = folded.turn - 1
     for message in folded.messages():
         turn += message.get("role") == "assistant"
-        rows.append(f"## {message.get('role')}, turn {turn}\n{_said(message)}")
+        rows.append(f"## {message.get('role')}, turn {turn}\n{_text_of(message)}")
     return "\n\n".join(rows)
 
 
-def digest(folded: Folded, tokens: int) -> str:
-    """What was said first, or an earlier summary; then the beginnings of what was said and given, the newest, when
-    there is not room for all."""
+def digest(folded: LeavingMessages, tokens: int) -> str:
+    """Return the oldest message or an earlier summary, then the beginnings of the newest messages that fit."""
     first, *rest = folded.messages()
-    opening = _opening(_said(first), round(OPENING * tokens))
+    opening = _opening(_text_of(first), round(OPENING_SHARE * tokens))
     lines = list[str]()
     left = tokens - estimate(opening)
     for message in reversed(rest):
-        line = f"- {message.get('role')}: {_brief(_said(message))}"
+        line = f"- {message.get('role')}: {_brief(_text_of(message))}"
         if (left := left - estimate(line) - 1) < 0:
-            lines.append("- (what came before is in the file only)")
+            lines.append("- (the messages before these are only in the file)")
             break
         lines.append(line)
     return f"{SHORTENED}{opening}{SINCE}" + "\n".join(reversed(lines))
 
 
-def _opening(said: str, tokens: int) -> str:
-    """What nothing that follows says again: the goal in the first message, or what is known from before."""
-    earlier = said.partition(SUMMARY)[2] if said.startswith(LEFT) else ""
+def _opening(text: str, tokens: int) -> str:
+    """Return the part that no later message repeats: the goal in the first message, or an earlier summary."""
+    earlier = ""
+    if text.startswith(LEFT):
+        earlier = text.partition(SUMMARY)[2]
     if earlier.startswith(SHORTENED):
-        # As it is: shortened each time, nothing would be left of it in the end.
+        # An earlier digest keeps its opening unchanged; shortened at each compaction, the goal would disappear.
         return earlier.removeprefix(SHORTENED).partition(SINCE)[0]
-    return preview_text(earlier or said, max_tokens=tokens).partial_data
+    return preview_text(earlier or text, max_tokens=tokens).partial_data
 
 
-def _said(message: Mapping[str, object]) -> str:
+def _text_of(message: Mapping[str, object]) -> str:
     content = message.get("content")
     text = as_text(content)
     if message.get("role") == "assistant":
-        text = apart(text).text
+        text = split_thoughts(text).text
     pieces = [text, *(as_text(as_object(piece).get("text")) for piece in as_list(content))]
     for call in map(as_object, as_list(message.get("tool_calls"))):
         function = as_object(call.get("function"))
@@ -90,4 +91,6 @@ def _said(message: Mapping[str, object]) -> str:
 
 def _brief(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= SHORT else f"{line[:SHORT]} […]"
+    if len(line) <= SHORT_CHARACTERS:
+        return line
+    return f"{line[:SHORT_CHARACTERS]} […]"

@@ -1,7 +1,8 @@
-"""Limits per person and per workflow: whether one more run may begin, and what it may spend.
+"""Limits per person and per workflow: whether one more run may begin, and how much money it may spend.
 
-A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
-spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
+A run writes its own row before it counts the rows of others. So each of several simultaneous runs counts those accepted
+before it. The row gets the run's spending when an owner leaves the run. Rows hold numbers, and tokens in place of
+names, also for private runs.
 """
 
 import math
@@ -19,7 +20,7 @@ from gofer.workflows.schema import Allowance
 
 
 class NotNow(GoferError):
-    """The run does not begin; the message is for lists, `told` is the one line for the person who asked."""
+    """The run does not begin. The message is for lists; `notice` is one line for the asker."""
 
     def __init__(self, reason: str, notice: str) -> None:
         super().__init__(reason)
@@ -27,124 +28,126 @@ class NotNow(GoferError):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """What one scope may use."""
+class ScopeLimit:
+    """The allowance of one scope, and the texts about it."""
 
     scope: str
     allowance: Allowance
-    whose: str
-    """Without a name, for lists."""
-    started: str
-    """What people are told of its runs, with `{runs}`."""
-    spent: str
-    """What they are told of its money, with `{usd}`."""
+    scope_text: str
+    """The scope for lists, without the name of a person."""
+    runs_text: str
+    """The text for the asker about the number of runs, with `{runs}`."""
+    money_text: str
+    """The text for the asker about the money, with `{usd}`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What a run may spend before a limit beyond its own ends it; None is without end."""
+class RemainingMoney:
+    """The money that the limits of person and workflow leave to a run; None means no limit."""
 
     usd: float | None = None
-    of: str = ""
-    """The limit, without a name."""
+    limit: str = ""
+    """The limit, without the name of a person."""
 
 
-def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
-    """The limits beyond its own that a run of a workflow is under."""
+def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[ScopeLimit]:
+    """Return the limits of person and workflow that apply to a run."""
     person = ("person", event.source, event.actor.id)
     name = loaded.name
     workflow = loaded.workflow
     every = [
-        Share(
+        ScopeLimit(
             tokens.usage(*person),
             loaded.limits_per_person,
-            whose="for one person",
-            started="You have started {runs}",
-            spent="Your runs have used {usd} USD",
+            scope_text="for one person",
+            runs_text="You have started {runs}",
+            money_text="Your runs have used {usd} USD",
         ),
-        Share(
+        ScopeLimit(
             tokens.usage(*person, name),
             workflow.limits_per_person,
-            whose="for one person in this workflow",
-            started=f"You have started {{runs}} of {name}",
-            spent=f"Your runs of {name} have used {{usd}} USD",
+            scope_text="for one person in this workflow",
+            runs_text=f"You have started {{runs}} of {name}",
+            money_text=f"Your runs of {name} have used {{usd}} USD",
         ),
-        Share(
+        ScopeLimit(
             tokens.usage("workflow", name),
             workflow.limits_per_workflow,
-            whose="for this workflow",
-            started=f"People have started {{runs}} of {name}",
-            spent=f"{name} has used {{usd}} USD",
+            scope_text="for this workflow",
+            runs_text=f"People have started {{runs}} of {name}",
+            money_text=f"{name} has used {{usd}} USD",
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
 
 
-async def enter(step: OwnStep, event: Event, loaded: Loaded) -> Left:
-    """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
+async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMoney:
+    """Count a run that is about to begin; return the money that it may spend. Raises NotNow and does not count it."""
     store = step.services.store
-    limited = shares(event, loaded, step.services.tokens)
-    await store.put_usage(_rows(step, limited))
-    left = Left()
+    limits = scope_limits(event, loaded, step.services.tokens)
+    await store.put_usage(_rows(step, limits))
+    remaining = RemainingMoney()
     try:
-        for share in limited:
+        for share in limits:
             since = min(step.progress.accepted_at - HOUR_MS, step.now_ms() - DAY_MS)
             used = [row for row in await store.usage(share.scope, since) if row.run != step.run]
             _check_runs(step, share, used)
-            left = min(left, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd)
+            remaining = min(
+                remaining, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd
+            )
     except NotNow:
         await store.drop_usage(step.run)
         raise
-    return left
+    return remaining
 
 
 async def record(step: OwnStep, loaded: Loaded | None) -> None:
-    """Writes down what a run that began has spent so far."""
+    """Record the money that a started run has spent so far."""
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
         return
-    limited = shares(event, loaded, step.services.tokens)
+    limited = scope_limits(event, loaded, step.services.tokens)
     if limited:
-        # What cannot be counted now must not be done again for it.
+        # The run's results become durable first, so that a failure to count does not repeat them.
         await step.commit()
         await step.services.store.put_usage(_rows(step, limited))
 
 
-def _rows(step: OwnStep, limited: Sequence[Share]) -> Sequence[Usage]:
+def _rows(step: OwnStep, limited: Sequence[ScopeLimit]) -> Sequence[Usage]:
     at = step.progress.accepted_at
     return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
-def _check_runs(step: OwnStep, share: Share, used: Sequence[Usage]) -> None:
+def _check_runs(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> None:
     at = step.progress.accepted_at
     limit = share.allowance.runs_per_hour
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
         raise NotNow(
-            f"limit reached: {_runs(limit)} an hour {share.whose}",
-            f"{share.started.replace('{runs}', _runs(len(earlier)))} in the last hour; "
+            f"limit reached: {_runs(limit)} an hour {share.scope_text}",
+            f"{share.runs_text.replace('{runs}', _runs(len(earlier)))} in the last hour; "
             f"I can take the next one {_moment(step, earlier[-limit] + HOUR_MS)}.",
         )
 
 
-def _check_usd(step: OwnStep, share: Share, used: Sequence[Usage]) -> Left:
+def _check_usd(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> RemainingMoney:
     limit = share.allowance.usd_per_day
     if limit is None:
-        return Left()
+        return RemainingMoney()
     fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
     spent = math.fsum(row.usd for row in fresh)
     free_at = 0
-    named = f"{limit:.2f} USD a day {share.whose}"
+    limit_text = f"{limit:.2f} USD a day {share.scope_text}"
     if spent < limit:
-        return Left(limit - spent, named)
-    left = spent
+        return RemainingMoney(limit - spent, limit_text)
+    sum_left = spent
     for row in fresh:
-        left = left - row.usd
+        sum_left = sum_left - row.usd
         free_at = row.at + DAY_MS
-        if left < limit:
+        if sum_left < limit:
             break
-    told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
-    raise NotNow(f"limit reached: {named}", f"{told}; I can take the next one {_moment(step, free_at)}.")
+    text = f"{share.money_text.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
+    raise NotNow(f"limit reached: {limit_text}", f"{text}; I can take the next one {_moment(step, free_at)}.")
 
 
 def _runs(count: int) -> str:
@@ -152,8 +155,11 @@ def _runs(count: int) -> str:
 
 
 def _moment(step: OwnStep, at_ms: int) -> str:
-    """A time for people, up to the next full minute; with its day when that is not today."""
+    """Return a time for people, rounded up to a full minute, with its date unless that is today."""
     now_ms = step.now_ms()
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-    return f"at {then:%H:%M} UTC" + ("" if then.date() == today else f" on {then.day} {then:%B}")
+    time = f"at {then:%H:%M} UTC"
+    if then.date() == today:
+        return time
+    return f"{time} on {then.day} {then:%B}"

@@ -1,6 +1,7 @@
 """The working step: the calls that a model or a script asks for, and the questions to models.
 
-It is whole when it is made: it has a guard, subagents, a repertoire and display limits, so no call passes unchecked.
+A working step is complete when constructed: it has a guard, subagents, a repertoire and display limits, so that no call
+passes unchecked.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +11,9 @@ from typing import Protocol
 from gofer.engine import model_order
 from gofer.engine.model_request import Window
 from gofer.engine.own_step import OwnStep
-from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
-from gofer.engine.results import Shown, unknown
-from gofer.engine.step import Sight, attempt, make_calls
+from gofer.engine.permitted_call import Gate, Permitted, SubagentCall, permit_all
+from gofer.engine.results import DisplayLimits, unknown
+from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
@@ -22,18 +23,18 @@ from gofer.values.errors import RunStopped, TemporaryError, ToolError
 
 
 class Guard(Protocol):
-    """Checks each new call that a model or a script asks for; the run's own calls need no permission."""
+    """The check of each new call of a model or a script; the run's own calls need no permission."""
 
     async def clear(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
-        """Return the call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        """Return the call as it may be made, or its outcome instead. Raises Cancelled, Parked."""
         ...
 
 
 class Agents(Protocol):
-    """Asks other models for a run: its subagents, and the model that chooses tools."""
+    """The other models of a run: its subagents, and the model that chooses tools."""
 
     async def ask(
-        self, step: "WorkingStep", asked: Asked, provenance: Provenance, gate: Gate = unasked
+        self, step: "WorkingStep", asked: SubagentCall, provenance: Provenance, gate: Gate = permit_all
     ) -> e.SubagentFinished:
         """Return the answer of a subagent, for a script.
 
@@ -42,45 +43,45 @@ class Agents(Protocol):
         ...
 
     async def answer(self, step: "WorkingStep", item: Permitted, provenance: Provenance) -> Sequence[e.Entry]:
-        """Return what came of a model's call of another model. Raises what `WorkingStep.call` raises."""
+        """Return the entries of a call that asks another model. Raises what `WorkingStep.call` raises."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingStep:
-    """A run at work: its coordinator asks models and makes calls by it, and each new call is checked."""
+    """A run at work: its coordinator asks models and makes calls through it, and each new call is checked."""
 
     own: OwnStep
-    """The run in the hands of its owner."""
+    """The run, and the run's own calls."""
     guard: Guard
     agents: Agents
     repertoire: Repertoire
-    """What its model can make use of, and the skills that its workflow prohibits by now."""
-    shown: Shown
-    """How much of one text its model is shown."""
+    """The tools and skills of the run, and the skills that its workflow has prohibited since."""
+    shown: DisplayLimits
+    """The display limits of each result."""
 
-    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
-        """Make one call, or give its recorded outcome."""
+    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = permit_all) -> Outcome:
+        """Make one call, or return its recorded outcome."""
         (outcome,) = await self.call_together([permitted], provenance, gate)
         return outcome
 
     async def call_together(
-        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
+        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = permit_all
     ) -> Sequence[Outcome]:
-        """Check calls, and make them at once; see `make_calls`, and what the guard raises."""
+        """Check calls and make them at the same time. Raises what `make_calls` and the guard raise."""
         cleared = [await self._cleared(item, provenance) for item in calls]
 
-        async def happen(item: Permitted, doubt: str) -> Sequence[e.Entry]:
+        async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
             if item.tool.base in ("subagents", "search"):
                 return await self.agents.answer(self, item, provenance)
-            return await attempt(self.own, item, doubt, self._sight(item, provenance))
+            return await attempt(self.own, item, doubt, self._context_of(item, provenance))
 
-        return await make_calls(self.own, cleared, gate, happen)
+        return await make_calls(self.own, cleared, gate, make)
 
     async def settle(self, provenance: Provenance) -> None:
-        """Give calls of the model or the script that are in doubt their outcome, by the effect they were recorded as.
+        """Give every call in doubt of the model or the script its outcome, by the effect that its intent recorded.
 
-        What a script only read is read again when it asks again.
+        Reads of a script are left out, because the script makes them again.
         """
         own = self.own
         for call, recorded in list(own.progress.in_doubt.items()):
@@ -90,16 +91,16 @@ class WorkingStep:
                 continue
             tool = self.repertoire.tools.get(recorded.tool)
             if tool is not None and tool.base == "subagents":
-                continue  # goes on where it was, at once with others, when the turn does
+                continue  # the turn resumes its subagents, all at the same time
             try:
                 if tool is None or recorded.effect != tool.effect:
                     raise ToolError("it is not a tool of this workflow any more")
-                await self.call(Permitted(call, tool, tool.parse(arguments), valued=ask is None), provenance)
+                await self.call(Permitted(call, tool, tool.parse(arguments), for_script=ask is None), provenance)
             except ToolError as error:
                 own.note(unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
 
     def record_value(self, call: str, draw: Callable[[], object]) -> object:
-        """Return what a script is told of the clock or of chance: what it was told before, or something new."""
+        """Return a time or random number for a script: the recorded value, or a new one that is recorded now."""
         if call not in self.own.replay.values:
             self.own.note(e.ValueRecorded(call, draw()))
         return self.own.replay.values[call]
@@ -112,10 +113,10 @@ class WorkingStep:
         timeout: float,
         weigh: Callable[[str], Weights] | None = None,
     ) -> None:
-        """Ask with the conversation so far, one model after the other until one answers, `timeout` seconds each.
+        """Ask the models one after the other, `timeout` seconds each, and note the first answer.
 
-        `weigh` gives the estimates for the model that is asked. Raises RunStopped when none will, Parked when one may
-        later; Cancelled or OutOfTime when nothing new may begin.
+        `weigh` returns the estimates for the model that is asked. Raises RunStopped when no model will answer, Parked
+        when one may answer later, Cancelled or OutOfTime when nothing new may begin.
         """
         conversation = self.own.conversation
 
@@ -127,8 +128,8 @@ class WorkingStep:
         heard = await self._ask_in_turn(model_order.order(chain, self.own.progress.asked), intend, timeout)
         self.own.note(heard.recorded())
 
-    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = unasked) -> e.SubagentFinished:
-        """Ask a question beside the conversation; return what is recorded of its answer. Raises as `ask_model`."""
+    async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = permit_all) -> e.SubagentFinished:
+        """Ask one question outside the conversation; note and return its answer's entry. Raises like `ask_model`."""
 
         def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
             gate()
@@ -146,12 +147,12 @@ class WorkingStep:
         intend: Callable[[model_order.Params], tuple[e.Entry, bytes]],
         timeout: float,
         call: str = "model",
-    ) -> model_order.Heard:
-        """Return the answer of the first model that gives one."""
+    ) -> model_order.TimedAnswer:
+        """Return the answer of the first model that answers. Raises what `ask_model` raises."""
         own = self.own
         failures: list[model_order.Failure] = []
         for candidate in chain:
-            if model_order.barred(candidate, failures):
+            if model_order.is_barred(candidate, failures):
                 continue
             if failures:
                 own.note(model_order.deferral(own.run, call, failures[-1].error, own.progress))
@@ -168,11 +169,11 @@ class WorkingStep:
         raise left
 
     async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
-        """Return the call as it may be made; a refused call has its outcome afterwards."""
+        """Return the call as it may be made; for a refused call, note its outcome."""
         progress = self.own.progress
         if item.call in progress.outcomes:
             return item
-        # A read that is made again is judged again.
+        # The journal does not record the place of a read, so a repeated read is judged again.
         if (intent := progress.in_doubt.get(item.call)) and not item.judged_again:
             return item.as_recorded(intent)
         cleared = await self.guard.clear(self.own, item, provenance)
@@ -181,10 +182,10 @@ class WorkingStep:
         self.own.note(cleared)
         return item
 
-    def _sight(self, item: Permitted, provenance: Provenance) -> Sight:
-        return Sight(
+    def _context_of(self, item: Permitted, provenance: Provenance) -> CallContext:
+        return CallContext(
             provenance=provenance,
             shown=self.shown,
             repertoire=self.repertoire,
-            long=not item.valued,
+            long_as_file=not item.for_script,
         )

@@ -1,1 +1,1 @@
-"""Models: one question with exact bytes, one answer. Knows nothing of runs, journals or tools."""
+"""The models: one request with exact bytes, one answer. This room knows nothing of runs, journals or tools."""

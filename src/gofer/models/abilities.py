@@ -1,4 +1,4 @@
-"""What models take beside text, and how much of it at a time."""
+"""The abilities of models: the kinds of content that they take beside text, and the sizes of their windows."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,41 +16,41 @@ class Ability:
     """The window of one model, and the kinds of content that it takes."""
 
     window: int
-    """Tokens of a request and its answer together at most; 0 is not known."""
+    """Greatest number of tokens of a request and its answer together; 0 means unknown."""
     vision: bool = False
-    """Whether it looks at images."""
+    """Whether the model takes images."""
     pdf: bool = False
-    """Whether it reads PDFs by itself."""
+    """Whether the model takes PDFs."""
 
     @property
     def reads(self) -> Sequence[Read]:
-        """The kinds of content that it takes beside text."""
+        """The kinds of content that the model takes beside text."""
         kinds: Mapping[Read, bool] = {"image": self.vision, "pdf": self.pdf}
         return [kind for kind, taken in kinds.items() if taken]
 
 
 UNKNOWN_WINDOW = 128_000
-"""Tokens that a model is taken to have room for when no file and no price list says how many."""
+"""The assumed window, in tokens, when neither a file nor the price list names one."""
 TEXT_ONLY = Ability(0)
 """The ability of a model that no table describes: text, and a window of unknown size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Abilities by patterns of model names; the first that fits counts."""
+    """Abilities by patterns of model names; the first pattern that fits decides."""
 
     models: Mapping[str, Ability]
 
     def of(self, model: str) -> Ability:
-        """Return the ability of a model; a gateway may name it with its vendor, as `anthropic/claude-…`."""
+        """Return the ability of a model; its name may have the prefix of a gateway, as in `anthropic/claude-…`."""
         own = model.lower().rpartition("/")[2]
         return next((ability for pattern, ability in self.models.items() if fnmatchcase(own, pattern)), TEXT_ONLY)
 
 
 def common(abilities: Iterable[Ability]) -> Ability:
-    """Return what every one of some models takes, so that each can read what was said to another.
+    """Return the ability that all of these models have, so that each can continue the conversation of another.
 
-    A model of unknown size beside one of a known size counts as UNKNOWN_WINDOW.
+    If the window of only some of them is unknown, those count as UNKNOWN_WINDOW.
     """
     each = list(abilities) or [TEXT_ONLY]
     window = 0
@@ -60,9 +60,10 @@ def common(abilities: Iterable[Ability]) -> Ability:
 
 
 def utilisation(largest: Mapping[str, int], windows: Mapping[str, int]) -> float | None:
-    """Return the share of its window that an exchange filled at most, by the tokens of the largest one with each model.
+    """Return the greatest share of a window that an exchange filled; None when no window is known.
 
-    1 is all of it; None when no model's window is known. An answer may name its model more exactly than a request.
+    `largest` holds the tokens of the largest exchange with each model, by the name that answers carry. That name may be
+    more exact than the one in a request, such as a dated version.
     """
     shares = [tokens / size for model, tokens in largest.items() if (size := _window(model, windows))]
     return max(shares, default=None)
@@ -74,7 +75,7 @@ def _window(model: str, windows: Mapping[str, int]) -> int:
 
 
 def load_abilities() -> Abilities:
-    """Return the table that ships with Gofer; windows come from elsewhere."""
+    """Return the table that ships with Gofer. It has no windows; those come from files and the price list."""
     table = json.loads(files("gofer.models").joinpath("abilities.json").read_text())
     return Abilities(
         {name: Ability(0, vision="image" in reads, pdf="pdf" in reads) for name, reads in table["models"].items()}

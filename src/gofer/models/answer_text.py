@@ -1,6 +1,6 @@
-"""Thoughts and tool calls that a model wrote into the text of its answer, told apart from what it says to people.
+"""The text of an answer, separated into words for people, thoughts, and tool calls written as text.
 
-Code within the text is quoted, and means nothing by itself.
+Tags and calls inside Markdown code are quotations and do not count.
 """
 
 import re
@@ -21,7 +21,7 @@ _FENCED = re.compile(r"\A\s*(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>(?s:.*?))\n?
 
 @dataclass(frozen=True, slots=True)
 class CodeSpans:
-    """Where the fences and the inline code of one text stand, in order."""
+    """The positions of the fences and the inline code of one text, in order."""
 
     spans: tuple[tuple[int, int], ...]
 
@@ -31,12 +31,12 @@ class CodeSpans:
 
 
 def code_spans(text: str) -> CodeSpans:
-    """Return the code of a text."""
+    """Return the positions of the code in a Markdown text."""
     return CodeSpans(tuple(found.span() for found in _CODE.finditer(text)))
 
 
 def unfenced(text: str) -> str:
-    """Return the content of a text that is one fence, else the text as it is."""
+    """Return the content of a text that consists of one fence; any other text unchanged."""
     found = _FENCED.match(text)
     if found is None:
         return text
@@ -57,42 +57,42 @@ _CLOSE = "|".join(re.escape(end) for _, end in _TAGS)
 _LEADING = re.compile(rf"\A\s*(?:{_OPEN})", re.IGNORECASE)
 _LINE_OPEN = re.compile(rf"^[ \t]*(?:{_OPEN})", re.MULTILINE | re.IGNORECASE)
 _END = re.compile(_CLOSE, re.IGNORECASE)
-# In the middle of a sentence, between spaces, an end without a beginning is what the sentence is about.
+# An end tag between spaces in the middle of a sentence is a mention of the tag, not the end of thoughts.
 _LONE_END = re.compile(rf"(?:^(?:{_CLOSE})|(?:{_CLOSE})(?=[ \t]*$|\w))", re.MULTILINE | re.IGNORECASE)
 _READ_LIMIT = 1_000_000
-"""Characters of an answer's text that are looked at."""
+"""Characters of an answer's text that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """A text in two parts."""
+class AnswerText:
+    """The text of an answer, separated from the model's thoughts."""
 
     text: str
-    """What is for people."""
+    """The words for people."""
     thoughts: str = ""
-    """The thoughts as they came, with their tags."""
+    """The thoughts, with their tags."""
 
 
-def apart(text: str) -> Spoken:
-    """Return the thoughts of a text and the rest. A tag in code is no tag: it is about tags."""
+def split_thoughts(text: str) -> AnswerText:
+    """Return the words for people and the thoughts of a text. A tag inside code is a quotation and does not count."""
     rest = text[:_READ_LIMIT]
     if not _END.search(rest) and not _LEADING.match(rest):
-        return Spoken(text)
+        return AnswerText(text)
     thoughts: list[str] = []
     while begin := _LEADING.match(rest):
         end = _END.search(rest, begin.end())
         if end is None:
-            return Spoken("", "".join([*thoughts, rest]))
+            return AnswerText("", "".join([*thoughts, rest]))
         thoughts.append(rest[: end.end()])
         rest = rest[end.end() :]
     if not thoughts and (end := _lone_end(rest)):
         # Templates of some models begin the thoughts in the prompt, so that only their end is in the answer.
         thoughts.append(rest[: end.end()])
         rest = rest[end.end() :]
-    rest = _without_later(rest, thoughts)
+    rest = _without_later_thoughts(rest, thoughts)
     if not thoughts:
-        return Spoken(text)
-    return Spoken(rest.lstrip("\n"), "".join(thoughts))
+        return AnswerText(text)
+    return AnswerText(rest.lstrip("\n"), "".join(thoughts))
 
 
 def _lone_end(text: str) -> re.Match[str] | None:
@@ -103,8 +103,8 @@ def _lone_end(text: str) -> re.Match[str] | None:
     return end
 
 
-def _without_later(text: str, thoughts: list[str]) -> str:
-    """Return the text without blocks that begin a line further down and are closed; each is added to the thoughts."""
+def _without_later_thoughts(text: str, thoughts: list[str]) -> str:
+    """Return the text without closed blocks of thoughts that begin on a later line; add each block to `thoughts`."""
     if not _LINE_OPEN.search(text):
         return text
     code = code_spans(text)
@@ -114,7 +114,7 @@ def _without_later(text: str, thoughts: list[str]) -> str:
         if begin.start() < place or begin.start() in code:
             continue
         end = _END.search(text, begin.end())
-        # Without an end it would take the rest of the answer.
+        # A block without an end would hide the rest of the answer.
         if end is None:
             break
         kept.append(text[place : begin.start()])
@@ -135,35 +135,35 @@ _MARKS = re.compile(
     r"|<\|channel\|>commentary to=functions\.",
     re.MULTILINE,
 )
-"""What models and their templates write around a call."""
+"""The marks that models and their templates write around a call."""
 _NAME = re.compile(
     r"""(?:"name"\s*:\s*"|<function=|<invoke name="|to=functions\.|\[TOOL_CALLS\]\s*)(?P<name>[\w.-]{1,64})"""
 )
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "recipient_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
 _SEARCHED = 1_000
-"""Characters after a mark in which the name of the tool is looked for."""
+"""Characters after a mark that are searched for the name of the tool."""
 
 
 def written_call(text: str, offered: Collection[str]) -> str | None:
-    """Return the tool of the first call in an answer's text; empty where its name is unclear, None without a call.
+    """Return the tool of the first call in an answer's text; empty if its name is unclear, None without a call.
 
-    Marks of a call count for any tool, outside of code. JSON without marks counts when it is the whole answer and names
-    an `offered` tool.
+    A mark outside of code counts for any tool. JSON without marks counts only if it is the whole answer and names an
+    `offered` tool.
     """
     text = text[:_READ_LIMIT]
-    if (bare := _bare(unfenced(text), offered)) is not None:
+    if (bare := _call_without_words(unfenced(text), offered)) is not None:
         return bare
     mark = _first_mark(text)
     if mark is None:
         return None
-    return _named(text, mark)
+    return _name_after(text, mark)
 
 
 def before_call(text: str, offered: Collection[str]) -> str:
-    """Return the words before the first call that an answer holds as text; the whole text where it holds none."""
+    """Return the words before the first call written as text; the whole text if there is no call."""
     searched = text[:_READ_LIMIT]
-    if _bare(unfenced(searched), offered) is not None:
+    if _call_without_words(unfenced(searched), offered) is not None:
         return ""
     mark = _first_mark(searched)
     if mark is None:
@@ -177,11 +177,11 @@ def _first_mark(text: str) -> re.Match[str] | None:
     return next((found for found in _MARKS.finditer(text) if found.start() not in code), None)
 
 
-def _bare(text: str, offered: Collection[str]) -> str | None:
-    """Return the offered tool that an answer of nothing but JSON, or of nothing but one marked call, names."""
+def _call_without_words(text: str, offered: Collection[str]) -> str | None:
+    """Return the offered tool of an answer that consists of JSON or one marked call only; None for any other answer."""
     text = text.strip()
     if mark := _MARKS.match(text):
-        return next((name for name in [_named(text, mark)] if name in offered), None)
+        return next((name for name in [_name_after(text, mark)] if name in offered), None)
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
         return None
     try:
@@ -189,20 +189,20 @@ def _bare(text: str, offered: Collection[str]) -> str | None:
     except BadRequest:
         return None
     called = as_list(as_object(value).get("tool_calls")) or as_list(value) or [value]
-    names = [_called(as_object(one)) for one in called]
+    names = [_tool_of_object(as_object(one)) for one in called]
     if not all(name in offered for name in names):
         return None
     return next(iter(names), None)
 
 
-def _named(text: str, mark: re.Match[str]) -> str:
-    """Return the tool that stands after a mark; empty where none does."""
+def _name_after(text: str, mark: re.Match[str]) -> str:
+    """Return the name of the tool after a mark; empty if there is none."""
     names = (found["name"] for found in [_NAME.search(text, mark.start(), mark.start() + _SEARCHED)] if found)
     return next(names, "")
 
 
-def _called(value: Mapping[str, object]) -> str:
-    """Return the tool that a JSON object calls; empty when it is no call."""
+def _tool_of_object(value: Mapping[str, object]) -> str:
+    """Return the name of the tool that a JSON object calls; empty if the object is no call."""
     inner = as_object(value.get("function")) or value
     if not any(key in inner for key in _ARGUMENT_KEYS):
         return ""

@@ -1,7 +1,7 @@
-"""A model behind an OpenAI-compatible endpoint, asked with bytes we made ourselves.
+"""A model behind an OpenAI-compatible endpoint, asked with the exact bytes that Gofer encoded.
 
-The SDK's client brings authentication, timeouts and errors; its transform of the request, which rewrites the
-whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off.
+The SDK's client provides authentication, timeouts and errors. Gofer does not use the SDK's encoding of requests, which
+rewrites the whole history on every call, and turns its retries off.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from typing_extensions import override
 
-from gofer.models.answer_text import Spoken, apart
+from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Unavailable, Unusable
 from gofer.models.stream import completion_of, is_stream
@@ -24,15 +24,15 @@ from gofer.values.messages import ProviderError, ToolAsk, Usage
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 200_000
-"""Characters of an answer's text that are kept, and of its thoughts."""
+"""Characters that are kept of an answer's text, and of its thoughts."""
 MOST_CALLS = 128
 """Tool calls of an answer that are kept."""
 EXTRA_LIMIT = 400_000
-"""Characters that are kept of what a provider wants to see again."""
+"""Largest extra fields that are kept for the provider, in characters of JSON."""
 _NAME_LIMIT = 200
-"""Characters of a name that are kept: of a model, a reason for stopping, an id, a tool."""
+"""Characters that are kept of a name: of a model, a finish reason, an id or a tool."""
 _MOST_TOKENS = 10**9
-# Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
+# Some providers refuse a history in which a tool call lacks its thoughts or their signature.
 _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
 _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", re.IGNORECASE)
@@ -41,8 +41,8 @@ _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", r
 def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     """Return the answer in the body of a Chat Completions response, in one piece or streamed.
 
-    `at` is the endpoint that sent it. Raises Unusable for anything else, and what stands for an error that the provider
-    sent in place of an answer.
+    `at` is the endpoint that sent it. Raises Unusable for a body that is no answer, and the error of `failed` for an
+    error that the provider sent in place of an answer.
     """
     body = _body(raw, at)
     choices = as_list(body.get("choices"))
@@ -59,21 +59,23 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     if finish == "function_call":
         calls = [{"function": message["function_call"]}]
     asks = tuple(_ask(as_object(call), cut=finish == "length") for call in calls)
-    spoken = _spoken(message)
+    text = _answer_text(message)
     extra = _extra(message, _THOUGHTS)
-    written = as_text(message.get("content"))
-    if spoken.thoughts and asks and written and not extra:
-        # Between calls a model goes on from its thoughts: its provider gets them back where they stood.
-        extra = _kept({"content": written})
-    thoughts = spoken.thoughts or as_text(message.get("reasoning"))
+    content = as_text(message.get("content"))
+    if text.thoughts and asks and content and not extra:
+        # A model continues its thoughts between calls, so its provider gets them back at the same place in the text.
+        extra = _kept({"content": content})
+    thoughts = ""
+    if not extra:
+        thoughts = text.thoughts or as_text(message.get("reasoning"))
     return Answer(
-        text=spoken.text[:TEXT_LIMIT],
+        text=text.text[:TEXT_LIMIT],
         asks=asks,
         finish=finish,
         model=as_text(body.get("model"))[:_NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
         extra=extra,
-        thoughts=thoughts[:TEXT_LIMIT] * (not extra),
+        thoughts=thoughts[:TEXT_LIMIT],
     )
 
 
@@ -85,8 +87,8 @@ def _body(raw: bytes, at: Access) -> Mapping[str, object]:
     except BadRequest as error:
         raise Unusable(f"The model's answer was not JSON; check {at.url_setting}.") from error
     body = as_object(value)
-    if not body.get("choices") and (said := error_in(value, 200, at.key.reveal())):
-        raise failed(said, at)
+    if not body.get("choices") and (error := error_in(value, 200, at.key.reveal())):
+        raise failed(error, at)
     return body
 
 
@@ -99,7 +101,7 @@ def _finish(choice: Mapping[str, object], message: Mapping[str, object], calls: 
         return "error"
     finish = as_text(choice.get("finish_reason"))[:_NAME_LIMIT] or "stop"
     if finish.startswith("content_filter"):
-        # Gemini's compatible endpoint adds what it filtered.
+        # Gemini's compatible endpoint appends the reason to the name.
         return "content_filter"
     return finish
 
@@ -111,7 +113,7 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     if arguments is not None and not isinstance(arguments, str):
         text = encode_text(arguments)
     if not text and not cut:
-        # Left out means none; but where an answer was cut, they may just not have come any more.
+        # Missing arguments mean that there are none, unless the answer was cut off before them.
         text = "{}"
     return ToolAsk(
         id=as_text(call.get("id"))[:_NAME_LIMIT],
@@ -121,28 +123,28 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     )
 
 
-def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
-    """Return what has to be sent again as it came, as a JSON object; empty for nothing."""
-    return _kept({name: said[name] for name in names if said.get(name)})
+def _extra(message: Mapping[str, object], names: Sequence[str]) -> str:
+    """Return the fields that the provider needs back unchanged, as a JSON object; empty if there are none."""
+    return _kept({name: message[name] for name in names if message.get(name)})
 
 
 def _kept(fields: Mapping[str, object]) -> str:
-    """Return fields of a message as JSON; empty for none, and for more than a provider needs."""
+    """Return fields of a message as JSON; empty if there are none, or if they exceed EXTRA_LIMIT."""
     text = encode_text(fields)
     if fields and len(text) <= EXTRA_LIMIT:
         return text
     return ""
 
 
-def _spoken(message: Mapping[str, object]) -> Spoken:
-    """Return the text of an answer and its thoughts; some servers send both as a list of parts."""
+def _answer_text(message: Mapping[str, object]) -> AnswerText:
+    """Return the text and the thoughts of an answer; some servers send both as a list of parts."""
     if refusal := as_text(message.get("refusal")):
-        return Spoken(refusal)
+        return AnswerText(refusal)
     content = message.get("content")
     parts = list(map(as_object, as_list(content)))
-    said = apart(as_text(content) or "".join(as_text(part.get("text")) for part in parts))
+    text = split_thoughts(as_text(content) or "".join(as_text(part.get("text")) for part in parts))
     thought = [as_text(as_object(piece).get("text")) for part in parts for piece in as_list(part.get("thinking"))]
-    return Spoken(said.text, said.thoughts or "".join(thought))
+    return AnswerText(text.text, text.thoughts or "".join(thought))
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
@@ -154,16 +156,16 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 
 def _count(value: object) -> int:
-    """Return a plausible token count; anything else a provider may send counts as nothing."""
+    """Return a plausible token count; 0 for any other value."""
     if type(value) is int and 0 <= value <= _MOST_TOKENS:
         return value
     return 0
 
 
 ANSWER_BYTES = 10_000_000
-"""Bytes of an answer that are read at most."""
+"""Largest answer, in bytes."""
 
-# Not compressed: what is read is what is limited.
+# An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -184,8 +186,8 @@ class OpenAIModel(Model):
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
         except APIStatusError as error:
-            said = provider_error(error.status_code, error.response.content, self._client.api_key)
-            raise failed(said, self._at, retry_after=_seconds(error.response)) from error
+            reported = provider_error(error.status_code, error.response.content, self._client.api_key)
+            raise failed(reported, self._at, retry_after=_seconds(error.response)) from error
         except (APIError, httpx2.HTTPError, OSError) as error:
             raise failed(ProviderError("unreachable"), self._at) from error
         return parse_answer(raw, self._at)
@@ -193,7 +195,7 @@ class OpenAIModel(Model):
     async def _exchange(self, body: bytes, timeout: float) -> bytes:
         """Return the body of the answer.
 
-        Raises Unusable when it is too large, and what the SDK and its client raise.
+        Raises Unusable when the body is too large, and the errors of the SDK and its client.
         """
         posted = await self._client.post(
             "/chat/completions",
@@ -203,7 +205,7 @@ class OpenAIModel(Model):
             stream=True,
             stream_cls=AsyncStream[object],
         )
-        # Asked for as a stream and cast to a response, it is the response with a body that has yet to be read.
+        # With `stream` and this cast the SDK returns the response before it reads the body.
         response = cast(httpx2.Response, posted)
         try:
             return await _read(response, self._at)
@@ -221,10 +223,7 @@ async def _read(response: httpx2.Response, at: Access) -> bytes:
 
 
 def _seconds(response: httpx2.Response) -> float:
-    """Return how long a provider asks to wait.
-
-    It gives seconds; a date is as good as nothing, our own pause is used then.
-    """
+    """Return the seconds that a provider asks to wait; 0 if it names none, or a date."""
     asked = response.headers.get("retry-after", "")
     if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
         return float(asked)

@@ -1,4 +1,4 @@
-"""Failures of model providers: the class of each, what a run does about it, and what it tells its two readers."""
+"""Failures of model providers: their classes, what a run does about each, and the texts for operator and colleague."""
 
 import re
 from collections.abc import Mapping
@@ -10,40 +10,40 @@ from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
 from gofer.values.messages import FailureClass, ProviderError
 
-Then = Literal["again", "wait", "next", "elsewhere", "end"]
-"""What follows a failure: the same request at once, the same request later, the next model of the role, its next model
-at another endpoint, or the end."""
+Reaction = Literal["again", "wait", "next", "elsewhere", "end"]
+"""The reaction to a failure: the same request at once, the same request later, the next model of the role, the next
+model at another endpoint, or the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a run treats one class of failures."""
+    """The treatment of one class of failures."""
 
-    then: Then
+    reaction: Reaction
     reason: str
-    """For the operator: what happened. The provider's status, code, type and parameter follow it."""
+    """The text for the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
-    """For the operator: what to do once the run has ended. A run that waits needs no remedy. `{key}` and `{url}` are
-    the settings with the key and the base URL of the endpoint."""
+    """The text for the operator: what to do once the run has ended. A run that waits needs no remedy. `{key}` and
+    `{url}` are the settings with the key and the base URL of the endpoint."""
     plain_reason: str
-    """For the colleague who waits for the answer; `{owner}` owns the workflow."""
+    """The text for the colleague who waits for the answer; `{owner}` is the owner of the workflow."""
 
 
 RULES: Mapping[FailureClass, Rule] = {
     "bad_sample": Rule(
         "again",
         "The model's provider could not read the call that its model wrote",
-        "ask again, or take a model that is better at calling tools",
+        "ask again, or use a model that is better at calling tools",
         "The model wrote a call that cannot be read. Please ask again, and tell {owner} if that does not help.",
     ),
-    # Nothing comes back by itself: a person has to pay. Another model of the role may cost nothing, or less.
+    # Waiting does not help, because a person has to pay. Another model of the role may cost less or nothing.
     "no_credit": Rule(
         "next",
         "The account at the model's provider has no credit or no quota left",
         "add credit or raise the limit at the provider",
         "The account for the language model has no credit or quota left. Please tell {owner}.",
     ),
-    # The contents were judged. Looking for a model with a weaker filter is not for a run to decide.
+    # The provider rejected the contents. A run must not try models until one has a weaker filter.
     "filtered": Rule(
         "end",
         "The content filter of the model's provider refused the request",
@@ -52,7 +52,7 @@ RULES: Mapping[FailureClass, Rule] = {
     ),
     "too_large": Rule(
         "next",
-        "The model takes no request as large as this one",
+        "The request is larger than the model accepts",
         "set context.window of the workflow to the tokens that it takes",
         "This is more text than the model takes. Please ask about less at a time, or tell {owner}.",
     ),
@@ -68,16 +68,16 @@ RULES: Mapping[FailureClass, Rule] = {
         "check `model` of the workflow file",
         "The language model does not accept a setting of this workflow. Please tell {owner}.",
     ),
-    # Every model of an endpoint is asked with the same key.
+    # All models of an endpoint share its key.
     "wrong_key": Rule(
         "elsewhere",
         "The model's provider does not accept the API key",
         "check {key}",
-        "The model refused the key. Please tell {owner}.",
+        "The language model does not accept my access. Please tell {owner}.",
     ),
     "no_endpoint": Rule(
         "again",
-        "What answered is no endpoint of a model",
+        "The server that answered is no endpoint of a model",
         "check {url}",
         "I cannot reach the language model. Please tell {owner}.",
     ),
@@ -104,32 +104,32 @@ RULES: Mapping[FailureClass, Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What a failure of some class looks like; an empty condition holds for everything."""
+    """A sign of a class of failures. All its conditions must hold; an empty condition always holds."""
 
     failure: FailureClass
     status: str = ""
-    """Fits the whole HTTP status."""
+    """Pattern of the whole HTTP status."""
     word: str = ""
-    """Fits the code, type or status word as a whole."""
+    """Pattern of a whole code, type or status word."""
     text: str = ""
-    """Occurs in the provider's message."""
+    """Pattern of a part of the provider's message."""
     parameter: str = ""
-    """Fits the parameter as a whole."""
+    """Pattern of the whole parameter."""
 
-    def fits(self, said: ProviderError, words: tuple[str, ...]) -> bool:
-        """Return whether a failure looks like this."""
+    def fits(self, error: ProviderError, words: tuple[str, ...]) -> bool:
+        """Return whether a failure has this sign; `words` are its codes, types and status words."""
         return (
-            _whole(self.status, str(said.status))
-            and (not self.word or any(_whole(self.word, word) for word in words))
-            and (not self.parameter or _whole(self.parameter, said.parameter))
-            and bool(re.search(self.text, said.message, re.IGNORECASE))
+            _fits(self.status, str(error.status))
+            and (not self.word or any(_fits(self.word, word) for word in words))
+            and (not self.parameter or _fits(self.parameter, error.parameter))
+            and bool(re.search(self.text, error.message, re.IGNORECASE))
         )
 
 
 NOT_JSON = "not_json"
-"""The word of a body that is no JSON object: no model's endpoint sends one."""
+"""The word for a body that is no JSON object, which no endpoint of a model sends."""
 SIGNS: tuple[Sign, ...] = (
-    # Words of the vendors, with any status.
+    # Codes of the vendors, with any status.
     Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
     Sign("bad_sample", text="error parsing tool call|failed to call a function"),
     Sign("busy", word="in_flight_budget_exhausted"),
@@ -186,70 +186,72 @@ SIGNS: tuple[Sign, ...] = (
     Sign("no_endpoint", status="[123]..|404|405"),
     Sign("refused"),
 )
-"""The first that fits counts."""
+"""The signs in order; the first that fits decides."""
 
 
-def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
-    """Return the class of a failure; `words` are every code, type and status word that came with it."""
-    return next(sign.failure for sign in SIGNS if sign.fits(said, words))
+def class_of(error: ProviderError, words: tuple[str, ...]) -> FailureClass:
+    """Return the class of a failure; `words` are all its codes, types and status words."""
+    return next(sign.failure for sign in SIGNS if sign.fits(error, words))
 
 
-def reason_of(said: ProviderError, at: Access = DEPLOYED) -> str:
+def reason_of(error: ProviderError, at: Access = DEPLOYED) -> str:
     """Return one sentence for the operator: what happened, what the provider named, and what to do."""
-    remedy = RULES[said.failure].remedy.format(key=at.key_setting, url=at.url_setting)
-    return f"{_fact_of(said)}; {remedy}."
+    remedy = RULES[error.failure].remedy.format(key=at.key_setting, url=at.url_setting)
+    return f"{_facts_of(error)}; {remedy}."
 
 
-def _fact_of(said: ProviderError) -> str:
-    named = {"HTTP": said.status, "code": said.code, "type": said.type, "parameter": said.parameter}
+def _facts_of(error: ProviderError) -> str:
+    named = {"HTTP": error.status, "code": error.code, "type": error.type, "parameter": error.parameter}
     facts = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-    return f"{RULES[said.failure].reason}{facts and f' ({facts})'}"
+    return f"{RULES[error.failure].reason}{facts and f' ({facts})'}"
 
 
 def end_of(error: Exception) -> str:
-    """Return the reason of a run that ended with this failure of its last model: the failure and its remedy."""
-    said = said_of(error)
-    if not isinstance(error, Unavailable) or said is None:
+    """Return the reason of a run that a failure of its last model ended, with the remedy."""
+    provider_error = provider_error_of(error)
+    if not isinstance(error, Unavailable) or provider_error is None:
         return str(error)
-    return f"{str(error).rstrip('.')}; {RULES[said.failure].remedy}."
+    return f"{str(error).rstrip('.')}; {RULES[provider_error.failure].remedy}."
 
 
-def told_of(said: ProviderError, owner: str) -> str:
-    """Return what a colleague reads; it names nothing of the provider."""
-    return RULES[said.failure].plain_reason.format(owner=owner)
+def plain_reason_of(error: ProviderError, owner: str) -> str:
+    """Return the text for a colleague; it does not name the provider."""
+    return RULES[error.failure].plain_reason.format(owner=owner)
 
 
-def failed(said: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:
+def failed(
+    error: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0
+) -> Unavailable | Unusable | Refused:
     """Return the error to raise for a failure of an endpoint."""
-    match RULES[said.failure].then:
+    match RULES[error.failure].reaction:
         case "again":
-            return Unusable(reason_of(said, at), said)
+            return Unusable(reason_of(error, at), error)
         case "wait":
-            return Unavailable(f"{_fact_of(said)}.", said, retry_after=retry_after)
+            return Unavailable(f"{_facts_of(error)}.", error, retry_after=retry_after)
         case "next" | "elsewhere" | "end" as then:
-            return Refused(reason_of(said, at), said, final=then == "end", elsewhere=then == "elsewhere")
+            return Refused(reason_of(error, at), error, final=then == "end", elsewhere=then == "elsewhere")
 
 
-def said_of(error: Exception) -> ProviderError | None:
-    """Return what a provider said, if an error is one of a provider."""
+def provider_error_of(error: Exception) -> ProviderError | None:
+    """Return the provider's error behind an exception; None if no provider sent one."""
     match error:
         case Unavailable() | Unusable() | Refused():
-            return error.said
+            return error.provider_error
         case _:
             return None
 
 
-def _whole(pattern: str, text: str) -> bool:
+def _fits(pattern: str, text: str) -> bool:
     return not pattern or re.fullmatch(pattern, text, re.IGNORECASE) is not None
 
 
 MESSAGE_LIMIT = 500
 """Characters of a provider's message that are kept."""
 READ_LIMIT = 1_000_000
-"""Bytes of an error body that are looked at."""
+"""Bytes of an error body that are read."""
 _SCANNED = 4_000
 """Characters of a provider's message that decide its class."""
-# What stands in logs and lists may hold no contents: a word has the form of an identifier, or is left out.
+# Logs and lists must hold no contents, so a word that does not look like an identifier is left out.
 _WORD = re.compile(r"[A-Za-z0-9_.\-\[\]/]{1,64}")
 _CREDENTIAL = re.compile(
     r"(?i:bearer)\s+\S+|\b(?:sk|pk|rk|gsk|xai|hf|key|org|proj|r8|nvapi|tgp)[-_][A-Za-z0-9*_\-]{4,}|\bAIza[\w\-]{10,}"
@@ -258,16 +260,16 @@ _CREDENTIAL = re.compile(
 
 
 def provider_error(status: int, raw: bytes, key: str = "") -> ProviderError:
-    """Return what a provider said with an HTTP status, and its class; `key` is the credential that must not be kept."""
+    """Return the classified error in a response; `key` is the credential that must not be kept."""
     try:
         body = decode(raw[:READ_LIMIT])
     except BadRequest:
-        return _plain(status, raw[:READ_LIMIT].decode(errors="replace"), key)
-    return error_in(body, status, key) or _plain(status, "", key)
+        return _unstructured(status, raw[:READ_LIMIT].decode(errors="replace"), key)
+    return error_in(body, status, key) or _unstructured(status, "", key)
 
 
 def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
-    """Return the error that a JSON body holds; None when it holds none. Some servers send it with status 200."""
+    """Return the error in a JSON body; None if there is none. Some servers send an error with status 200."""
     # Gemini's compatible endpoint sends a list of one.
     first = next(iter(as_list(body)), body)
     error = _error_object(as_object(first))
@@ -275,7 +277,7 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
         return None
     nested = _nested(error)
     words = (*_words(error), *_words(nested))
-    said = ProviderError(
+    found = ProviderError(
         "refused",
         _status(status, error),
         code=_word(nested.get("code")) or _word(error.get("code")),
@@ -283,11 +285,11 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
         parameter=_word(nested.get("param")) or _word(error.get("param")),
         message=(as_text(nested.get("message")) or _message(error))[:_SCANNED],
     )
-    return _kept(replace(said, failure=class_of(said, words)), key)
+    return _redacted(replace(found, failure=class_of(found, words)), key)
 
 
 def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the object that describes the error: under `error`, as text there, or the body itself."""
+    """Return the object that describes the error: the value of `error` if there is one, or the body itself."""
     error = body.get("error")
     if isinstance(error, str):
         return {"message": error}
@@ -301,7 +303,7 @@ def _error_object(body: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _nested(error: Mapping[str, object]) -> Mapping[str, object]:
-    """Return what a provider behind a router said: OpenRouter hands it on as text."""
+    """Return the error of a provider behind a router; OpenRouter passes it on as text."""
     raw = as_text(as_object(error.get("metadata")).get("raw"))
     if not raw:
         return {}
@@ -312,17 +314,18 @@ def _nested(error: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _words(error: Mapping[str, object]) -> tuple[str, ...]:
-    """Return every code, type and status word of an error, those of its details included."""
+    """Return all codes, types and status words of an error and its details."""
     details = [as_object(detail).get("reason") for detail in as_list(error.get("details"))]
     inner = as_object(error.get("innererror")).get("code")
     return tuple(filter(None, map(_word, (error.get("code"), error.get("type"), error.get("status"), inner, *details))))
 
 
 def _word(value: object) -> str:
-    """Return an identifier; empty for anything that may be contents. Numbers are statuses, which stand elsewhere."""
+    """Return a value that is an identifier; empty for other values, which may be contents, and for numeric statuses."""
     text = as_text(value)
-    plain = _WORD.fullmatch(text) and not text.isdigit() and not _CREDENTIAL.search(text)
-    return text * bool(plain)
+    if not _WORD.fullmatch(text) or text.isdigit() or _CREDENTIAL.search(text):
+        return ""
+    return text
 
 
 def _message(error: Mapping[str, object]) -> str:
@@ -330,22 +333,24 @@ def _message(error: Mapping[str, object]) -> str:
 
 
 def _status(status: int, error: Mapping[str, object]) -> int:
-    """Return the HTTP status of the failure; of an error in a successful response, the one that it names."""
+    """Return the HTTP status of a failure; for an error in a successful response, the status that the error names."""
     if status >= 400:
         return status
     named = (error.get("code"), error.get("status_code"), error.get("status"))
     return next((value for value in named if isinstance(value, int) and 400 <= value <= 599), 500)
 
 
-def _plain(status: int, text: str, key: str) -> ProviderError:
-    # A page for people says nothing of the request.
-    message = text[:_SCANNED].strip() * ("<" not in text)
-    said = ProviderError("refused", status, message=message)
-    return _kept(replace(said, failure=class_of(said, (NOT_JSON,))), key)
+def _unstructured(status: int, text: str, key: str) -> ProviderError:
+    message = text[:_SCANNED].strip()
+    if "<" in text:
+        # A page of HTML says nothing about the request.
+        message = ""
+    error = ProviderError("refused", status, message=message)
+    return _redacted(replace(error, failure=class_of(error, (NOT_JSON,))), key)
 
 
-def _kept(said: ProviderError, key: str) -> ProviderError:
-    message = said.message
+def _redacted(error: ProviderError, key: str) -> ProviderError:
+    message = error.message
     if key:
         message = message.replace(key, "[redacted]")
-    return replace(said, message=_CREDENTIAL.sub("[redacted]", message)[:MESSAGE_LIMIT])
+    return replace(error, message=_CREDENTIAL.sub("[redacted]", message)[:MESSAGE_LIMIT])

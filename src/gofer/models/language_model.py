@@ -1,4 +1,4 @@
-"""The interface of a language model, its answer, and the errors of a request that got none."""
+"""The interface of a language model, its answer, and the errors of a request without an answer."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,7 +10,7 @@ from gofer.values.secret import Secret
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How one endpoint is reached, as far as errors speak of it."""
+    """The settings of one endpoint that errors name."""
 
     key: Secret = field(default_factory=lambda: Secret(""))
     """The credential that no error may repeat."""
@@ -19,64 +19,65 @@ class Access:
 
 
 DEPLOYED = Access()
-"""The endpoint that the deployment sets up."""
+"""The endpoint that the deployment configures."""
 
 
 class Unavailable(TemporaryError):
-    """No answer came, and the same request may be answered later."""
+    """No answer came; the provider may answer the same request later."""
 
-    def __init__(self, message: str, said: ProviderError, *, retry_after: float = 0.0) -> None:
+    def __init__(self, message: str, provider_error: ProviderError, *, retry_after: float = 0.0) -> None:
         super().__init__(message, retry_after=retry_after)
-        self.said = said
+        self.provider_error = provider_error
 
 
 class Unusable(TemporaryError):
-    """An answer came and is none: asking again at once may help, waiting for the provider does not."""
+    """The response was no usable answer; asking again at once may help, and waiting does not."""
 
-    def __init__(self, message: str, said: ProviderError | None = None) -> None:
+    def __init__(self, message: str, provider_error: ProviderError | None = None) -> None:
         super().__init__(message)
-        self.said = said or ProviderError("no_endpoint")
+        self.provider_error = provider_error or ProviderError("no_endpoint")
 
 
 class Refused(RunStopped):
     """The provider refused the request, and will refuse the same request again.
 
-    `final` is set when no other model of the role may be asked either, `elsewhere` when only those of other endpoints
-    may be.
+    `final` forbids to ask any other model of the role. `elsewhere` permits only models of other endpoints.
     """
 
-    def __init__(self, message: str, said: ProviderError, *, final: bool = False, elsewhere: bool = False) -> None:
+    def __init__(
+        self, message: str, provider_error: ProviderError, *, final: bool = False, elsewhere: bool = False
+    ) -> None:
         super().__init__(message)
-        self.said = said
+        self.provider_error = provider_error
         self.final = final
         self.elsewhere = elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said to one request."""
+    """The answer of a model to one request."""
 
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter; refusal, where the model says that it will not; or
-    function_call, where it called a tool in the field that `tool_calls` replaced."""
+    """Why the model stopped: stop, tool_calls, length or content_filter. Also refusal, if the model declines, and
+    function_call, if it called a tool in the field that `tool_calls` replaced."""
     model: str
     """The model that answered, by its provider's name."""
     usage: Usage
     extra: str = ""
-    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    """Fields that the provider needs back with this answer, as a JSON object; empty if there are none."""
     thoughts: str = ""
-    """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
+    """The model's thoughts unless `extra` holds them; with their tags if they were part of the text."""
 
 
 class Model(Protocol):
     """A model behind an OpenAI-compatible Chat Completions format."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """Send the exact bytes of a request once, `timeout` seconds at most.
+        """Send the exact bytes of a request once, and return the answer within `timeout` seconds.
 
-        Raises TemporaryError when no answer came that may come later, Unusable when what came is none, RunStopped
-        when the request was refused. Those of a provider are Unavailable, Unusable and Refused.
+        Raises TemporaryError when no answer came but one may come later, and RunStopped when the request was refused.
+        Errors of a provider are Unavailable and Unusable, which are temporary, and Refused.
         """
         ...

@@ -1,6 +1,6 @@
 """The price list of the library genai-prices: prices and windows of models, by name and base URL.
 
-Only processes that check, publish or serve files import this module: a worker of AWS reads what was looked up then.
+Only processes that check, publish or serve files import this module. A worker on AWS reads the stored look-ups.
 """
 
 import contextlib
@@ -13,13 +13,13 @@ from genai_prices.types import ModelPrice, PriceCalculation, TieredPrices
 from gofer.models.served_model import Listed, Price
 
 _BY_PREFIX = "litellm"
-"""The library's name for gateways: it reads the vendor from the model's name, as in `anthropic/claude-…`."""
+"""The library's name for gateways. With it, the library reads the vendor from a name like `anthropic/claude-…`."""
 
 Amount = Decimal | TieredPrices | None
 
 
 def look_up(model: str, base_url: str) -> Listed | None:
-    """Return what the library knows of a model behind a base URL, or of the name alone; None for nothing."""
+    """Return the listing of a model behind a base URL, or of its name alone; None if the library has neither."""
     found = next(_found(model, base_url), None)
     if found is None:
         return None
@@ -27,7 +27,7 @@ def look_up(model: str, base_url: str) -> Listed | None:
 
 
 def _found(model: str, base_url: str) -> Iterator[PriceCalculation]:
-    """Yield what the library finds, the most exact first."""
+    """Yield the matches of the library, the most exact first."""
     if base_url:
         with contextlib.suppress(LookupError):
             yield calc_price(Usage(), model, provider_api_url=base_url)
@@ -36,7 +36,7 @@ def _found(model: str, base_url: str) -> Iterator[PriceCalculation]:
 
 
 def price_of(listed: ModelPrice) -> Price | None:
-    """Return the prices of tokens; None for a model that is not paid by them alone."""
+    """Return the prices of a model's tokens; None if they are unknown, or if the model has other prices as well."""
     amounts = (listed.input_mtok, listed.cache_read_mtok, listed.output_mtok)
     if listed.input_mtok is None or listed.output_mtok is None or listed.requests_kcount is not None:
         return None

@@ -1,7 +1,7 @@
-"""The stand-in for a model inside the process: a checked-in script, and nothing else.
+"""A stand-in for a model inside the process, which answers by checked-in scripts.
 
-It reads the same scripts as the offline model, and it is strict where that one is polite: a call that no step
-expects is an error, and so is a step that was never reached.
+It reads the same scripts as the offline model, and is stricter: a request that no step expects is an error, and
+`leftovers` lists the steps that were never reached.
 """
 
 import json
@@ -18,21 +18,20 @@ NAME = "scripted"
 
 
 class ScriptedModel(Model):
-    """A model that says what its scripts say. `requests` are the exact bodies it was asked with."""
+    """A model that answers by its scripts. `requests` holds the exact bodies of all requests."""
 
     def __init__(self, scripts: Sequence[Script]) -> None:
         self._scripts = tuple(scripts)
-        self._said: set[tuple[str, int]] = set()
+        self._answered: set[tuple[str, int]] = set()
         self.requests: list[bytes] = []
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """Raises RunStopped when no step of any script fits."""
         self.requests.append(body)
         turn = choose(self._scripts, json.loads(body))
         if turn.script is None or (turn.script, turn.step) not in self._steps():
             raise RunStopped(f"The scripted model was asked something no script expects: {turn.text}")
-        self._said.add((turn.script, turn.step))
+        self._answered.add((turn.script, turn.step))
         asks = tuple(
             ToolAsk(id=turn.call_id(index), tool=call.tool, arguments=json.dumps(call.arguments))
             for index, call in enumerate(turn.calls, start=1)
@@ -41,15 +40,15 @@ class ScriptedModel(Model):
         return Answer(turn.text, asks, "tool_calls" if asks else "stop", NAME, usage)
 
     def leftovers(self) -> Sequence[str]:
-        """Return `script step n` for every step that was never said; a test that ends with some is wrong."""
-        return [f"{script} step {step}" for script, step in sorted(self._steps() - self._said)]
+        """Return `script step n` for every step that was never reached; a correct test leaves none."""
+        return [f"{script} step {step}" for script, step in sorted(self._steps() - self._answered)]
 
     def _steps(self) -> set[tuple[str, int]]:
         return {(script.name, step) for script in self._scripts for step in range(1, len(script.steps) + 1)}
 
 
 def scripted(*turns: str | Mapping[str, Mapping[str, object]]) -> ScriptedModel:
-    """Return a model that says these turns in each conversation: a text, or calls as `{tool: arguments}`."""
+    """Return a model that answers with these turns in each conversation: a text, or calls as `{tool: arguments}`."""
     steps = [_step(turn) for turn in turns]
     return ScriptedModel([Script(NAME, tuple(steps))])
 

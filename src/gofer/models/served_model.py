@@ -1,4 +1,4 @@
-"""A model as workflows ask it: its name, its endpoint, its price, and what it takes."""
+"""A model of a workflow: its name, endpoint, price, and abilities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.messages import Usage
 
 STAND_INS = ("offline-model", "scripted")
-"""What answers in place of a model, by the names that answers carry."""
+"""The stand-ins for a model, by the names that their answers carry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """US dollars per million tokens of one model."""
+    """The price of one model, in US dollars per million tokens."""
 
     input: float
     cached_input: float
     output: float
     above: tuple[tuple[int, "Price"], ...] = ()
-    """The price of every token of a request with more input tokens than a number, by ascending numbers."""
+    """Thresholds and prices, in ascending order. A price applies to all tokens of a request above its threshold."""
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars of one call."""
@@ -31,7 +31,7 @@ class Price:
         return spent / 1_000_000
 
     def to_json(self) -> dict[str, object]:
-        """Return the price as JSON keeps it."""
+        """Return the price as JSON."""
         return {
             "input": self.input,
             "cached_input": self.cached_input,
@@ -53,7 +53,7 @@ def price_from_json(value: Mapping[str, object]) -> Price:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices by the name of the model that answered, for models that no file describes."""
+    """The prices of models that no file describes, by the name of the model that answered."""
 
     models: Mapping[str, Price]
 
@@ -66,7 +66,7 @@ class Prices:
 
 
 def stand_in_prices() -> Prices:
-    """Return the prices of what answers in place of a model: nothing."""
+    """Return the prices of the stand-ins, which are free."""
     free = Price(input=0.0, cached_input=0.0, output=0.0)
     return Prices(dict.fromkeys(STAND_INS, free))
 
@@ -79,24 +79,24 @@ def _number(value: Mapping[str, object], name: str) -> float:
 
 
 OPENAI_KEY = "OPENAI_API_KEY"
-"""The variable with the key of the default endpoint."""
+"""The environment variable with the key of the default endpoint."""
 DEFAULT = "openai"
-"""The name of the endpoint that the deployment itself sets up: OpenAI, or OPENAI_BASE_URL."""
+"""The name of the endpoint that the deployment configures: OpenAI, or OPENAI_BASE_URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where models are asked."""
+    """An endpoint that serves models."""
 
     name: str = DEFAULT
     base_url: str = ""
-    """Without a slash at the end; empty for the one that the deployment sets up."""
+    """The base URL, without a slash at the end; empty for the default endpoint."""
     key: str = OPENAI_KEY
-    """The variable that holds its key; empty for none."""
+    """The environment variable that holds the key; empty if the endpoint needs none."""
 
     @property
     def is_default(self) -> bool:
-        """Whether the deployment sets it up, and not a file."""
+        """Whether the deployment configures the endpoint, and not a file."""
         return not self.base_url
 
 
@@ -105,14 +105,14 @@ class ServedModel:
     """One model behind one endpoint."""
 
     name: str
-    """Its provider's name."""
+    """The provider's name of the model."""
     endpoint: Endpoint = field(default_factory=Endpoint, kw_only=True)
     price: Price | None = field(default=None, kw_only=True)
-    """None when it is not known."""
+    """The price; None if it is not known."""
     ability: Ability | None = field(default=None, kw_only=True)
-    """None leaves it to the table of the process, as for a run that began before files described models."""
+    """The ability; None uses the table of the process, as for runs from before files described models."""
     parameters: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)
-    """What each of its requests says beside what the workflow says."""
+    """Parameters of every request to this model, beside those of the workflow."""
 
     def to_json(self) -> dict[str, object]:
         """Return the model as a bundle keeps it."""
@@ -128,23 +128,23 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One model that may be asked, and what a request says to it."""
+    """One model that may be asked, with the parameters of its requests."""
 
     model: ServedModel
     params: Mapping[str, object]
-    """As they are recorded: `messages.sent` leaves out what is no part of a request."""
+    """The parameters, as the journal records them; `messages.sent` removes those that are no part of a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """What a price list says of one model."""
+    """The entry of a price list for one model."""
 
     price: Price | None
     window: int = 0
-    """0 is not known."""
+    """The window in tokens; 0 means unknown."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the same as a price list keeps it."""
+        """Return the entry as JSON."""
         return {"price": self.price and self.price.to_json(), "window": self.window}
 
 
@@ -152,17 +152,17 @@ class LookUp(Protocol):
     """A price list."""
 
     def __call__(self, model: str, base_url: str) -> Listed | None:
-        """Return what is known of a model behind a base URL, empty for the default endpoint; None for nothing."""
+        """Return the entry of a model behind a base URL, or None. The base URL of the default endpoint is empty."""
         ...
 
 
 def unlisted(model: str, base_url: str) -> Listed | None:
-    """Return nothing: the price list of a process that has none."""
+    """Return None: the look-up of a process without a price list."""
     return None
 
 
 def model_from_json(value: object) -> ServedModel:
-    """Return the model that a bundle keeps; older bundles keep its name only."""
+    """Return the model from its JSON in a bundle; older bundles hold only its name."""
     if isinstance(value, str):
         return ServedModel(value)
     kept = as_object(value)
@@ -181,8 +181,8 @@ def model_from_json(value: object) -> ServedModel:
 
 
 def listed_from_json(kept: Mapping[str, object]) -> Listed:
-    """Return what `Listed.to_json` wrote."""
-    return Listed(price=_price(as_object(kept.get("price"))), window=_whole(kept.get("window")))
+    """Return the entry that `Listed.to_json` wrote."""
+    return Listed(price=_price(as_object(kept.get("price"))), window=_int_or_zero(kept.get("window")))
 
 
 def _price(kept: Mapping[str, object]) -> Price | None:
@@ -191,7 +191,7 @@ def _price(kept: Mapping[str, object]) -> Price | None:
     return price_from_json(kept)
 
 
-def _whole(value: object) -> int:
+def _int_or_zero(value: object) -> int:
     if not isinstance(value, int):
         return 0
     return value
@@ -201,7 +201,7 @@ def _ability(kept: Mapping[str, object]) -> Ability | None:
     if not kept:
         return None
     return Ability(
-        _whole(kept.get("window")),
+        _int_or_zero(kept.get("window")),
         vision=kept.get("vision") is True,
         pdf=kept.get("pdf") is True,
     )

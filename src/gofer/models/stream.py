@@ -1,4 +1,4 @@
-"""A streamed answer, put together: some servers send server-sent events although none were asked for."""
+"""The parser of a streamed answer: some servers send server-sent events although the request did not ask for them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:(?:data|event|id|retry)\s*:|:)"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DONE = "[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
-"""Fields of a chunk with pieces that make one text."""
+"""The fields of a chunk that hold pieces of a text."""
 
 
 def is_stream(raw: bytes) -> bool:
@@ -23,9 +23,9 @@ def is_stream(raw: bytes) -> bool:
 
 
 def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
-    """Return the body that the same answer has when it is not streamed.
+    """Return the body that the answer would have without streaming.
 
-    Raises Unavailable when the stream broke off before its end, and what stands for an error that it holds.
+    Raises Unavailable when the stream broke off before its end, and the error of `failed` for an error in it.
     """
     whole = _Whole()
     for data in _events(raw.decode(errors="replace")):
@@ -35,7 +35,7 @@ def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
         try:
             chunk = decode(data.encode())
         except BadRequest:
-            # The last event of a stream that broke off; a whole one ends in another way.
+            # Only the last event of a broken stream is no JSON.
             break
         if error := error_in(chunk, 200, at.key.reveal()):
             raise failed(error, at)
@@ -61,7 +61,7 @@ def _events(text: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Call:
-    """One tool call as far as its pieces came."""
+    """One tool call, collected from its pieces."""
 
     fields: dict[str, object] = field(default_factory=dict[str, object])
     name: str = ""
@@ -79,19 +79,19 @@ class _Call:
             self.arguments.append(encode_text(arguments))
 
     def body(self) -> Mapping[str, object]:
-        """Return the call as an answer in one piece has it."""
+        """Return the call in the format of an answer without streaming."""
         return {**self.fields, "function": {"name": self.name, "arguments": "".join(self.arguments)}}
 
 
 @dataclass(slots=True)
 class _Whole:
-    """An answer as far as its chunks came."""
+    """One answer, collected from its chunks."""
 
     texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     details: list[object] = field(default_factory=list[object])
     calls: list[_Call] = field(default_factory=list[_Call])
     places: dict[str, int] = field(default_factory=dict[str, int])
-    """Where in `calls` the last call with each index of the provider stands."""
+    """The position in `calls` of the last call with each index of the provider."""
     deprecated: _Call | None = None
     model: str = ""
     finish: str = ""
@@ -127,7 +127,7 @@ class _Whole:
         self.texts.setdefault("reasoning", []).append(thought)
 
     def _call_of(self, piece: Mapping[str, object]) -> _Call:
-        """Return the call that a piece belongs to: by its index, and where a server counts wrongly, by its id."""
+        """Return the call that a piece belongs to, by its index, or by its id if a server counts wrongly."""
         index = str(piece.get("index"))[:20]
         new_id = as_text(piece.get("id"))
         place = self.places.get(index)
@@ -140,7 +140,7 @@ class _Whole:
         return self.calls[-1]
 
     def body(self) -> Mapping[str, object]:
-        """Return the answer as one that came in one piece."""
+        """Return the answer in the format without streaming."""
         message: dict[str, object] = {name: "".join(pieces) for name, pieces in self.texts.items()}
         message |= {"reasoning_details": self.details, "tool_calls": [call.body() for call in self.calls]}
         if self.deprecated is not None:

@@ -14,7 +14,7 @@ from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
-from gofer.engine.private_answer import answer_privately, nothing_new, notice, tell
+from gofer.engine.private_answer import answer_privately, nothing_new, notice, show_notice
 from gofer.engine.source_context import cause_of, thread_of
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, ANSWER_FILE, ANSWER_PART, STATUS, STATUS_DELETED, WAITING
@@ -50,11 +50,11 @@ class Announced:
 
     def edit(self, call: str, text: str) -> PurposeCall:
         """Return the call that replaces its text."""
-        return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest=DELIVERY)
+        return PurposeCall(call, self.messages.edit(self.posted, text), recorded=False, longest_wait=DELIVERY)
 
     def delete(self) -> PurposeCall:
         """Return the call that deletes it."""
-        return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest=DELIVERY)
+        return PurposeCall(STATUS_DELETED, self.messages.delete(self.posted), longest_wait=DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Delivery:
     async def post(self, call: str, text: str, thread: str, provenance: Provenance) -> Outcome:
         """Post a text. Raises the errors of a step."""
         tool_call = self.answers.write(self.event, thread, text)
-        return await self.step.call(PurposeCall(call, tool_call, recorded=False, longest=DELIVERY), provenance)
+        return await self.step.call(PurposeCall(call, tool_call, recorded=False, longest_wait=DELIVERY), provenance)
 
     async def first(self, text: str, provenance: Provenance) -> Outcome:
         """Replace the announcement, or post a new message if there is none or it cannot be edited any more."""
@@ -104,7 +104,7 @@ class Delivery:
                 # An error is a refusal: the message was not edited. An edit that may have been made is unknown.
                 anew = await self.post(ANSWER_ANEW, text, self.place, provenance)
                 if _arrived(anew):
-                    await self.step.call(replace(announced.delete(), longest=0.0), provenance)
+                    await self.step.call(replace(announced.delete(), longest_wait=0.0), provenance)
                 return anew
             case _:
                 return delivered
@@ -170,7 +170,7 @@ async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> 
     if event is None or (announced := _announced(step, event)) is None:
         return
     if text := _notice(step, parked, source_of(event).system):
-        await step.call(replace(announced.edit(WAITING, text), longest=0.0), provenance)
+        await step.call(replace(announced.edit(WAITING, text), longest_wait=0.0), provenance)
 
 
 def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:
@@ -207,7 +207,7 @@ async def deliver(
     text = concluded.text
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
-            if await tell(step, event, words, provenance):
+            if await show_notice(step, event, words, provenance):
                 await _delete_announced(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
@@ -216,7 +216,7 @@ async def deliver(
             return _finish(concluded, outcomes, source_of(event).system)
     if announced and WAITING in step.progress.in_doubt:
         # Repeated first, because the earlier edit with an unknown outcome could still overwrite the answer.
-        await step.call(replace(announced.edit(WAITING, AT_WORK), longest=0.0), provenance)
+        await step.call(replace(announced.edit(WAITING, AT_WORK), longest_wait=0.0), provenance)
     outcomes = await _write(Delivery(step, event, reply, answers), text, provenance)
     return _finish(concluded, outcomes, source_of(event).system)
 
@@ -228,7 +228,7 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     texts = list(answer.messages)
     if answer.file and (messages := delivery.answers.messages):
         attached = messages.attach(delivery.thread, "answer.md", answer.file)
-        purpose_call = PurposeCall(ANSWER_FILE, attached, recorded=False, longest=DELIVERY)
+        purpose_call = PurposeCall(ANSWER_FILE, attached, recorded=False, longest_wait=DELIVERY)
         outcomes.append(await delivery.step.call(purpose_call, provenance))
         note = _NO_FILE
         if _arrived(outcomes[0]):

@@ -76,12 +76,12 @@ class Owner:
             step.note(left)
             await step.commit()
         except TemporaryError:
-            await step.let_go(RunHandedOver("interrupted"))
+            await step.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:
             # The worker stops. An owner that lost its lease writes nothing, because another owner may have the run.
             if step.stopping:
-                await step.let_go(RunHandedOver("interrupted"))
+                await step.leave_after_failure(RunHandedOver("interrupted"))
             raise
         return left
 

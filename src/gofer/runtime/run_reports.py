@@ -79,7 +79,7 @@ async def _post(step: OwnStep, call: str, tool_call: OwnCall, provenance: Proven
         tool_call = OwnCall(tool_call.tool, recorded.arguments)
     # Another version of the tool may have recorded arguments that this one does not take.
     with contextlib.suppress(ToolError):
-        await step.call(PurposeCall(call, tool_call, longest=longest), provenance)
+        await step.call(PurposeCall(call, tool_call, longest_wait=longest), provenance)
 
 
 async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:

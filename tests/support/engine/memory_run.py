@@ -11,10 +11,10 @@ from gofer.engine.effects import Patience
 from gofer.engine.loop import Ending
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
-from gofer.engine.permitted_call import Asked, Gate, Permitted, unasked
-from gofer.engine.results import Shown
+from gofer.engine.permitted_call import Gate, Permitted, SubagentCall, permit_all
+from gofer.engine.results import DisplayLimits
 from gofer.engine.services import Links, Services
-from gofer.engine.step import Sight, attempt
+from gofer.engine.step import CallContext, attempt
 from gofer.engine.working_step import Agents, WorkingStep
 from gofer.journal.entries import Effect, Entry, MessageReceived, Recorded, RunOwned, RunStarted, SubagentFinished
 from gofer.journal.log import Pen, open_journal, read_journal
@@ -53,12 +53,14 @@ class NoAgents:
     """The subagents of a run that asks none. Searches are answered by their tool."""
 
     async def ask(
-        self, step: WorkingStep, asked: Asked, provenance: Provenance, gate: Gate = unasked
+        self, step: WorkingStep, asked: SubagentCall, provenance: Provenance, gate: Gate = permit_all
     ) -> SubagentFinished:
         raise AssertionError(f"{asked.name} is asked in a run without subagents")
 
     async def answer(self, step: WorkingStep, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
-        sight = Sight(provenance=provenance, shown=step.shown, repertoire=step.repertoire, long=not item.valued)
+        sight = CallContext(
+            provenance=provenance, shown=step.shown, repertoire=step.repertoire, long_as_file=not item.for_script
+        )
         return await attempt(step.own, item, "", sight)
 
 
@@ -66,7 +68,7 @@ def at_work(
     own: OwnStep,
     bundle: Bundle | None = None,
     *,
-    shown: Shown | None = None,
+    shown: DisplayLimits | None = None,
     agents: Agents | None = None,
     withdrawn: frozenset[str] = frozenset(),
 ) -> WorkingStep:
@@ -77,7 +79,7 @@ def at_work(
         tools = own.services.granted(loaded.workflow, loaded.skills)
         repertoire = Repertoire(tools, loaded.skills, frozenset(loaded.workflow.skills.required), withdrawn)
     return WorkingStep(
-        own=own, guard=Unguarded(), agents=agents or NoAgents(), repertoire=repertoire, shown=shown or Shown()
+        own=own, guard=Unguarded(), agents=agents or NoAgents(), repertoire=repertoire, shown=shown or DisplayLimits()
     )
 
 

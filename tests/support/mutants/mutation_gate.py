@@ -103,15 +103,15 @@ MUTANTS = (
     Mutant(
         "no new effect of a script before those on record",
         "engine/script_branches.py",
-        "if (recorded := self._first(asked.path, asked.tool)) is None:",
-        "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
+        "if (recorded := self._likely_replaced(asked.path, asked.tool)) is None:",
+        "if (recorded := self._likely_replaced(asked.path, asked.tool)) is None or True:",
         f"{REPLAY}divergence_notice_shows_the_journaled_and_the_requested_call",
     ),
     Mutant(
         "the quiet time",
         "engine/effects.py",
-        "else patience.permit + patience.inflight + patience.skew",
-        "else 0.0",
+        "return max(tool.in_doubt.settle, patience.permit + patience.inflight + patience.skew)",
+        "return max(tool.in_doubt.settle, 0.0)",
         "unit/runtime/test_owner_of_parked_runs.py::test_call_in_doubt_parks_the_run_until_the_quiet_time_is_over",
     ),
     Mutant(
@@ -139,7 +139,7 @@ MUTANTS = (
     Mutant(
         "the distrust of a refused retry",
         "engine/effects.py",
-        'return Unknown(f"{doubts[0]}; then: {why}")',
+        'return Unknown(f"{doubts[0]}; then: {reason}")',
         "return Refused(why)",
         f"{EFFECTS}refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown",
     ),
@@ -259,8 +259,8 @@ MUTANTS = (
     Mutant(
         "the right person decides",
         "engine/approval_question.py",
-        'return "" if allowed else',
-        'return "" if True else',
+        "if self._approvals.allowed(as_object(details)):",
+        "if True:",
         f"{APPROVAL}approval_click_of_the_wrong_person_is_refused_and_the_run_keeps_waiting",
     ),
     Mutant(
@@ -273,8 +273,8 @@ MUTANTS = (
     Mutant(
         "a press that comes in while another one is looked at",
         "engine/approvals.py",
-        "    while click := _unheard(step, name):\n",
-        "    for click in [one for one in (_unheard(step, name),) if one]:\n",
+        "    while click := _open_click(step, name):\n",
+        "    for click in [one for one in (_open_click(step, name),) if one]:\n",
         f"{APPROVAL}approval_click_received_while_another_click_is_checked_is_processed_too[1]",
     ),
     Mutant(
@@ -308,17 +308,15 @@ MUTANTS = (
     Mutant(
         "what leaves a private channel is asked for",
         "engine/call_checks.py",
-        "if event is not None and leaves(item, event, private=step.progress.private):",
+        "if event is not None and leaves_private_channel(item, event, private=step.progress.private):",
         "if False:",
         "unit/engine/test_place_rules_with_approvals.py::test_private_run_asks_the_requester_before_writing_elsewhere[asked0]",
     ),
     Mutant(
         "the memo before the frame of the intent",
         "engine/call_checks.py",
-        "        return await once.claim(step, item) if limited else item\n",
-        "        if limited:\n"
-        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
-        "        return item\n",
+        "            return await once.claim(step, item)\n",
+        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n',
         f"{ONCE}crash_between_claim_and_intent_leaves_the_effect_to_this_or_the_next_run[False-run1/1.0]",
     ),
     Mutant(

@@ -9,7 +9,7 @@ OF_OUTAGES = (
     Mutant(
         "three attempts",
         "engine/effects.py",
-        "        if not isinstance(outcome, Silence) or not outcome.away:\n            return outcome\n",
+        "        if not isinstance(outcome, NoAnswer) or not outcome.is_outage:\n            return outcome\n",
         "        return outcome\n",
         f"{OUTAGES}short_outage_is_bridged_by_immediate_retries[actor/1-read]",
     ),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.approvals import Wanted, approved
+from gofer.engine.approvals import ApprovalTerms, ask_approval
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
@@ -93,8 +93,8 @@ async def test_approval_without_a_decision_in_time_counts_as_denied() -> None:
     assert (await status(made), made.closed) == ("parked", [])
     await made.work(10)
     assert (made.filed, made.memory_worker.posted) == ([], ["Nobody came."])
-    assert made.closed == ["Nobody decided in time: denied."]
-    assert "nobody approved it in time" in await made.first_result()
+    assert made.closed == ["Denied, because no person decided in time."]
+    assert "no person approved it in time" in await made.first_result()
 
 
 async def test_expired_approval_is_recorded_after_the_expiry_despite_an_older_draft() -> None:
@@ -108,10 +108,10 @@ async def test_expired_approval_is_recorded_after_the_expiry_despite_an_older_dr
     # Another branch drafted an entry. Then the machine was suspended until after the expiry.
     made.memory_worker.clock.advance(3601)
     item = item_of(step, approval.requested.call, FILE)
-    refused = await approved(step, item, Wanted("call", ("@leads",), 3_600_000), PROVENANCE)
+    refused = await ask_approval(step, item, ApprovalTerms("call", ("@leads",), 3_600_000), PROVENANCE)
     await step.commit()
     assert refused is not None
-    assert "nobody approved it in time" in refused.text
+    assert "no person approved it in time" in refused.text
     decided = [
         one
         for one in await read_journal("run1", made.memory_worker.store, made.memory_worker.blobs)
@@ -128,7 +128,7 @@ async def test_approval_click_after_the_expiry_does_not_count() -> None:
     await made.press("approved")
     await made.work()
     assert (made.filed, made.memory_worker.posted) == ([], ["Nobody came."])
-    assert made.private_messages == [("U0LEAD000", "The time for this decision was over.")]
+    assert made.private_messages == [("U0LEAD000", "The time for this decision has run out.")]
 
 
 async def test_approval_click_of_the_wrong_person_is_refused_and_the_run_keeps_waiting() -> None:
@@ -234,7 +234,7 @@ async def test_cancellation_during_an_approval_stops_the_run_and_closes_the_ques
     await made.work()
     assert (made.filed, await status(made)) == ([], "cancelled")
     assert made.memory_worker.posted == ["_Stopped: cancelled by Ada._"]
-    assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
 
 
 async def test_call_without_an_available_approver_is_not_made() -> None:

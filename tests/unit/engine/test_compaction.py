@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
-from gofer.engine.compaction import Room as Space
+from gofer.engine.compaction import LAST_TURNS_SHARE, NO_CALLS, Cut, cut_of
+from gofer.engine.compaction import WindowLimits as Space
 from gofer.engine.tail import tail
-from gofer.engine.transcript import Folded, transcript
+from gofer.engine.transcript import LeavingMessages, transcript
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, SkillLoaded
 from gofer.models.language_model import Answer, Refused
@@ -161,7 +161,7 @@ async def test_goal_stays_in_view_after_compaction_of_the_first_message_without_
     assert (folded[0].kept, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
     # The summary request says that the first message leaves too.
     asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
-    assert all("all of it leaves, the first message too, now." in one for one in asked)
+    assert all("everything, including the first message, is removed now." in one for one in asked)
     said = [json.loads(body)["messages"][1]["content"] for body in model.bodies]
     assert all("Add the numbers of all pages." in one and "Answer in Welsh." in one for one in said)
 
@@ -212,7 +212,7 @@ async def test_plan_and_first_message_stay_in_view_after_compaction() -> None:
     assert "[x] 1 read on" in messages[-1]["content"]
 
 
-@pytest.mark.parametrize(("stays", "told"), [(1, "shown whole at the beginning"), (0, "not read")])
+@pytest.mark.parametrize(("stays", "told"), [(1, "shown whole in the first message"), (0, "not read")])
 def test_tail_lists_a_preloaded_file_as_shown_only_while_the_first_message_stays(stays: int, told: str) -> None:
     entries = [
         FileAdded("file_1", "a.log", "text/plain", 5, "Slack", "sha", preloaded=True),
@@ -295,7 +295,7 @@ def test_compaction_cut_keeps_calls_with_results_and_the_last_turn(
             assert folded >= 1
             assert begin <= last == state.folded + sum(start < first + folded for start in state.starts)
             rest = sum(weights[first + folded :])
-            assert rest <= KEPT * SPACE.window or first + folded == state.starts[-1]
+            assert rest <= LAST_TURNS_SHARE * SPACE.window or first + folded == state.starts[-1]
         case None:
             pass
 
@@ -303,6 +303,6 @@ def test_compaction_cut_keeps_calls_with_results_and_the_last_turn(
 def test_transcript_of_compacted_turns_contains_no_thoughts() -> None:
     said = messages.assistant("I look.", (), '{"content":"<think>Hm.</think>I look."}')
     asked = messages.user("What is <think>this</think>?")
-    assert transcript(Folded([asked, said])) == (
+    assert transcript(LeavingMessages([asked, said])) == (
         "## user, turn 0\nWhat is <think>this</think>?\n\n## assistant, turn 1\nI look."
     )

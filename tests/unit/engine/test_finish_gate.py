@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.finish_gate import premature, with_needs
+from gofer.engine.finish_gate import plan_objection, with_needs
 from gofer.engine.loop import Ending
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
@@ -110,7 +110,7 @@ async def test_three_early_ends_in_a_row_stop_the_run_as_limited(way: str) -> No
     ending = await work(made)
     assert (ending.status, ending.reason) == (
         "limited",
-        "stopped after 3 answers in a row that came before the plan was done; take another model",
+        "stopped after 3 answers in a row that came before the plan was done; use another model",
     )
 
 
@@ -178,14 +178,14 @@ async def test_finish_accepts_a_typed_value_and_refuses_a_malformed_value() -> N
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     made = memory_run(says("", ("finish", {"answer": "seven"})), says("", ("finish", {"answer": '{"n": 7}'})))
     assert (await work(made, output=schema)).output == {"n": 7}
-    assert "not valid under the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
+    assert "does not fit the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
 
 
 async def test_three_malformed_values_of_finish_fail_the_run() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     made = memory_run(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
     ending = await work(made, output=schema)
-    assert (ending.status, "did not have the form" in ending.reason) == ("failed", True)
+    assert (ending.status, "did not fit the `output` schema" in ending.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ todos = st.builds(
 @given(st.lists(todos, max_size=6))
 def test_run_may_end_exactly_when_the_plan_has_no_open_items(plan: list[Todo]) -> None:
     workflow = Workflow(description="d", owner="#o", when=("slack.mention",))
-    said = premature(Workspace(plan=tuple(plan)), workflow)
+    said = plan_objection(Workspace(plan=tuple(plan)), workflow)
     assert bool(said) == bool(open_items(plan)) == (current(plan) is not None)
     assert all(item.id in said for item in open_items(plan))
 

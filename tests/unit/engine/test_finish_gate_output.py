@@ -61,7 +61,7 @@ async def test_three_malformed_answers_in_a_row_fail_the_run() -> None:
     ending = await run(made)
     assert (ending.status, ending.output) == ("failed", None)
     assert "three" not in ending.answer
-    assert "the form that the `output` of its workflow asks for" in ending.reason
+    assert "the `output` schema of its workflow" in ending.reason
     assert len(made.model.requests) == 3
 
 

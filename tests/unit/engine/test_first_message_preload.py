@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from PIL import Image
 
-from gofer.engine.first_message import MOST, Preloaded, preload
+from gofer.engine.first_message import MOST_FILES, Preloaded, preload
 from gofer.engine.own_step import OwnStep
 from gofer.files.document import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
@@ -125,16 +125,16 @@ async def test_files_of_recent_channel_messages_are_only_listed() -> None:
 
 
 async def test_number_of_preloaded_files_is_limited() -> None:
-    attached = AttachmentRun({f"{number}.txt": b"x" for number in range(MOST + 5)})
+    attached = AttachmentRun({f"{number}.txt": b"x" for number in range(MOST_FILES + 5)})
     await attached.preload()
-    assert len(attached.made.acted) == MOST
+    assert len(attached.made.acted) == MOST_FILES
 
 
 @pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
 async def test_image_type_is_detected_from_the_bytes(kind: str, media_type: str) -> None:
     made, _ = await AttachmentRun({"shot.png": image(kind)}).preload()
     ((shown,), told) = made.media, made.text
-    assert (shown.media_type, '"shot.png" is beside this as an image.' in told) == (media_type, True)
+    assert (shown.media_type, '"shot.png" is attached to this message as an image.' in told) == (media_type, True)
 
 
 @pytest.mark.parametrize("content", [b"GIF8 no image", b"", b"<html>log in</html>"])
@@ -207,7 +207,7 @@ async def test_pdf_with_too_many_pages_is_reported_with_a_hint_to_extract_text(c
     step = await attached.step()
     step.services = replace(step.services, pages=pages)
     made = await preload(step, attached.loaded(), PROVENANCE)
-    assert (bool(made.media), "it has 11 pages, too many to look at; get its text with extract_file" in made.text) == (
+    assert (bool(made.media), "it has 11 pages, too many to show; get its text with extract_file" in made.text) == (
         shown,
         not shown,
     )

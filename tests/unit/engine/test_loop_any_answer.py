@@ -29,7 +29,7 @@ AGAIN = "Please ask again, and tell #o if that does not help."
 MISUSED = f"I could not finish this. The language model did not use its tools correctly three times. {AGAIN}"
 SILENT = f"I could not finish this. The language model gave no answer three times. {AGAIN}"
 TOO_LONG = "I could not finish this. The answers were too long for this workflow. Please ask for less, or tell #o."
-USELESS = "3 answers of the model in a row were of no use: the last one "
+USELESS = "3 answers of the model in a row were useless: the last one "
 SO_FAR = "\n\n_Here is what I have:_\n\n"
 IDS = ["", "c", "c0", "é", "two words", "line\n", "x" * 65, "g00001000", "g00001001", "g00002000", "\x00"]
 TOOLS = ["look", "post", "fly", "", "look!", "功能", "n" * 100, "look\n", "a.b/c"]
@@ -203,7 +203,7 @@ def test_tool_call_written_as_text_is_refused_and_not_shown(text: str) -> None:
     made, ending = ended(says(text), says("Sorry."))
     assert (ending, made.acted) == (Ending("done", "Sorry."), [])
     assert str(history(made)[-1]["content"]).startswith(
-        "[Gofer, by code] Your last answer holds a call of post as text."
+        "[Gofer, by code] Your last answer has a call of post written as text."
     )
     assert (asyncio.run(made.kinds()))[1] == ["LlmResponse", "MessageReceived", "LlmRequest"]
     made, ending = ended(says("Found two.", ("look", {})), says(text), says(text), says(text))
@@ -213,7 +213,7 @@ def test_tool_call_written_as_text_is_refused_and_not_shown(text: str) -> None:
 def test_truncated_tool_call_written_as_text_is_not_shown() -> None:
     cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
     made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
-    assert "holds a call as text" in str(history(made)[-1]["content"])
+    assert "has a call written as text" in str(history(made)[-1]["content"])
     assert answer_text(ending) == f"{MISUSED}{SO_FAR}Found two."
     beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
@@ -297,12 +297,12 @@ def test_useless_answer_is_explained_in_the_frame_of_the_answer(first: Answer, t
 @pytest.mark.parametrize(
     ("useless", "status", "reason", "said"),
     [
-        (says(""), "failed", f"{USELESS}was empty; take another model", SILENT),
+        (says(""), "failed", f"{USELESS}was empty; use another model", SILENT),
         (
             Answer("So far: 17", (), "length", "m", Usage()),
             "limited",
             (
-                "stopped after 3 answers of no use in a row, the last one cut off at its limit; "
+                "stopped after 3 useless answers in a row, the last one cut off at its limit; "
                 "a larger max_output_tokens helps"
             ),
             "_The answer was too long for one piece. This is its beginning:_\n\nSo far: 17",
@@ -316,13 +316,13 @@ def test_useless_answer_is_explained_in_the_frame_of_the_answer(first: Answer, t
         (
             says("", ("fly", {})),
             "failed",
-            f"{USELESS}called a tool that does not exist; take a model that is better at calling tools",
+            f"{USELESS}called a tool that does not exist; use a model that is better at calling tools",
             MISUSED,
         ),
         (
             says('<tool_call>{"name": "post", "arguments": {}}</tool_call>'),
             "failed",
-            f"{USELESS}was a tool call written as text; take a model that is better at calling tools",
+            f"{USELESS}was a tool call written as text; use a model that is better at calling tools",
             MISUSED,
         ),
     ],

@@ -165,6 +165,6 @@ async def test_preloaded_file_is_not_listed_as_shown_after_the_first_message_lef
         step.note(LlmResponse(f"{turn}", (), "stop", "m", Usage(1, 1, 0), None, 1))
     stays, leaves = (ContextCompacted("s", "history_1", first, 1, (1, 1), "model") for first in (1, 0))
     step.note(stays)
-    assert "shown whole at the beginning" in tail(step.progress, step.workspace, made.limits)
+    assert "shown whole in the first message" in tail(step.progress, step.workspace, made.limits)
     step.note(leaves)
     assert "shown whole" not in tail(step.progress, step.workspace, made.limits)

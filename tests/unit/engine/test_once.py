@@ -113,7 +113,7 @@ async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_tick
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
     assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
-    said = "Not done again: an earlier run (run1) did this for the same message already. It gave:"
+    said = "Not done again: an earlier run (run1) already did this for the same message. Its result:"
     assert second.text == f"{said}\n\nFiled as OPS-1"
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
@@ -124,7 +124,7 @@ async def test_once_per_message_call_repeated_in_one_run_has_one_effect() -> Non
     await made.accept("run1", private=False)
     await work(made)
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "another call of this run did this" in (await outcome_of(made, "run1", "2.0")).text
+    assert "another call of this run already did this" in (await outcome_of(made, "run1", "2.0")).text
 
 
 async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
@@ -136,7 +136,7 @@ async def test_refused_once_per_message_call_is_made_by_the_next_run() -> None:
     await work(made)
     assert tickets.by_key == {"run2/1.0": "OPS-1"}
     assert (await outcome_of(made, "run1")).text == "There is no such project."
-    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
+    assert "an earlier run (run2) already did this" in (await outcome_of(made, "run3")).text
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
@@ -159,7 +159,7 @@ async def test_effect_of_a_deleted_run_is_looked_up_with_the_original_key(forgot
     await made.accept("run3", private=False)
     await work(made)
     assert len(tickets.by_key) == 1
-    assert "an earlier run (run2) did this" in (await outcome_of(made, "run3")).text
+    assert "an earlier run (run2) already did this" in (await outcome_of(made, "run3")).text
 
 
 async def test_missing_effect_of_a_deleted_run_is_made_once_with_the_original_key() -> None:
@@ -248,7 +248,7 @@ async def test_run_with_a_stale_look_at_the_claim_finds_the_effect_claimed() -> 
     await work(made)
     made.store.memo = memo  # type: ignore[method-assign]
     assert tickets.by_key == {"run1/1.0": "OPS-1"}
-    assert "an earlier run (run1) did this" in (await outcome_of(made, "run2")).text
+    assert "an earlier run (run1) already did this" in (await outcome_of(made, "run2")).text
 
 
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])

@@ -49,8 +49,8 @@ async def owner_calls(
     step = await made.step()
     try:
         if "/" in call:
-            return await step.call(PurposeCall(call, OwnCall("tool", {"text": "it"}), longest=longest), PROVENANCE)
-        item = Permitted(call, made.tools["tool"], Said(text="it"), longest=longest)
+            return await step.call(PurposeCall(call, OwnCall("tool", {"text": "it"}), longest_wait=longest), PROVENANCE)
+        item = Permitted(call, made.tools["tool"], Said(text="it"), longest_wait=longest)
         return await at_work(step).call(item, PROVENANCE)
     except Parked as parked:
         step.note(parked.entry)

@@ -46,5 +46,5 @@ def test_call_with_a_failing_destination_rule_counts_for_every_destination() -> 
 
 
 def test_call_with_a_failing_place_rule_is_refused_with_the_cause() -> None:
-    with pytest.raises(ToolError, match=r"cannot be told .KeyError."):
+    with pytest.raises(ToolError, match=r"cannot be determined .KeyError."):
         replace(CALL, tool=replace(TOOL, target=replace(TOOL.target, where=broken))).place(EVENT)

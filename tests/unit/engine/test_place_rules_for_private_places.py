@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.place_rules import leaves
+from gofer.engine.place_rules import leaves_private_channel
 from gofer.tools.definition import Call, Target, Tool, ToolResult
 from gofer.tools.places import Writes
 from gofer.values.events import Actor, Event
@@ -65,7 +65,7 @@ def left(tool: Tool[Any], began: Event, **arguments: object) -> bool:
     if tool.target.writes and "channel" in tool.target.writes.places and "channel" in said:
         said["channel"] = began.place.get("channel", "C0LEADS00")
     parsed = tool.arguments.model_construct(**{**said, **arguments})
-    return leaves(Permitted("1.0", tool, parsed), began, private=True)
+    return leaves_private_channel(Permitted("1.0", tool, parsed), began, private=True)
 
 
 @pytest.mark.parametrize("tool", WRITING, ids=lambda tool: tool.name)
@@ -119,9 +119,9 @@ def test_any_foreign_place_argument_leaves_a_private_place(tool: Tool[Any], data
 def test_reads_and_public_runs_never_leave_a_private_place(name: str, began: str) -> None:
     tool = TOOLS[name]
     arguments = tool.arguments.model_construct()
-    assert not leaves(Permitted("1.0", tool, arguments), PLACES[began], private=False)
+    assert not leaves_private_channel(Permitted("1.0", tool, arguments), PLACES[began], private=False)
     if tool.effect == "read":
-        assert not leaves(Permitted("1.0", tool, arguments), PLACES[began], private=True)
+        assert not leaves_private_channel(Permitted("1.0", tool, arguments), PLACES[began], private=True)
 
 
 @pytest.mark.parametrize(("content", "gone"), [({"text"}, False), ({"title"}, True)])
@@ -131,7 +131,7 @@ def test_undeclared_argument_or_tool_counts_as_leaving_a_private_place(content: 
 
     def gone_with(name: str, writes: Writes | None) -> bool:
         tool = Tool(name, "", "blind", Said, act, target=Target(writes=writes))
-        return leaves(Permitted("1.0", tool, Said(text="x")), PLACES["slack"], private=True)
+        return leaves_private_channel(Permitted("1.0", tool, Said(text="x")), PLACES["slack"], private=True)
 
     writes = Writes({}, frozenset(content))
     assert gone_with("slack_x", writes) is gone

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.engine.private_answer import MARK, notice
+from gofer.engine.private_answer import EARLIER_TOOL, notice
 from gofer.journal.entries import ToolResult
 from gofer.projections.progress import Progress
 
@@ -17,7 +17,9 @@ from gofer.projections.progress import Progress
 )
 def test_notice_says_filed_only_for_tickets(tools: list[str], said: str) -> None:
     results = [
-        ToolResult(f"1.{number}", "ok", "Not done again.", details={"url": f"https://example.com/{number}", MARK: tool})
+        ToolResult(
+            f"1.{number}", "ok", "Not done again.", details={"url": f"https://example.com/{number}", EARLIER_TOOL: tool}
+        )
         for number, tool in enumerate(tools)
     ]
     assert notice(Progress(outcomes={one.call: one for one in results})) == said

@@ -42,7 +42,7 @@ async def test_result_above_the_file_limit_is_refused_before_parsing() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < FILE_LIMIT
-    assert result.text == "look gave 64,000,003 characters, and at most 64,000,000 are kept; ask it for less."
+    assert result.text == "look returned 64,000,003 characters, and at most 64,000,000 are kept; ask for less."
     assert result.details == {"code": "too_large"}
     assert step.workspace.files == {}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.engine.run_files import FILE_LIMIT, FILES
 from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
@@ -59,7 +59,7 @@ async def test_short_result_is_shown_whole() -> None:
 async def test_display_limits_of_the_workflow_decide_the_preview_size() -> None:
     made = memory_run("word " * 2_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     assert len((await ask(working, "1.0", "flood")).text) < 2_000
     assert len(step.workspace.files) == 1
 
@@ -96,7 +96,7 @@ async def test_text_file_is_loaded_whole_or_refused() -> None:
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     for whole, status in ((10_000, "error"), (20_000, "ok")):
-        working = at_work(step, shown=Shown(whole=whole, preview=100))
+        working = at_work(step, shown=DisplayLimits(whole=whole, preview=100))
         loaded = await ask(working, f"1.{whole}", "load_file", file=file)
         assert (loaded.status, list(step.workspace.files)) == (status, [file])
     assert loaded.text.count("word") == 12_000
@@ -105,7 +105,7 @@ async def test_text_file_is_loaded_whole_or_refused() -> None:
 async def test_peek_file_shows_at_least_one_character_and_creates_no_file() -> None:
     made = memory_run("𝄞" * 20_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     assert "𝄞" in (await ask(working, "1.1", "peek_file", file=file, start=8, stop=9)).text
@@ -120,7 +120,7 @@ async def test_peek_file_shows_at_least_one_character_and_creates_no_file() -> N
 async def test_peek_file_never_cuts_inside_a_character() -> None:
     made = memory_run("ä€𝄞" * 20_000)
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     for start in range(9):
@@ -148,7 +148,7 @@ async def test_file_with_missing_content_is_reported_as_an_error() -> None:
     await made.blobs.drop("run1")
     read = await ask(await made.step("second"), "1.1", "file_read", file=file)
     assert (read.status, read.details) == ("error", {"code": "gone"})
-    assert "not there any more" in read.text
+    assert "cannot be read any more" in read.text
 
 
 def attached(made: MemoryRun, content: bytes, media_type: str = "text/plain") -> NewFile:
@@ -234,7 +234,7 @@ async def test_image_is_not_shown_to_a_model_without_vision() -> None:
     made = memory_run()
     file = attached(made, PNG, "image/png")
     step = await made.step()
-    working = at_work(step, shown=Shown(vision=False))
+    working = at_work(step, shown=DisplayLimits(vision=False))
     await ask(working, "1.0", "find")
     shown = await ask(working, "1.1", "load_file", file=file.id)
     assert f"{file.id} is an image that you cannot see" in shown.text
@@ -302,7 +302,7 @@ async def test_preview_size_of_a_tool_is_bounded_by_the_share_of_the_window() ->
     made.tools["flood"] = replace(made.tools["flood"], preview_tokens=20_000)
     step = await made.step()
     assert 19_000 < (await ask(step, "1.0", "flood")).text.count("word") <= 20_000
-    working = at_work(step, shown=Shown(whole=500, preview=100, most=2_000))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100, most=2_000))
     assert 1_500 < (await ask(working, "1.1", "flood")).text.count("word") <= 2_000
     assert len(step.workspace.files) == 1
 

@@ -7,7 +7,7 @@ import pytest
 
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.engine.run_files import FETCHES, FILES, RunFiles
 from gofer.files.child import Children
 from gofer.journal.workspace_entries import FileAdded
@@ -82,7 +82,7 @@ async def test_text_of_few_tokens_and_many_characters_becomes_a_file() -> None:
 async def test_long_lines_shown_by_file_read_create_no_file(line: str) -> None:
     made = memory_run("\n".join([line] * 30))
     step = await made.step()
-    working = at_work(step, shown=Shown(whole=500, preview=100))
+    working = at_work(step, shown=DisplayLimits(whole=500, preview=100))
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     read = await ask(working, "1.1", "file_read", file=file, start_line=3)

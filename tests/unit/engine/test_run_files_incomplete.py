@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from gofer.engine.own_step import OwnStep
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
@@ -141,7 +141,7 @@ async def test_long_answer_about_an_incomplete_file_becomes_an_incomplete_file(
     source = NewFile("a.txt", "text/plain", content.encode(), "Slack", missing=(LAST,))
     step = await with_files(source)
     filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
-    working = at_work(step, shown=Shown(whole=300))
+    working = at_work(step, shown=DisplayLimits(whole=300))
     given = await ask(working, "2.0", tool, **filled)
     result = newest(step)
     assert result.startswith("result_")

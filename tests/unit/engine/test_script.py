@@ -87,7 +87,9 @@ async def test_uncaught_tool_failure_ends_the_run_with_the_script_line() -> None
     made = scripted('await run.call("look")\nawait run.call("nothing_like_it")')
     ending = await made.run_script()
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:5: nothing_like_it failed (refused)")
-    assert "There is no tool 'nothing_like_it' here. The tools of this workflow: look, note, mail." in ending.said
+    assert (
+        "There is no tool 'nothing_like_it' here. The tools of this workflow: look, note, mail." in ending.script_error
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ async def test_uncaught_tool_failure_ends_the_run_with_the_script_line() -> None
         ("class Odd(BaseException): pass\nraise Odd", "coordinators/s.py:5 failed with Odd"),
         ("import asyncio\nraise asyncio.CancelledError", "coordinators/s.py cancelled itself"),
         ("raise SystemExit(3)", "coordinators/s.py:4 called exit"),
-        ("return {}", "coordinators/s.py returned a dict where text or None belongs"),
+        ("return {}", "coordinators/s.py returned a dict instead of text or None"),
         ('return "x" * 300_000', "coordinators/s.py returned 300000 characters, and an answer has at most 200000"),
         ('await run.call("look", text={1})', "coordinators/s.py:4 failed with TypeError"),
         ('await run.call("look", text="x" * 300_000)', "coordinators/s.py:4 failed with ValueError"),
@@ -157,7 +159,7 @@ async def test_endless_refused_calls_of_a_script_end_the_run() -> None:
 
 
 async def test_endless_recorded_values_of_a_script_end_the_run() -> None:
-    assert (await scripted("while True: run.now()").run_script()).reason.startswith("stopped after 1000 values")
+    assert (await scripted("while True: run.now()").run_script()).reason.startswith("stopped after 1000 recorded times")
 
 
 async def test_script_that_waits_forever_is_stopped_at_the_time_limit() -> None:
@@ -222,8 +224,8 @@ async def test_script_answer_is_checked_against_the_output_schema() -> None:
     assert (await scripted("return '{\"n\": 3}'", output=schema).run_script()).output == {"n": 3}
     ending = await scripted("return '{}'", output=schema).run_script()
     assert ending.status == "failed"
-    assert ending.reason == "coordinators/s.py returned an answer that has not the form of the output"
-    assert "'n' is a required property" in ending.said
+    assert ending.reason == "coordinators/s.py returned an answer that does not fit the output schema"
+    assert "'n' is a required property" in ending.script_error
 
 
 async def test_removed_script_ends_the_run() -> None:
@@ -231,7 +233,7 @@ async def test_removed_script_ends_the_run() -> None:
     bundle = made.bundle()
     made.script = ""
     ending = await made.run_script(bundle=bundle)
-    gone = "it was taken away, or comes with a deploy that has not happened yet"
+    gone = "it was removed, or the deploy that adds it has not happened yet"
     assert ending.reason == f"there is no script coordinators/s.py: {gone}"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gofer.coordinator import Run
 from gofer.engine.loop import Ending
-from gofer.engine.script_branches import DEPTH, Branch, beside, path_of
+from gofer.engine.script_branches import DEPTH, Branch, are_concurrent, path_of
 from gofer.engine.script_run import ScriptRun
 from gofer.journal.entries import SubagentFinished, ToolCall, ToolResult
 from gofer.models.language_model import Answer
@@ -262,7 +262,7 @@ async def test_effect_in_doubt_is_settled_before_the_script_is_replayed() -> Non
         await made.run_script()
     ending = await made.run_script("another")
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
-    assert "it was under way when its worker was lost" in ending.said
+    assert "it was in progress when its worker crashed" in ending.script_error
     assert made.acted == ["mail:a"]
 
 
@@ -296,12 +296,12 @@ PATHS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), max_size=DEPTH
 
 @given(PATHS, PATHS)
 def test_script_call_id_names_the_branch_and_beside_is_symmetric(one: tuple, other: tuple) -> None:
-    asked = Branch("s.py:1", one).ask("tool", {"b": 1, "a": [None, "ü"]}, "s.py:2")
+    asked = Branch("s.py:1", one).next_call("tool", {"b": 1, "a": [None, "ü"]}, "s.py:2")
     assert path_of(asked.call) == one
     assert "/" not in asked.call
-    assert asked == Branch("elsewhere", one).ask("tool", {"a": [None, "ü"], "b": 1}, "s.py:2")
-    assert beside(one, other) == beside(other, one)
-    assert not beside(one, one[: len(one) // 2])
+    assert asked == Branch("elsewhere", one).next_call("tool", {"a": [None, "ü"], "b": 1}, "s.py:2")
+    assert are_concurrent(one, other) == are_concurrent(other, one)
+    assert not are_concurrent(one, one[: len(one) // 2])
 
 
 def test_gather_is_limited_in_depth_and_width() -> None:

@@ -57,7 +57,7 @@ async def play(made: MemoryRun, owner: str = "me") -> str:
         step.note(FileAdded(file.id, file.name, file.media_type, 12, file.origin, source=file.source))
         step.note(MessageReceived("please"))
     ending = await made.run_script(owner, step)
-    return ending.answer or ending.said or f"{ending.status}: {ending.reason}"
+    return ending.answer or ending.script_error or f"{ending.status}: {ending.reason}"
 
 
 async def test_script_sees_attachments_and_files_found_by_earlier_calls() -> None:
@@ -126,10 +126,10 @@ async def test_concurrent_one_shot_subagents_share_one_fetch() -> None:
 @pytest.mark.parametrize(
     ("content", "files", "why"),
     [
-        (b"\x89PNG\0\0", [FIRST], "is text/plain and no text"),
+        (b"\x89PNG\0\0", [FIRST], "is text/plain and not text"),
         (b"word " * 50_000, [FIRST], "is too large: the files of one question have 200000 characters at most"),
         (b"", ["file_0"], "The run has no file 'file_0'."),
-        (b"", [FIRST] * 21, "A subagent is given 20 files at most, not 21."),
+        (b"", [FIRST] * 21, "A one-shot subagent takes at most 20 files, not 21."),
     ],
 )
 async def test_unusable_files_for_a_one_shot_subagent_are_refused_with_the_reason(

@@ -96,7 +96,7 @@ async def test_search_model_chooses_tools_and_skills_by_the_conversation() -> No
     assert "please tell everybody" in asked
     assert "- jira_search: does jira_search" in asked
     assert "- tables: How tables look." in asked
-    assert asked.endswith("# Looked for\n\ntell people about the numbers")
+    assert asked.endswith("# Query\n\ntell people about the numbers")
 
 
 async def test_search_choice_is_recorded_outside_the_conversation_and_counts_as_usage() -> None:

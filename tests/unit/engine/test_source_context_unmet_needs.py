@@ -26,7 +26,7 @@ from gofer.sources.subject import SUBJECT
             "Slack",
             {"code": "outage"},
             "outage",
-            "I could not look up who asked, because Slack did not answer for 30 minutes. Please ask again.",
+            "I could not look up the person who asked, because Slack did not answer for 30 minutes. Please ask again.",
         ),
         (
             SUBJECT,
@@ -40,7 +40,7 @@ from gofer.sources.subject import SUBJECT
             "Slack",
             {"code": "token_expired", "access": "credential"},
             "credential",
-            "I cannot read Slack now, because I have no access that it accepts. Please tell {owner}.",
+            "I cannot read Slack now, because it does not accept my access. Please tell {owner}.",
         ),
         (
             THREAD,

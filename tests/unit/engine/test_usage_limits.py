@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.usage_limits import shares
+from gofer.engine.usage_limits import scope_limits
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.coordination import Usage
@@ -46,7 +46,7 @@ async def work_until_idle(made: MemoryWorker) -> None:
 
 
 async def used(made: MemoryWorker) -> list[Usage]:
-    limited = shares(mention(), made.catalog.workflows["answer-here"], TOKENS)
+    limited = scope_limits(mention(), made.catalog.workflows["answer-here"], TOKENS)
     rows = [await made.store.usage(share.scope, 0) for share in limited]
     return [row for scope in rows for row in scope]
 

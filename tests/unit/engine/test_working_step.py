@@ -18,17 +18,17 @@ WRONG = """\
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.working_step import Agents, WorkingStep
-from gofer.engine.results import Shown
+from gofer.engine.results import DisplayLimits
 from gofer.tools.definition import Provenance, Repertoire
 
 async def unchecked(step: OwnStep, asked: Permitted, provenance: Provenance) -> None:
     await step.call(asked, provenance)
 
 def without_a_guard(own: OwnStep, agents: Agents) -> WorkingStep:
-    return WorkingStep(own=own, agents=agents, repertoire=Repertoire(), shown=Shown())
+    return WorkingStep(own=own, agents=agents, repertoire=Repertoire(), shown=DisplayLimits())
 
 def with_no_guard(own: OwnStep, agents: Agents) -> WorkingStep:
-    return WorkingStep(own=own, guard=None, agents=agents, repertoire=Repertoire(), shown=Shown())
+    return WorkingStep(own=own, guard=None, agents=agents, repertoire=Repertoire(), shown=DisplayLimits())
 """
 
 

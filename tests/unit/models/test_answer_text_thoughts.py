@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.answer_text import apart
+from gofer.models.answer_text import split_thoughts
 from gofer.models.chat_completions import parse_answer
 from gofer.values.canonical_json import encode_text
 
@@ -30,7 +30,7 @@ from gofer.values.canonical_json import encode_text
     ],
 )
 def test_thoughts_are_separated_from_the_answer_text(text: str, spoken: str, thoughts: str) -> None:
-    found = apart(text)
+    found = split_thoughts(text)
     assert (found.text, found.thoughts) == (spoken, thoughts)
 
 
@@ -46,17 +46,17 @@ def test_thoughts_are_separated_from_the_answer_text(text: str, spoken: str, tho
     ],
 )
 def test_answer_about_thoughts_stays_whole(text: str) -> None:
-    assert apart(text).text == text
+    assert split_thoughts(text).text == text
 
 
 @given(st.text(alphabet="ab `~\n<>/", max_size=60))
 def test_ordinary_text_is_unchanged_by_thought_parsing(text: str) -> None:
-    assert apart(text).text == text
+    assert split_thoughts(text).text == text
 
 
 @given(st.text(alphabet="a. \n", max_size=20), st.text(alphabet="b. ", max_size=20))
 def test_answer_text_never_contains_thoughts(thought: str, said: str) -> None:
-    found = apart(f"<think>SECRET{thought}</think>{said}")
+    found = split_thoughts(f"<think>SECRET{thought}</think>{said}")
     assert "SECRET" not in found.text
     assert found.text.strip("\n") == said.strip("\n")
 
@@ -66,7 +66,7 @@ def test_answer_text_never_contains_thoughts(thought: str, said: str) -> None:
 )
 def test_million_characters_of_thought_tags_are_parsed_without_hanging(piece: str) -> None:
     # No time is asserted: with a quadratic number of steps this test would never end.
-    apart(piece * (1_000_000 // len(piece)))
+    split_thoughts(piece * (1_000_000 // len(piece)))
 
 
 def answer(message: dict[str, object]) -> tuple[str, str, str]:

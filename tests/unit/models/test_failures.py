@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.failures import MESSAGE_LIMIT, RULES, end_of, failed, provider_error, reason_of, told_of
+from gofer.models.failures import MESSAGE_LIMIT, RULES, end_of, failed, plain_reason_of, provider_error, reason_of
 from gofer.models.language_model import Refused, Unavailable, Unusable
 from gofer.values.messages import FailureClass, ProviderError
 
@@ -183,10 +183,13 @@ def test_provider_error_gives_the_operator_details_and_the_colleague_an_owner() 
         "The model does not take a parameter of the request (HTTP 400, code unsupported_value, type "
         "invalid_request_error, parameter temperature); check `model` of the workflow file."
     )
-    assert told_of(said, "#dev-experience") == (
+    assert plain_reason_of(said, "#dev-experience") == (
         "The language model does not accept a setting of this workflow. Please tell #dev-experience."
     )
-    assert told_of(read(401, b""), "#dev-experience") == "The model refused the key. Please tell #dev-experience."
+    assert (
+        plain_reason_of(read(401, b""), "#dev-experience")
+        == "The language model does not accept my access. Please tell #dev-experience."
+    )
 
 
 @pytest.mark.parametrize("failure", ["busy", "unreachable"])
@@ -198,7 +201,9 @@ def test_transient_provider_failure_names_a_remedy_only_at_the_end_of_the_run(fa
 
 @pytest.mark.parametrize("failure", RULES)
 def test_colleague_message_contains_no_provider_details(failure: FailureClass) -> None:
-    told = told_of(ProviderError(failure, 418, "some_code", "some_type", "some_param", "some message"), "#owner")
+    told = plain_reason_of(
+        ProviderError(failure, 418, "some_code", "some_type", "some_param", "some message"), "#owner"
+    )
     assert not any(word in told for word in ("418", "some_", "some message", "HTTP", "{"))
 
 
@@ -231,7 +236,7 @@ def json_values() -> st.SearchStrategy[object]:
 def test_any_provider_error_body_has_a_reason_and_a_colleague_message(status: int, body: object) -> None:
     said = read(status, body)
     assert reason_of(said)
-    assert told_of(said, "#owner")
+    assert plain_reason_of(said, "#owner")
 
 
 @given(st.integers(100, 599), st.binary(max_size=60))

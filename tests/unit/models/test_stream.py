@@ -85,16 +85,16 @@ def test_error_in_a_stream_is_classified() -> None:
     error = {"message": "Failed", "type": "invalid_request_error", "code": "tool_use_failed", "status_code": 400}
     with pytest.raises(Unusable) as bad_sample:
         parse_answer(b"event: error\n" + stream(json.dumps({"error": error})))
-    assert bad_sample.value.said.failure == "bad_sample"
+    assert bad_sample.value.provider_error.failure == "bad_sample"
     with pytest.raises(Unavailable) as busy:
         parse_answer(stream(event({"content": "Half"}), json.dumps({"error": {"code": 502, "message": "upstream"}})))
-    assert busy.value.said.status == 502
+    assert busy.value.provider_error.status == 502
 
 
 def test_error_in_a_successful_response_is_classified() -> None:
     with pytest.raises(Refused) as raised:
         parse_answer(b'{"error": {"message": "Insufficient credits", "code": 402}}')
-    assert raised.value.said.failure == "no_credit"
+    assert raised.value.provider_error.failure == "no_credit"
     choice = {"finish_reason": "error", "message": {"content": ""}, "error": {"code": 503, "message": "down"}}
     with pytest.raises(Unavailable):
         parse_answer(json.dumps({"choices": [choice]}).encode())

@@ -63,7 +63,7 @@ async def test_third_identical_tool_call_is_refused_with_a_hint() -> None:
     assert (await made.run()).status == "done"
     assert made.acted == ["look:1", "look:1", "look:2"]
     (refused,) = await refusals(made)
-    assert "look gave the same for these arguments 2 times" in refused
+    assert "look returned the same for these arguments 2 times" in refused
 
 
 async def test_new_result_allows_an_identical_tool_call_again() -> None:
@@ -107,7 +107,7 @@ async def test_model_that_only_toggles_a_plan_is_refused_and_then_stopped() -> N
     assert (await made.run()).status == "limited"
     assert len(made.model.requests) < 12
     assert (
-        "todo_update gave the same for these arguments 2 times, and nothing is new since" in (await refusals(made))[0]
+        "todo_update returned the same for these arguments 2 times, with nothing new since" in (await refusals(made))[0]
     )
 
 

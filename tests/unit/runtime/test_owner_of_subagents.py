@@ -138,7 +138,7 @@ async def test_cancellation_of_a_run_cancels_the_subagents() -> None:
     owned = [one for one in ended if isinstance(one, e.RunOwned)]
     assert len(owned) == 1 + sum(isinstance(one, e.RunParked) for one in ended)
     # The open question is closed, and all usage is counted.
-    assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
     state = progress.project(await read_journal("run1", store, made.memory_worker.blobs))
     assert (state.asking, state.llm_calls) == ({}, 2)
 

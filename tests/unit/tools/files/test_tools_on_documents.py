@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from gofer.engine.model_request import Scale
+from gofer.engine.model_request import RequestWeights
 from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
@@ -244,7 +244,7 @@ async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Chil
     assert (await ask(step, "1.1", "load_file", file=deck.id)).status == "ok"
     (seen,) = step.conversation.parts
     assert json.loads(seen)["content"][1]["file"]["filename"] == f"{deck.id} (7 pages).pdf"
-    assert Scale("", ()).parts(step.conversation)[0] > 7 * 1_000
+    assert RequestWeights("", ()).parts(step.conversation)[0] > 7 * 1_000
 
 
 @pytest.mark.parametrize(
