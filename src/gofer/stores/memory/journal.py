@@ -155,9 +155,11 @@ class MemoryStore(Store):
 
     @override
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-        if await self.memo(key) == was:
-            self._memos[key] = (value, at)
-        return await self.memo(key) or ""
+        stored, _ = self._memos.get(key, (None, 0))
+        if stored != was:
+            return stored or ""
+        self._memos[key] = (value, at)
+        return value
 
     @override
     async def memo(self, key: str) -> str | None:
