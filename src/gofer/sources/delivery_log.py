@@ -1,7 +1,7 @@
-"""The log of deliveries that start nothing: a line for the first of each kind, then one a minute with their number.
+"""The log of deliveries that start nothing.
 
-A kind is a receiver's path, a code of a closed set and a reason. At most KINDS kinds are counted at a time, so the
-memory that is used has a bound.
+The first delivery of a kind gets a line at once; further ones are counted into one line a minute. A kind is the
+receiver's path, a code of a closed set and a reason. At most KINDS kinds are counted at a time, which bounds memory.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from gofer.values.outside import Clock
 WINDOW = 60.0
 """Seconds between two lines of the same kind."""
 KINDS = 256
-"""Kinds that are counted apart; those beyond are counted by path and code."""
+"""Kinds that are counted separately. Further kinds are counted by path and code only."""
 OTHERS = "other reasons; `gofer explain` names the one of each payload"
-"""The reason of deliveries that are counted by path and code."""
+"""The reason in the lines of deliveries that are counted by path and code only."""
 
 _Kind = tuple[str, str, str]
 """Path, code and reason."""
@@ -29,20 +29,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the log says of a delivery that starts nothing."""
+    """The description of a delivery that starts nothing, for the log."""
 
     verb: str
-    """What happened to it: `refused`, `ignored`."""
+    """What Gofer did with the delivery: `refused` or `ignored`."""
     code: str
-    """One of a closed set."""
+    """A code of a closed set."""
     reason: str
-    """What happened and what to do, as a clause without contents."""
+    """What happened and what to do, as a clause. It never contains text of the delivery."""
     level: int = logging.INFO
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The deliveries of one kind since its last line."""
+    """The count of deliveries of one kind since the last line about them."""
 
     since: float
     last: float
@@ -52,12 +52,12 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLog:
-    """Counts deliveries by kind. Times are those of one monotonic clock, in seconds."""
+    """A counter of deliveries by kind. All times are seconds of one monotonic clock."""
 
     _tallies: dict[_Kind, _Tally] = field(default_factory=dict[_Kind, _Tally])
 
     def note(self, path: str, outcome: Outcome, now: float) -> None:
-        """Log the first delivery of its kind, and count every other one for the line that is due in a minute."""
+        """Log the first delivery of a kind at once; count a further one for the next line, which is due in a minute."""
         self.write_due(now)
         kind = (path, outcome.code, outcome.reason)
         if kind not in self._tallies and len(self._tallies) >= KINDS:
@@ -72,7 +72,7 @@ class DeliveryLog:
         known.last = now
 
     def write_due(self, now: float) -> None:
-        """Write the lines that are due, and forget the kinds that have stopped."""
+        """Write the lines that are due, and forget the kinds that no longer arrive."""
         for kind, tally in list(self._tallies.items()):
             if now - tally.since < WINDOW:
                 continue
@@ -84,7 +84,7 @@ class DeliveryLog:
                 self._tallies[kind] = _Tally(now, now, tally.outcome)
 
     def flush(self) -> None:
-        """Write what was counted and not yet written."""
+        """Write a line for each kind that has counted deliveries, and forget all kinds."""
         for (path, _, _), tally in self._tallies.items():
             if tally.count:
                 _write(path, tally.outcome, tally.count, tally.last - tally.since)
@@ -92,7 +92,7 @@ class DeliveryLog:
 
     @asynccontextmanager
     async def written(self, clock: Clock) -> AsyncGenerator[None]:
-        """Write due lines while the block runs, and the rest at its end."""
+        """Write due lines while the block runs, and all remaining lines at its end."""
         writing = asyncio.create_task(self._write_each_window(clock))
         try:
             yield
@@ -166,9 +166,9 @@ REFUSALS: Mapping[RefusalCode, str] = {
     "event_too_large": "the event is larger than can be stored",
     "window_closed": "a verification token was offered, and no window for one is open; open one, or set {setting}",
 }
-"""Each code as a clause; `{setting}` stands for the setting with the source's secret."""
+"""The clause for each code. `{setting}` is replaced by the name of the setting with the source's secret."""
 
 
 def operator_clause(code: RefusalCode, setting: str) -> str:
-    """Return what was wrong and what to do; `setting` names the setting with the source's secret."""
+    """Return what was wrong and what to do, as a clause. `setting` names the setting with the source's secret."""
     return REFUSALS[code].replace("{setting}", setting or "the secret of its source")

@@ -1,4 +1,4 @@
-"""The sources of events, one line each, and the one in which the company is reached."""
+"""The registry of sources, one line each, and the workplace: the source where Gofer reaches the company's people."""
 
 from collections.abc import Mapping
 
@@ -23,9 +23,9 @@ SOURCES: Mapping[str, Source] = {
     "schedule": SCHEDULE,
     "program": PROGRAM,
 }
-"""By `event.source`."""
+"""Sources by `event.source`."""
 WORKPLACE: Workplace = SLACK_WORKPLACE
-"""Where groups of people, owners of workflows and the channel for logs are."""
+"""The system with the user groups, the owners of workflows and the channel for logs."""
 
 
 def _told(event: Event, person: Person) -> SourceContext:
@@ -33,7 +33,7 @@ def _told(event: Event, person: Person) -> SourceContext:
 
 
 UNKNOWN = Source("", "", _told)
-"""The source of an event that no room knows: the event says all there is, and is answered nowhere."""
+"""The source of an event from no registered system. Gofer reads nothing more about the event and answers nowhere."""
 
 
 def source_of(event: Event) -> Source:
